@@ -71,8 +71,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.proof.read_model import read_addresses
     from descriptors.smem.tma.tma_plan import Box, Dimension, TmaError, TmaPlan
     from descriptors.smem.tma.tma_planner import tma_plan
-    from descriptors.smem.words.bitfield import SMEM_BYTES, Field, UnknownCode, Word
-    from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+    from descriptors.smem.words.bitfield import Field, UnknownCode, Word
+    from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
     from descriptors.sweep.atlas import Summary, atlas
     from descriptors.sweep.finding import Finding, Refusal, Survey
     from descriptors.sweep.formulas import FormulaRow, formulas
@@ -140,8 +140,8 @@ _NAMES = {
     "smem.proof.read_model": "read_addresses",
     "smem.tma.tma_plan": "Box Dimension TmaError TmaPlan",
     "smem.tma.tma_planner": "tma_plan",
-    "smem.words.bitfield": "Field SMEM_BYTES UnknownCode Word",
-    "smem.words.descriptor": "Arch SmemDescriptor",
+    "smem.words.bitfield": "Field UnknownCode Word",
+    "smem.words.descriptor": "Arch SMEM_BYTES SmemDescriptor",
     "sweep.atlas": "atlas Summary",
     "sweep.finding": "Finding Refusal Survey",
     "sweep.formulas": "FormulaRow formulas",
@@ -303,9 +303,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

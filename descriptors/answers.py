@@ -112,8 +112,8 @@ def page(answer: object) -> str:
     What has neither picture nor tables is shown as ``print`` shows it.
 
     >>> from descriptors import decode, tmem_move
-    >>> shown = page(decode(0x4000404000010000))
-    >>> shown.count("<img"), shown.count("<table"), shown.count("<details>"), page(tmem_move("32x32b.x2"))[:5]
+    >>> html = page(decode(0x4000404000010000))
+    >>> html.count("<img"), html.count("<table"), html.count("<details>"), page(tmem_move("32x32b.x2"))[:5]
     (1, 1, 1, '<pre>')
     """
     home = ANSWERS.get(_key(answer), "")
@@ -121,10 +121,10 @@ def page(answer: object) -> str:
     if tables is None and not picture:
         return f"<pre>{_safe(str(answer))}</pre>"
     story = tell(answer)
-    shown = _image(picture, answer) if picture else ""
-    shown += "".join(_table(title, rows) for title, rows in (tables(answer) if tables else ()) if len(rows) > 1)
+    pictures = _image(picture, answer) if picture else ""
+    pictures += "".join(_table(title, rows) for title, rows in (tables(answer) if tables else ()) if len(rows) > 1)
     title, whole = story.partition("\n")[0], "<details><summary>the whole story</summary><pre>"
-    return f"<div><code>{_safe(title)}</code>{shown}{whole}{_safe(story)}</pre></details></div>"
+    return f"<div><code>{_safe(title)}</code>{pictures}{whole}{_safe(story)}</pre></details></div>"
 
 
 def fields(value: object, names: str) -> dict[str, Any]:

@@ -118,14 +118,14 @@ class NotCanonicalError(DescriptorError):
             rule = f"the swizzle must be {expected}, is {found}"
         else:
             rule = f"in {unit} mode ({','.join(map(str, mode))}) must have {expected}, has {found}"
-        told = [
+        parts = [
             why,
             rule,
             f"layout = {layout}, form = {form}",
             fits and f"forms that it has: {', '.join(fits)}",
             way_out,
         ]
-        super().__init__(f"canonical: {'; '.join(part for part in told if part)}")
+        super().__init__(f"canonical: {'; '.join(part for part in parts if part)}")
 
     def fitting(self, fits: tuple[str, ...]) -> NotCanonicalError:
         """The same refusal with the forms that the layout does have."""
@@ -147,14 +147,14 @@ class ProofError(DescriptorError):
         super().__init__(message)
 
 
-def _nearest(found: object, choices: Iterable[str]) -> str:
+def _nearest(name: object, choices: Iterable[str]) -> str:
     """The choice that a name was most likely meant to be, or ``""``."""
     from difflib import get_close_matches  # only where something is refused
 
-    if not isinstance(found, str) or len(found) > 40:
+    if not isinstance(name, str) or len(name) > 40:
         return ""
     names = {str(choice).casefold(): str(choice) for choice in choices}
-    near = get_close_matches(found.casefold(), names, n=1)
+    near = get_close_matches(name.casefold(), names, n=1)
     return names[near[0]] if near else ""
 
 

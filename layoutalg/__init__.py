@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
     from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
-    from layoutalg.analysis.banks import Access, access, accesses, wavefronts
+    from layoutalg.analysis.banks import Access, access, accesses, bank_group, wavefronts
     from layoutalg.analysis.f2_layouts import NotLinearError, from_f2, to_f2, to_f2_affine
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, to_linear_layout
@@ -125,7 +125,7 @@ _NAMES = {
     "algebra.slicing": "dice slice_ slice_and_offset",
     "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
-    "analysis.banks": "Access access accesses wavefronts",
+    "analysis.banks": "Access access accesses bank_group wavefronts",
     "analysis.f2_layouts": "from_f2 NotLinearError to_f2 to_f2_affine",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.linear_layout": "from_linear_layout LinearLayout to_linear_layout",
@@ -209,6 +209,7 @@ __all__ = [
     "access",
     "accesses",
     "append",
+    "bank_group",
     "blocked_product",
     "broken_law",
     "coalesce",
@@ -304,9 +305,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    member = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = member
+    return member
 
 
 def __dir__() -> list[str]:

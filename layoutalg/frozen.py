@@ -76,10 +76,10 @@ def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> A
     """The function that sets the fields of a value, through the slots themselves, as a frozen class has no setter."""
     space: dict[str, Any] = {f"set_{name}": vars(cls)[name].__set__ for name in kinds}
     space |= {f"default_{name}": default for name, default in defaults.items()}
-    taken = "".join(f", {name}=default_{name}" if name in defaults else f", {name}" for name in kinds)
+    parameters = "".join(f", {name}=default_{name}" if name in defaults else f", {name}" for name in kinds)
     steps = [f"set_{name}(self, {name})" for name in kinds]
     steps += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
-    exec(f"def __init__(self{taken}): {'; '.join(steps) or 'pass'}", space)  # noqa: S102  the class's own names
+    exec(f"def __init__(self{parameters}): {'; '.join(steps) or 'pass'}", space)  # noqa: S102  the class's own names
     initializer = space["__init__"]
     initializer.__module__ = cls.__module__
     initializer.__qualname__ = f"{cls.__qualname__}.__init__"
@@ -90,8 +90,8 @@ def _initializer(cls: Any, kinds: dict[str, Any], defaults: dict[str, Any]) -> A
 class _AsDataclass:
     """What ``dataclasses`` looks for in a class, from a dataclass of the same fields."""
 
-    def __init__(self, asked: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> None:
-        self.asked, self.kinds, self.defaults = asked, kinds, defaults
+    def __init__(self, attribute: str, kinds: dict[str, Any], defaults: dict[str, Any]) -> None:
+        self.attribute, self.kinds, self.defaults = attribute, kinds, defaults
 
     def __get__(self, _: object, owner: type) -> Any:
         from dataclasses import make_dataclass
@@ -100,8 +100,8 @@ class _AsDataclass:
             (name, kind, _field(self.defaults[name])) if name in self.defaults else (name, kind)
             for name, kind in self.kinds.items()
         ]
-        table = getattr(make_dataclass(owner.__name__, fields, frozen=True), self.asked)
-        setattr(owner, self.asked, table)  # so that it is made once
+        table = getattr(make_dataclass(owner.__name__, fields, frozen=True), self.attribute)
+        setattr(owner, self.attribute, table)  # so that it is made once
         return table
 
 
@@ -185,8 +185,8 @@ def _hash(self: Any) -> int:
 
 
 def _by_name(self: Any) -> str:
-    shown = [f"{name}={value!r}" for name, value in contents(self).items()]
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+    fields = [f"{name}={value!r}" for name, value in contents(self).items()]
+    return f"{self.__class__.__qualname__}({', '.join(fields)})"
 
 
 def _in_order(self: Any) -> str:

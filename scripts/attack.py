@@ -32,7 +32,7 @@ FUZZERS = ("algebra", "derivations", "commands", "api")
 def run(name: str, options: argparse.Namespace) -> int:
     """Run one fuzzer and return how many new findings it has; the same kind of finding is told three times."""
     fuzzer = import_module(f"attacks.{name}")
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     new = known = cases = 0
     for cases, finding in enumerate(
         attack(fuzzer, options.seed, options.cases, options.minutes, known_findings()), start=1
@@ -44,8 +44,8 @@ def run(name: str, options: argparse.Namespace) -> int:
         new, known = new + (not finding.known), known + bool(finding.known)
         operation = re.search(r"\w+(?=\()", str(finding.case))
         kind = finding.known or f"{finding.found.split(':')[0]} {operation[0] if operation else ''}"
-        told[kind] = told.get(kind, 0) + 1
-        if told[kind] <= (1 if finding.known else 3) or options.json:
+        counts[kind] = counts.get(kind, 0) + 1
+        if counts[kind] <= (1 if finding.known else 3) or options.json:
             print(json.dumps(finding.record()) if options.json else finding, flush=True)
     print(f"{name}: {cases} cases, {new} new, {known} known", file=sys.stderr)
     return new

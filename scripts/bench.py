@@ -34,11 +34,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from bench_largest import measure_largest  # noqa: E402
-from bench_largest import told as told_largest  # noqa: E402
-from bench_pictures import measure_pictures, told  # noqa: E402
-from bench_processes import measure_processes, told_processes  # noqa: E402
+from bench_largest import report_lines as largest_lines  # noqa: E402
+from bench_pictures import measure_pictures, report_lines  # noqa: E402
+from bench_processes import measure_processes, process_lines  # noqa: E402
 from bench_proofs import measure_proofs  # noqa: E402
-from bench_proofs import told as told_proofs  # noqa: E402
+from bench_proofs import report_lines as proof_lines  # noqa: E402
 from bench_sides import Absent, Spelling, builder, ours, spellings, tensor_layouts  # noqa: E402
 from ended import end  # noqa: E402
 from turns import in_turns  # noqa: E402
@@ -124,12 +124,12 @@ def run_dsl(inputs: dict[str, list[Any]], options: argparse.Namespace) -> dict[s
         done = subprocess.run(command, input=json.dumps(todo), capture_output=True, text=True, check=False)
         begun = None
         for line in done.stdout.splitlines():
-            told = json.loads(line) if line.startswith("{") else {}
-            if "begun" in told:
-                begun = told["begun"]
+            message = json.loads(line) if line.startswith("{") else {}
+            if "begun" in message:
+                begun = message["begun"]
                 todo.pop(begun)
-            elif "name" in told:
-                results[told["name"]] = told
+            elif "name" in message:
+                results[message["name"]] = message
         if done.returncode == 0 or begun is None:
             return results
         if begun not in results:
@@ -159,7 +159,7 @@ def measure_whole_layouts(repeats: int) -> list[dict[str, Any]]:
         ("nested", lambda: offsets(nested), lambda: np.add.outer(outer, inner)),
         ("swizzled", lambda: offsets(swizzled), bare_swizzle),
     ]
-    found = []
+    medians = []
     for name, mine, bare in pairs:
         if not np.array_equal(mine(), bare()):
             raise SystemExit(f"bench: the offsets of the {name} layout must be those of numpy, found others")
@@ -169,8 +169,8 @@ def measure_whole_layouts(repeats: int) -> list[dict[str, Any]]:
                 started = time.perf_counter()
                 function()
                 times[side].append(time.perf_counter() - started)
-        found.append({"layout": name, **{side: statistics.median(samples) for side, samples in times.items()}})
-    return found
+        medians.append({"layout": name, **{side: statistics.median(samples) for side, samples in times.items()}})
+    return medians
 
 
 # ---- the run ----
@@ -211,16 +211,16 @@ def measure_operations(options: argparse.Namespace) -> dict[str, Any]:
     rows = []
     for name in cases:
         say(name)
-        told = dsl.get(name, {})
-        chosen = [inputs[name][index] for index in told["good"]] if told.get("good") else inputs[name]
+        dsl_row = dsl.get(name, {})
+        common = [inputs[name][index] for index in dsl_row["good"]] if dsl_row.get("good") else inputs[name]
         offered = {
-            side: (functions[name], [tuple(map(build, given)) for given in chosen])
+            side: (functions[name], [tuple(map(build, given)) for given in common])
             for side, (build, functions) in zip(("layoutalg", "tensor-layouts"), sides, strict=False)
             if functions[name]
         }
         times = time_calls(list(offered.values()), options.repeats, options.least)
-        row: dict[str, Any] = {"operation": name, "inputs": len(chosen), "cute-dsl": told.get("seconds")}
-        row |= {"layoutalg beside cute-dsl": told.get("ours"), "tensor-layouts": None}
+        row: dict[str, Any] = {"operation": name, "inputs": len(common), "cute-dsl": dsl_row.get("seconds")}
+        row |= {"layoutalg beside cute-dsl": dsl_row.get("ours"), "tensor-layouts": None}
         rows.append(row | dict(zip(offered, times, strict=True)))
     return {"versions": versions, "operations": rows}
 
@@ -255,12 +255,12 @@ def report(result: dict[str, Any]) -> Iterator[str]:
             line += f" {seconds * 1e6:9.2f} {ratio(row, peer):6.1f}x" if seconds else f" {missing:>17}"
         yield line
     for peer in ("tensor-layouts", "cute-dsl"):
-        found = ratios(rows, peer)
-        if found:
-            slower = sum(ratio < 1 for ratio in found)
+        quotients = ratios(rows, peer)
+        if quotients:
+            slower = sum(ratio < 1 for ratio in quotients)
             yield (
-                f"against {peer}: median {statistics.median(found):.1f}x, least {min(found):.1f}x over {len(found)} "
-                f"operations; slower than it in {slower}"
+                f"against {peer}: median {statistics.median(quotients):.1f}x, least {min(quotients):.1f}x over "
+                f"{len(quotients)} operations; slower than it in {slower}"
             )
     yield ""
     for row in result["whole layouts"]:
@@ -270,15 +270,15 @@ def report(result: dict[str, Any]) -> Iterator[str]:
         )
     yield ""
     if result["pictures"]:
-        yield from told(result["pictures"])
+        yield from report_lines(result["pictures"])
         yield ""
     if result["proofs"]:
-        yield from told_proofs(result["proofs"])
+        yield from proof_lines(result["proofs"])
         yield ""
-    yield from told_processes(result["processes"])
+    yield from process_lines(result["processes"])
     if result["largest runs"]:
         yield ""
-        yield from told_largest(result["largest runs"])
+        yield from largest_lines(result["largest runs"])
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib")]
 
 from ended import end  # noqa: E402
-from strict import Tally, kinds, prove_all, told  # noqa: E402
+from strict import Tally, kinds, prove_all, summary_line  # noqa: E402
 
 #: Empty tasks by which the cost of handing one over is measured.
 EMPTY = 500
@@ -84,9 +84,9 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         handing = seconds_a_task(pool)
         before = {pid: spent for pid, spent, _ in workers()}
         begun, total, killed = time.perf_counter(), Tally(), 0
-        chosen = islice(kinds(), 0, None, options.every)
+        sampled = islice(kinds(), 0, None, options.every)
         early = 0
-        for count, tally in enumerate(prove_all(chosen, executor=pool), 1):
+        for count, tally in enumerate(prove_all(sampled, executor=pool), 1):
             total += tally
             if count == 40:
                 early = max(row[2] for row in workers())
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         wall = time.perf_counter() - begun
         after = workers()
         cpu = sum(spent - before.get(pid, 0.0) for pid, spent, _ in after)
-    yield f"{options.engine}, {options.workers} worker(s), every {options.every}: {told(total, wall)}"
+    yield f"{options.engine}, {options.workers} worker(s), every {options.every}: {summary_line(total, wall)}"
     yield f"  {cpu:.1f} s of processor in the workers left at the end: {total.points / cpu:.0f} points a second a core"
     yield f"  a task handed over and back: {1e6 * handing:.0f} us; {count} tasks; load {os.getloadavg()[0]:.1f}"
     late = max(row[2] for row in after)

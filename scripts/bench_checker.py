@@ -27,14 +27,14 @@ from descriptors.check.inspection import check_ptx  # noqa: E402
 def module_of(target: str, lines: int) -> str:
     """A module of so many lines: kernels of the record under names of their own."""
     texts = [text for _, text in sorted(kernels().items()) if f".target {target}" in text]
-    head, found, many = f".version 8.8\n.target {target}\n.address_size 64\n", list[str](), 0
+    head, bodies, many = f".version 8.8\n.target {target}\n.address_size 64\n", list[str](), 0
     while many < lines:
-        text = texts[len(found) % len(texts)]
+        text = texts[len(bodies) % len(texts)]
         body = text[text.index(".visible .entry") :] if ".visible .entry" in text else text.partition(".entry")[2]
-        body = body.replace("global_smem", f"smem{len(found)}")
-        found.append(body)
+        body = body.replace("global_smem", f"smem{len(bodies)}")
+        bodies.append(body)
         many += body.count("\n")
-    return head + "\n".join(found)
+    return head + "\n".join(bodies)
 
 
 def measure(target: str, lines: int) -> tuple[int, float, int]:

@@ -20,8 +20,8 @@ VECTORS = ROOT / "tests" / "vectors"
 
 
 def record(gpu: str, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((VECTORS / "hopper" / gpu / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads((VECTORS / "hopper" / gpu / f"{name}.json").read_text(encoding="utf-8"))
+    return content
 
 
 def measurements(gpu: str) -> list[str]:

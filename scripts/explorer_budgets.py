@@ -52,57 +52,57 @@ def clock(opened: Any, name: str) -> float:
 def measured(opened: Any, times: int) -> dict[str, list[float]]:
     """Clicks and changes of the tile, on a page whose engine runs."""
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
-    found: dict[str, list[float]] = {"click": [], "tile to words": [], "tile to picture": []}
+    times_by_name: dict[str, list[float]] = {"click": [], "tile to words": [], "tile to picture": []}
     for number in range(times):
         settled(opened, lambda n=number: click(opened, grid, 8 * n % 128, 24 * n % 128))  # type: ignore[misc]
-        found["click"].append(clock(opened, "drawn"))
+        times_by_name["click"].append(clock(opened, "drawn"))
     for number in range(times):
         tile = f"128x{(64, 192, 128, 256)[number % 4]}"
         settled(opened, lambda t=tile: opened.fill("#controls [name=tile]", t))  # type: ignore[misc]
-        found["tile to words"].append(clock(opened, "told"))
-        found["tile to picture"].append(clock(opened, "drawn"))
-    return found
+        times_by_name["tile to words"].append(clock(opened, "told"))
+        times_by_name["tile to picture"].append(clock(opened, "drawn"))
+    return times_by_name
 
 
-def rows(kind: str, found: dict[str, list[float]]) -> list[tuple[str, ...]]:
+def rows(kind: str, times_by_name: dict[str, list[float]]) -> list[tuple[str, ...]]:
     """Lines of the table."""
-    made = []
-    for name, values in found.items():
+    table = []
+    for name, values in times_by_name.items():
         unit, budget = "MB" if name == "size" else "ms", BUDGETS[name]
         verdict = "within" if median(values) <= budget else "OVER"
-        shown = [f"{value:.2f}" if unit == "MB" else f"{value:.0f}" for value in (median(values), max(values))]
-        made.append((kind, name, *shown, f"{budget} {unit}", verdict))
-    return made
+        numbers = [f"{value:.2f}" if unit == "MB" else f"{value:.0f}" for value in (median(values), max(values))]
+        table.append((kind, name, *numbers, f"{budget} {unit}", verdict))
+    return table
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pyodide", type=Path, help="node_modules/pyodide")
     parser.add_argument("--times", type=int, default=8)
-    given = parser.parse_args()
+    options = parser.parse_args()
     table: list[tuple[str, ...]] = [("where", "what", "median", "most", "budget", "")]
     with TemporaryDirectory() as folder, browsers.browser() as chromium:
-        table += frozen(chromium, Path(folder), given.times)
-        table += served(chromium, given.times)
-        if given.pyodide is not None:
-            table += static(chromium, Path(folder) / "site", given.pyodide, given.times)
+        table += frozen(chromium, Path(folder), options.times)
+        table += served(chromium, options.times)
+        if options.pyodide is not None:
+            table += static(chromium, Path(folder) / "site", options.pyodide, options.times)
     print("\n".join(aligned(table, "<<>>><")))
     return 0 if all(row[-1] != "OVER" for row in table) else 1
 
 
 def paints(chromium: Any, url: str, times: int) -> dict[str, list[float]]:
     """When fresh pages are first painted, and when all is shown."""
-    found: dict[str, list[float]] = {"first paint": [], "all shown": []}
+    samples_by_name: dict[str, list[float]] = {"first paint": [], "all shown": []}
     for _ in range(times):
         context = chromium.new_context(viewport={"width": 1400, "height": 1000})
         opened = context.new_page()
         opened.goto(url)
         opened.wait_for_selector("html[data-painted]", state="attached")
         opened.wait_for_timeout(300)
-        found["first paint"].append(float(opened.evaluate(PAINT)))
-        found["all shown"].append(clock(opened, "painted"))
+        samples_by_name["first paint"].append(float(opened.evaluate(PAINT)))
+        samples_by_name["all shown"].append(clock(opened, "painted"))
         context.close()
-    return found
+    return samples_by_name
 
 
 def frozen(chromium: Any, folder: Path, times: int) -> list[tuple[str, ...]]:
@@ -118,9 +118,9 @@ def served(chromium: Any, times: int) -> list[tuple[str, ...]]:
     Thread(target=server.serve_forever, daemon=True).start()
     opened = chromium.new_page()
     opened.goto(server.url)
-    found = {**paints(chromium, server.url, times), **measured(opened, times)}
+    samples_by_name = {**paints(chromium, server.url, times), **measured(opened, times)}
     server.shutdown()
-    return rows("server", found)
+    return rows("server", samples_by_name)
 
 
 def static(chromium: Any, folder: Path, pyodide: Path, times: int) -> list[tuple[str, ...]]:
@@ -135,10 +135,10 @@ def static(chromium: Any, folder: Path, pyodide: Path, times: int) -> list[tuple
             opened.goto(url)
             opened.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
             ready.append(clock(opened, "ready"))
-            found = measured(opened, times) if number == 2 else {}
+            samples_by_name = measured(opened, times) if number == 2 else {}
             context.close()
-        found = {**paints(chromium, url, times), "ready": ready, "size": [size], **found}
-    return rows("site", found)
+        samples_by_name = {**paints(chromium, url, times), "ready": ready, "size": [size], **samples_by_name}
+    return rows("site", samples_by_name)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,8 @@ def every(program: str) -> Iterator[tuple[click.Context, click.Command]]:
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
-    given = {"terminal_width": 80, "max_content_width": 80, **command.context_settings}
-    return click.Context(command, info_name=name, parent=parent, **given)
+    settings = {"terminal_width": 80, "max_content_width": 80, **command.context_settings}
+    return click.Context(command, info_name=name, parent=parent, **settings)
 
 
 def _below(command: click.Command, context: click.Context) -> Iterator[tuple[click.Context, click.Command]]:

@@ -299,7 +299,7 @@ class DisagreementError(Exception):
     """The package and the judge disagree about a case."""
 
 
-def judged(operation: str, operands: list[Any]) -> dict[str, Any]:
+def case_of(operation: str, operands: list[Any]) -> dict[str, Any]:
     """The case of an operation on operands: the answer, or the reason why there is none, that the judge accepts."""
     data = [encode(operand) for operand in operands]
     case: dict[str, Any] = {"operation": operation, "operands": data}
@@ -319,9 +319,9 @@ def suite() -> list[dict[str, Any]]:
     """All cases, none twice."""
     seen: set[str] = set()
     cases = []
-    for number, (operation, wanted, generate) in enumerate(PLAN):
-        found = attempt = 0
-        while found < wanted:
+    for number, (operation, wanted_count, generate) in enumerate(PLAN):
+        count = attempt = 0
+        while count < wanted_count:
             attempt += 1
             source = corpus.SeededSource(f"{SEED}/{number}/{operation}/{attempt}")
             operands = generate(source)
@@ -330,10 +330,10 @@ def suite() -> list[dict[str, Any]]:
                 continue
             seen.add(key)
             try:
-                cases.append(judged(operation, operands))
+                cases.append(case_of(operation, operands))
             except TooLarge:
                 continue
-            found += 1
+            count += 1
     return cases
 
 

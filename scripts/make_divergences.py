@@ -48,8 +48,8 @@ def cell(text: str) -> str:
         kind, separator, answer = text.partition(", as ")
     if kind == "agrees":
         return f"agrees, as {code(answer)}" if answer else text
-    shown = f"{kind}: {code(answer)}" if answer and ":" in answer else text
-    return f"**{shown}**" if text.startswith("wrong") else shown
+    text_shown = f"{kind}: {code(answer)}" if answer and ":" in answer else text
+    return f"**{text_shown}**" if text.startswith("wrong") else text_shown
 
 
 def table(rows: list[list[str]]) -> list[str]:

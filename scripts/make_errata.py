@@ -42,7 +42,7 @@ def code(text: str) -> str:
     return f"`{text}`"
 
 
-def told(one: dict[str, Any]) -> str:
+def evidence_text(one: dict[str, Any]) -> str:
     """A piece of evidence in a line."""
     if "command" in one:
         verb = "refuses:" if one["status"] == 2 else "prints"
@@ -72,7 +72,7 @@ def table(rows: list[list[str]]) -> list[str]:
 
 
 def row_of(row: dict[str, Any]) -> list[str]:
-    return [str(row["row"]), row["place"], row["says"], row["is"], "<br>".join(map(told, row["evidence"]))]
+    return [str(row["row"]), row["place"], row["says"], row["is"], "<br>".join(map(evidence_text, row["evidence"]))]
 
 
 def page(data: dict[str, Any], versions: list[str]) -> str:

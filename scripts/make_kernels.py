@@ -33,20 +33,20 @@ def stripped(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    found = {
+    kernels = {
         path.stem: path.read_text(encoding="utf-8") for one in arguments for path in sorted(Path(one).glob("*.ptx"))
     }
-    if len(arguments) != 1 or not found:
+    if len(arguments) != 1 or not kernels:
         print(__doc__, file=sys.stderr)
         return 2
     record = {
         "tool": "triton 3.5.0; CuTe DSL 4.8.1 (names that begin with dsl); nvcc 13.0 (names that begin with nvcc), "
         "with the headers of nvidia-cutlass 4.2.0 (names that begin with cute)",
         "command": "python scripts/make_kernels.py FOLDER",
-        "kernels": {name: stripped(text) for name, text in found.items()},
+        "kernels": {name: stripped(text) for name, text in kernels.items()},
     }
     TARGET.write_bytes(lzma.compress(json.dumps(record, indent=0).encode(), preset=9))
-    print(f"wrote {TARGET.name}: {len(found)} kernels, {TARGET.stat().st_size} bytes")
+    print(f"wrote {TARGET.name}: {len(kernels)} kernels, {TARGET.stat().st_size} bytes")
     return 0
 
 

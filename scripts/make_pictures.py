@@ -24,8 +24,8 @@ FILE = ROOT / "tests" / "vectors" / "pictures.json"
 
 def main(arguments: list[str]) -> int:
     """Write or compare the file; the exit status."""
-    told = {"command": "scripts/make_pictures.py", "pictures": {name: fingerprints(name) for name in OPERANDS}}
-    return write_or_check(FILE, json.dumps(told, indent=1) + "\n", "make_pictures.py", __doc__, arguments)
+    content = {"command": "scripts/make_pictures.py", "pictures": {name: fingerprints(name) for name in OPERANDS}}
+    return write_or_check(FILE, json.dumps(content, indent=1) + "\n", "make_pictures.py", __doc__, arguments)
 
 
 if __name__ == "__main__":

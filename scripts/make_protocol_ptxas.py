@@ -78,10 +78,10 @@ def verdict(tool: str, text: str) -> dict[str, Any] | None:
         path.write_text(text, encoding="utf-8")
         line = [tool, f"-arch={target[1]}", str(path), "-o", str(path.with_suffix(".cubin"))]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
-    told = done.stdout + done.stderr
-    if "Unsupported .version" in told or "is not defined for option" in told:
+    output = done.stdout + done.stderr
+    if "Unsupported .version" in output or "is not defined for option" in output:
         return None
-    return {"accepted": done.returncode == 0, "codes": sorted(set(re.findall(r"\((C\d+)\)", told)))}
+    return {"accepted": done.returncode == 0, "codes": sorted(set(re.findall(r"\((C\d+)\)", output)))}
 
 
 def text_of(case: dict[str, Any], frame: str) -> str:
@@ -93,8 +93,8 @@ def main(tools: list[str]) -> int:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     for version, tool in (tool.split("=", 1) for tool in tools):
         for case in [*record["wgmma"], *record["serialized"], *record["tcgen05"]]:
-            if found := verdict(tool, text_of(case, record["frame"])):
-                case["ptxas"][version] = found
+            if answer := verdict(tool, text_of(case, record["frame"])):
+                case["ptxas"][version] = answer
         for case in record["classes"]:
             case["taken"][version] = " ".join(taken(tool, class_texts(case)))
         for case in record["matrices"]:

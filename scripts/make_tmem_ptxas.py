@@ -40,7 +40,7 @@ mov.u32 %r9, memory;
 ret;
 }}
 """
-SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
+MOVE_SHAPES = ("32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2")
 COPIES = ("128x256b", "4x256b", "128x128b", "64x128b", "32x128b")
 MULTICASTS = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
 WIDENED = (".b8x16.b4x16_p64", ".b8x16.b6x16_p32", ".b8x16")
@@ -77,46 +77,46 @@ def accepted(ptxas: str, body: str, target: str = "sm_100a") -> bool:
 
 def move(direction: str, shape: str, num: int, packed: bool, registers: int) -> str:
     qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
-    held = "{" + ", ".join(f"%r{i + 20}" for i in range(registers)) + "}"
+    register_list = "{" + ", ".join(f"%r{i + 20}" for i in range(registers)) + "}"
     offset = f", {num * (1 + packed)}" if shape == "16x32bx2" else ""
     name = f"tcgen05.{direction}.sync.aligned.{shape}.x{num}{qualifier}.b32"
-    return f"{name} {held}, [%r1]{offset};" if direction == "ld" else f"{name} [%r1]{offset}, {held};"
+    return f"{name} {register_list}, [%r1]{offset};" if direction == "ld" else f"{name} [%r1]{offset}, {register_list};"
 
 
 def moves(ptxas: str) -> list[dict[str, Any]]:
-    found = []
-    for direction, shape, shift, packed in product(("ld", "st"), SHAPES, range(8), (False, True)):
+    rows = []
+    for direction, shape, shift, packed in product(("ld", "st"), MOVE_SHAPES, range(8), (False, True)):
         num = 1 << shift
         counts = [c for c in (num // 2, num, 2 * num, 4 * num) if 1 <= c <= 128]
-        taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
+        counts_taken = [c for c in counts if accepted(ptxas, move(direction, shape, num, packed, c))]
         qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
-        found.append({"asked": f"{direction} {shape}.x{num}{qualifier}", "registers": taken})
-    return found
+        rows.append({"asked": f"{direction} {shape}.x{num}{qualifier}", "registers": counts_taken})
+    return rows
 
 
 def reductions(ptxas: str) -> list[dict[str, Any]]:
-    found = []
-    asked = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(SHAPES, (1, 2, 4, 128))]
-    asked += [("32x32b", 4, *how, "sm_103a") for how in product(("min", "max", "add"), QUALIFIERS, TYPES)]
-    asked += [("32x32b", 4, "max", "", "f32", target) for target in TARGETS]
-    for shape, num, operation, qualifiers, dtype, target in dict.fromkeys(asked):
+    rows = []
+    cases = [(shape, num, "max", "", "f32", "sm_103a") for shape, num in product(MOVE_SHAPES, (1, 2, 4, 128))]
+    cases += [("32x32b", 4, *how, "sm_103a") for how in product(("min", "max", "add"), QUALIFIERS, TYPES)]
+    cases += [("32x32b", 4, "max", "", "f32", target) for target in TARGETS]
+    for shape, num, operation, qualifiers, dtype, target in dict.fromkeys(cases):
         name = f"{shape}.x{num}.{operation}{qualifiers}.{dtype}"
         bank = "%f" if dtype.startswith("f") else "%r"
-        held = "{" + ", ".join(f"{bank}{i + 20}" for i in range(num)) + "}"
+        register_list = "{" + ", ".join(f"{bank}{i + 20}" for i in range(num)) + "}"
         offset = f", {num}" if shape == "16x32bx2" else ""
-        body = f"tcgen05.ld.red.sync.aligned.{name} {held}, {bank}5, [%r1]{offset};"
-        found.append({"asked": name, "target": target, "accepted": accepted(ptxas, body, target)})
-    return found
+        body = f"tcgen05.ld.red.sync.aligned.{name} {register_list}, {bank}5, [%r1]{offset};"
+        rows.append({"asked": name, "target": target, "accepted": accepted(ptxas, body, target)})
+    return rows
 
 
 def shifts(ptxas: str) -> list[dict[str, Any]]:
-    found = [{"asked": name, "accepted": accepted(ptxas, body)} for name, body in SHIFTS.items()]
+    rows = [{"asked": name, "accepted": accepted(ptxas, body)} for name, body in SHIFTS.items()]
     for kind, group, count in product(("f16", "tf32", "f8f6f4", "i8"), (1, 2), (4, 8)):
         words = ", ".join(f"%r{10 + i}" for i in range(count))
         body = PRODUCT.format(group=group, kind=kind, words=words, enable="q")
-        asked = f"mma kind::{kind}, cta_group {group}, A in tensor memory, {count} mask words"
-        found.append({"asked": asked, "accepted": accepted(ptxas, f".reg .pred q;\nsetp.ne.u32 q, %r1, 0;\n{body}")})
-    return found
+        case_text = f"mma kind::{kind}, cta_group {group}, A in tensor memory, {count} mask words"
+        rows.append({"asked": case_text, "accepted": accepted(ptxas, f".reg .pred q;\nsetp.ne.u32 q, %r1, 0;\n{body}")})
+    return rows
 
 
 def main(arguments: list[str]) -> int:
@@ -124,8 +124,8 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     (ptxas,) = arguments
-    told = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True).stdout
-    version = (re.findall(r"V[\d.]+", told) or ["?"])[0]
+    version_text = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True).stdout
+    version = (re.findall(r"V[\d.]+", version_text) or ["?"])[0]
     copies = [
         {"asked": f"{shape}{cast}", "accepted": accepted(ptxas, f"tcgen05.cp.cta_group::1.{shape}{cast} [%r1], %d1;")}
         for shape, cast in product(COPIES, MULTICASTS)

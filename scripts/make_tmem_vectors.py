@@ -141,8 +141,8 @@ def row(line: str) -> dict[str, Any]:
         entries = [place(address * unit if unit else address // 2) for address in addresses]
     digest = hashlib.sha256(b"".join(pack(f"<{len(one)}I", *one) for one in entries)).hexdigest()
     text = re.sub(r"_(?=-?\d)", "", layout)
-    found = {"kind": kind, "name": " ".join(name.split()), "cute": text, "bits": unit, "count": len(entries)}
-    return found | {"sha256": digest} | ({"entries": entries} if len(entries) <= SMALL else {})
+    content = {"kind": kind, "name": " ".join(name.split()), "cute": text, "bits": unit, "count": len(entries)}
+    return content | {"sha256": digest} | ({"entries": entries} if len(entries) <= SMALL else {})
 
 
 def place(address: int) -> tuple[int, int, int]:
@@ -161,9 +161,9 @@ def main(arguments: list[str]) -> int:
         program = f"{scratch}/maps"
         options = ["-std=c++17", "-O0", "-w", f"-I{scratch}", f"-I{cutlass}", f"-I{cuda}", f"-I{cuda}/cccl"]
         subprocess.run(["g++", *options, str(SOURCE), "-o", program], check=True)
-        told = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+        output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     head = {"tool": "CUTLASS C++", "version": ".".join(version[:3]), "command": "python scripts/make_tmem_vectors.py"}
-    rows = ",\n".join(json.dumps(row(line)) for line in told.splitlines())
+    rows = ",\n".join(json.dumps(row(line)) for line in output.splitlines())
     FILE.write_text(f'{json.dumps(head)[:-1]}, "rows": [\n{rows}\n]}}\n', encoding="utf-8")
     print(f"wrote {FILE.relative_to(ROOT)}")
     return 0

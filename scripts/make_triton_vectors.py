@@ -56,7 +56,7 @@ def random_layout(source: random.Random, inputs: list[str], outputs: list[str], 
     return bases, list(zip(outputs, [1 << height for height in heights], strict=True))
 
 
-def told(layout: LinearLayout) -> dict[str, Any]:
+def bases_of(layout: LinearLayout) -> dict[str, Any]:
     """Everything about a layout that the tests compare."""
     return {"bases": layout.bases, "out_dims": layout.out_dims}
 
@@ -68,7 +68,7 @@ def algebra(source: random.Random, kind: str) -> dict[str, Any]:
     bases, sizes = random_layout(source, inputs, outputs, kind)
     layout = LinearLayout.from_bases(bases, [n for n, _ in sizes], [s for _, s in sizes], False)
     case: dict[str, Any] = {
-        **told(layout),
+        **bases_of(layout),
         "text": str(layout),
         "surjective": layout.is_surjective(),
         "injective": layout.is_injective(),
@@ -77,14 +77,14 @@ def algebra(source: random.Random, kind: str) -> dict[str, Any]:
     points = [{name: source.randrange(1 << len(rows)) for name, rows in bases} for _ in range(4)]
     case["values"] = [[point, layout.apply(point)] for point in points]
     if layout.is_invertible():
-        case["inverse"] = told(layout.invert())
+        case["inverse"] = bases_of(layout.invert())
     if layout.is_surjective():
-        case["pseudoinverse"] = told(layout.pseudoinvert())
+        case["pseudoinverse"] = bases_of(layout.pseudoinvert())
     outer_bases = [
         (n, [[source.randrange(8), source.randrange(4)] for _ in range(s.bit_length() - 1)]) for n, s in sizes
     ]
     outer = LinearLayout.from_bases(outer_bases, ["a", "b"], [8, 4], False)
-    case["outer"], case["composed"] = told(outer), told(layout.compose(outer))
+    case["outer"], case["composed"] = bases_of(outer), bases_of(layout.compose(outer))
     return case
 
 
@@ -98,14 +98,14 @@ def shared(builder: Any) -> list[dict[str, Any]]:
                 for shape in ([64, 64], [128, 64], [128, 128]):
                     if shape[0 if transposed else 1] * bits // 8 < width:
                         continue  # no whole atom in a row
-                    found = builder.to_linear_layout(layout._to_ir(builder), shape)
+                    linear = builder.to_linear_layout(layout._to_ir(builder), shape)
                     cases.append(
                         {
                             "swizzle_bytes": width,
                             "element_bits": bits,
                             "transposed": transposed,
                             "shape": shape,
-                            "offset_bases": found.offset_bases,
+                            "offset_bases": linear.offset_bases,
                         }
                     )
     return cases
@@ -117,7 +117,7 @@ def blocked(builder: Any) -> list[dict[str, Any]]:
     for order in ([1, 0], [0, 1]):
         for registers, lanes, warps in (([1, 8], [4, 8], [4, 1]), ([2, 2], [8, 4], [2, 2]), ([4, 1], [1, 32], [1, 4])):
             layout = gluon.BlockedLayout(registers, lanes, warps, order)
-            found = builder.to_linear_layout(layout._to_ir(builder), [64, 128])
+            linear = builder.to_linear_layout(layout._to_ir(builder), [64, 128])
             cases.append(
                 {
                     "per_thread": registers,
@@ -126,9 +126,9 @@ def blocked(builder: Any) -> list[dict[str, Any]]:
                     "order": order,
                     "shape": [64, 128],
                     "bases": {
-                        "register": found.reg_bases,
-                        "lane": found.lane_bases,
-                        "warp": found.warp_bases,
+                        "register": linear.reg_bases,
+                        "lane": linear.lane_bases,
+                        "warp": linear.warp_bases,
                     },
                 }
             )

@@ -61,13 +61,13 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     faces = [widths(Path(one).read_bytes()) for one in arguments]
-    told = {
+    content = {
         "command": "scripts/make_widths.py",
         "fonts": [Path(one).name for one in arguments],
         "plain": faces[:2],
         "bold": faces[2:],
     }
-    FILE.write_text(json.dumps(told) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(content) + "\n", encoding="utf-8")
     return 0
 
 

@@ -48,40 +48,40 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(files: list[Path], given: argparse.Namespace) -> tuple[int, list[Mutant]]:
+def sample_of(files: list[Path], options: argparse.Namespace) -> tuple[int, list[Mutant]]:
     """The number of mutants that there are, and the sample of them."""
-    within = [Path(one) for one in given.only or PACKAGES]
+    within = [Path(one) for one in options.only or PACKAGES]
     ours = [
         f for f in files if f.suffix == ".py" and f.parts[0] in PACKAGES and any(f.is_relative_to(w) for w in within)
     ]
     sources = {str(path): (ROOT / path).read_bytes() for path in ours}
     population = [mutant for path, source in sources.items() for mutant in mutants(path, source)]
-    drawn = sample(population, sources, given.number, given.seed)
-    if given.again:
-        before = json.loads(given.again.read_text(encoding="utf-8"))["mutants"]
+    mutants_drawn = sample(population, sources, options.number, options.seed)
+    if options.again:
+        before = json.loads(options.again.read_text(encoding="utf-8"))["mutants"]
         left = {
             (one["path"], one["operator"], one["before"], one["after"]) for one in before if one["status"] == "survived"
         }
-        drawn = [one for one in population if (one.path, one.operator, one.before, one.after) in left]
-    return len(population), drawn
+        mutants_drawn = [one for one in population if (one.path, one.operator, one.before, one.after) in left]
+    return len(population), mutants_drawn
 
 
-def put_to_the_test(files: list[Path], sample_: list[Mutant], given: argparse.Namespace) -> list[Outcome]:
+def put_to_the_test(files: list[Path], sample_: list[Mutant], options: argparse.Namespace) -> list[Outcome]:
     """What became of each mutant of the sample, told as it goes."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
-        trees = [copy_tree(files, Path(scratch) / str(job) / "tree") for job in range(max(given.jobs, 1))]
-        measured = record(files, given.jobs, Path(scratch))
+        trees = [copy_tree(files, Path(scratch) / str(job) / "tree") for job in range(max(options.jobs, 1))]
+        measured = record(files, options.jobs, Path(scratch))
         _tell_unfit(measured)
         done: Counter[str] = Counter()
 
         def tell(outcome: Outcome) -> None:
             done[outcome.status] += 1
-            told = f"{done.total()}/{len(sample_)}, {done['survived']} survived, {outcome.seconds:.0f} s"
-            print(told, file=sys.stderr, flush=True)
+            line = f"{done.total()}/{len(sample_)}, {done['survived']} survived, {outcome.seconds:.0f} s"
+            print(line, file=sys.stderr, flush=True)
             if outcome.status == "survived":
                 print(f"  {outcome.mutant}", file=sys.stderr, flush=True)
 
-        return run_all(sample_, measured, trees, tell, given.whole)
+        return run_all(sample_, measured, trees, tell, options.whole)
 
 
 def _tell_unfit(measured: Record) -> None:
@@ -89,7 +89,7 @@ def _tell_unfit(measured: Record) -> None:
         print(f"left out, since it does not pass as things are: {test}", file=sys.stderr)
 
 
-def report(outcomes: list[Outcome], population: int, given: argparse.Namespace) -> None:
+def report(outcomes: list[Outcome], population: int, options: argparse.Namespace) -> None:
     for outcome in sorted(outcomes, key=lambda one: (one.mutant.path, one.mutant.start)):
         if outcome.status == "survived":
             print(f"{outcome.mutant}" + ("  (no test runs it)" if not outcome.tests else ""))
@@ -99,33 +99,33 @@ def report(outcomes: list[Outcome], population: int, given: argparse.Namespace) 
         print(
             f"{name:12}{row['mutants']:7}{row['killed']:8}{row['equivalent']:12}{row['survived']:10}{row['score']:7.1%}"
         )
-    if given.json:
-        told = {
-            "seed": given.seed,
+    if options.json:
+        content = {
+            "seed": options.seed,
             "population": population,
             "scores": table,
             "mutants": [o.record() for o in outcomes],
         }
-        given.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
-    given = arguments()
+    options = arguments()
     files = listed()
-    population, sample_ = chosen(files, given)
-    if given.list or not sample_:
-        print("\n".join(map(str, sample_)) or f"no mutants in {', '.join(given.only)}")
+    population, sample_ = sample_of(files, options)
+    if options.list or not sample_:
+        print("\n".join(map(str, sample_)) or f"no mutants in {', '.join(options.only)}")
         return 0 if sample_ else 2
     if find_spec("coverage") is None:
         print("mutants: coverage must be installed, found no such module (pip install -e '.[dev]')", file=sys.stderr)
         return 2
     try:
-        outcomes = put_to_the_test(files, sample_, given)
+        outcomes = put_to_the_test(files, sample_, options)
     except RunError as error:
         print(error, file=sys.stderr)
         return 2
     known = json.loads(_EQUIVALENT.read_text(encoding="utf-8"))
-    report(with_equivalents(outcomes, known), population, given)
+    report(with_equivalents(outcomes, known), population, options)
     return 0
 
 

@@ -33,8 +33,8 @@ _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 def sessions(text: str) -> list[tuple[str, str]]:
     """Every command that a text shows, with the output it shows, of the programs that can be run here."""
-    found = [pair for block in _BLOCK.findall(text) for pair in _COMMAND.findall(block)]
-    return [(command, output) for command, output in found if shlex.split(command)[0] in PROGRAMS]
+    pairs = [pair for block in _BLOCK.findall(text) for pair in _COMMAND.findall(block)]
+    return [(command, output) for command, output in pairs if shlex.split(command)[0] in PROGRAMS]
 
 
 def run(command: str) -> str:
@@ -48,8 +48,8 @@ def run(command: str) -> str:
 
 def pages() -> list[Path]:
     """The pages that show commands: the README, and those of docs/ that are written by hand."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [path for path in found if "<!-- Written by" not in path.read_text(encoding="utf-8")]
+    paths = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [path for path in paths if "<!-- Written by" not in path.read_text(encoding="utf-8")]
 
 
 def main() -> None:

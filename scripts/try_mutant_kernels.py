@@ -29,7 +29,7 @@ def rules(text: str) -> Counter[str]:
 
 def main(most: str = "3", part: str = "") -> int:
     draw = random.Random(1)
-    found: Counter[str] = Counter()
+    caught: Counter[str] = Counter()
     tried: Counter[str] = Counter()
     missed: dict[str, list[str]] = {}
     for name, text in sorted(kernels().items()):
@@ -38,17 +38,17 @@ def main(most: str = "3", part: str = "") -> int:
         before, sorts = rules(text), dict[str, list[Mutant]]()
         for mutant in mutants(name, text):
             sorts.setdefault(mutant.sort, []).append(mutant)
-        for sort, held in sorts.items():
-            for mutant in draw.sample(held, min(int(most), len(held))):
+        for sort, of_sort in sorts.items():
+            for mutant in draw.sample(of_sort, min(int(most), len(of_sort))):
                 after = rules(mutant.text)
-                told = any(after[rule] > before[rule] for rule in mutant.rules)
+                is_caught = any(after[rule] > before[rule] for rule in mutant.rules)
                 tried[sort] += 1
-                found[sort] += told
-                if not told:
+                caught[sort] += is_caught
+                if not is_caught:
                     missed.setdefault(sort, []).append(name)
     for sort in tried:
-        print(f"{sort:42} {found[sort]:5} of {tried[sort]:5}  {', '.join(sorted(set(missed.get(sort, []))))}")
-    print(f"{found.total()} of {tried.total()} mutants of {len(tried)} sorts were told by their rule")
+        print(f"{sort:42} {caught[sort]:5} of {tried[sort]:5}  {', '.join(sorted(set(missed.get(sort, []))))}")
+    print(f"{caught.total()} of {tried.total()} mutants of {len(tried)} sorts were told by their rule")
     return 0
 
 

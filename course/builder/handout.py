@@ -72,9 +72,11 @@ def solutions_of(lesson: Lesson) -> list[str]:
 
 def card() -> str:
     """The card as an HTML document for two pages of A4: notation and operations, and the rest."""
-    made = [f'<section class="{one.kind}"><h2>{escape(one.title)}</h2>{_table(one)}</section>' for one in sections()]
+    sections_html = [
+        f'<section class="{one.kind}"><h2>{escape(one.title)}</h2>{_table(one)}</section>' for one in sections()
+    ]
     front = sum(one.kind == "operations" for one in sections())
-    sides = ("".join(made[:front]), "".join(made[front:]))
+    sides = ("".join(sections_html[:front]), "".join(sections_html[front:]))
     body = "".join(f'<div class="side">{side}</div>' for side in sides)
     return standalone(
         "Layouts on a card", f"<main><h1>Layouts on a card</h1>{body}</main>", "card", ["sheet.css", "card.css"]

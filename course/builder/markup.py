@@ -10,12 +10,12 @@ The pieces of a text hold every example of it, in order.
 
 >>> lines = ["Add:", "```python", ">>> 1 + 1", "2", "", "```", "So."]
 >>> pieces(chr(10).join(lines))
-['Add:', Example(typed='1 + 1', printed='2', shown='>>> 1 + 1\\n2'), 'So.']
+['Add:', Example(typed='1 + 1', printed='2', source='>>> 1 + 1\\n2'), 'So.']
 
 The policy of a document that stands alone lets its own script run, and nothing else.
 
->>> made = standalone("A", "<p>b</p>", "slides", ["sheet.css"], "slides.js")
->>> "default-src 'none'" in made, made.count("<script>"), "http:" in made
+>>> html = standalone("A", "<p>b</p>", "slides", ["sheet.css"], "slides.js")
+>>> "default-src 'none'" in html, html.count("<script>"), "http:" in html
 (True, 1, False)
 """
 
@@ -132,7 +132,7 @@ class Example:
 
     typed: str
     printed: str
-    shown: str
+    source: str
 
 
 def pieces(text: str) -> list[str | Example]:
@@ -142,13 +142,13 @@ def pieces(text: str) -> list[str | Example]:
     >>> pieces(chr(10).join(error))[0].printed
     'Error: no'
     """
-    found: list[str | Example] = []
+    texts: list[str | Example] = []
     for k, piece in enumerate(_CODE.split(text)):
         if k % 2:
-            found.append(_example(piece))
+            texts.append(_example(piece))
         elif piece.strip():
-            found.append(piece.strip())
-    return found
+            texts.append(piece.strip())
+    return texts
 
 
 def _example(block: str) -> Example:

@@ -45,15 +45,15 @@ def notebook(lesson: Lesson) -> str:
         ("code", _START),
         *_cells(lesson),
     ]
-    made = v4.new_notebook(
+    book = v4.new_notebook(
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     )
     for number, (kind, text) in enumerate(cells):
         cell = v4.new_markdown_cell(text) if kind == "markdown" else v4.new_code_cell(text)
         cell["id"] = f"cell-{number}"  # nbformat draws one at random
-        made.cells.append(cell)
-    validate(made)
-    return str(writes(made)) + "\n"
+        book.cells.append(cell)
+    validate(book)
+    return str(writes(book)) + "\n"
 
 
 def _cells(lesson: Lesson) -> list[tuple[str, str]]:

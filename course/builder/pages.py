@@ -103,23 +103,23 @@ def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
         DescriptorError: if markdown-it-py is not installed.
     """
     aim = f'<p class="aim">Aim: {escape(lesson.aim)}. {lesson.minutes} minutes.</p>'
-    made, examples, figures = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1>{aim}"], 0, 0
+    pieces_html, examples, figures = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1>{aim}"], 0, 0
     for one in lesson.parts:
         if one.kind in FIGURES:
             figures += 1
-            made.append(_figure(one.kind, one.text, figures, live))
+            pieces_html.append(_figure(one.kind, one.text, figures, live))
         elif one.kind == "exercise":
-            made.append(exercises[int(one.text) - 1])
+            pieces_html.append(exercises[int(one.text) - 1])
         else:
             for piece in pieces(one.text):
                 examples += isinstance(piece, Example)
-                made.append(markdown(piece) if isinstance(piece, str) else _example(piece, examples, live))
-    return "".join(made)
+                pieces_html.append(markdown(piece) if isinstance(piece, str) else _example(piece, examples, live))
+    return "".join(pieces_html)
 
 
 def exercises_of(lesson: Lesson, live: bool = False) -> list[str]:
     """Every exercise with a box for an answer or the command that judges one; hints and solution are folded."""
-    made = []
+    sections_html = []
     for number, one in enumerate(lesson.exercises, 1):
         where = f"{lesson.number}.{number}"
         folds = [("hint", f"hint {k}", inline(hint)) for k, hint in enumerate(one.hints, 1)]
@@ -128,8 +128,10 @@ def exercises_of(lesson: Lesson, live: bool = False) -> list[str]:
         rest = "".join(part("folded.html", kind=kind, name=name, text=text) for kind, name, text in folds)
         command = f"layoutalg course {where} &quot;{escape(one.starter)}&quot;"
         box = part("try.html", where=where, control=_control(f"a{where}", one.starter))
-        made.append(exercise_of(lesson, number, (box if live else f"<p>Check it: <code>{command}</code></p>") + rest))
-    return made
+        sections_html.append(
+            exercise_of(lesson, number, (box if live else f"<p>Check it: <code>{command}</code></p>") + rest)
+        )
+    return sections_html
 
 
 def exercise_of(lesson: Lesson, number: int, rest: str) -> str:
@@ -141,7 +143,7 @@ def exercise_of(lesson: Lesson, number: int, rest: str) -> str:
 
 def _example(one: Example, number: int, live: bool) -> str:
     if not live:
-        return part("typed.html", number=str(number), shown=escape(one.shown))
+        return part("typed.html", number=str(number), shown=escape(one.source))
     rows, typed = str(one.typed.count("\n") + 1), escape(one.typed)
     return part("example.html", number=str(number), rows=rows, typed=typed, printed=escape(one.printed))
 
@@ -189,8 +191,8 @@ def _way_to(rel: str, one: Lesson) -> str:
 def _whole(title: str, main: str, header: str, engine: Engine | None) -> str:
     if engine is None:
         return document(title, main, header, policy=STILL)
-    held = json.dumps({"worker": engine.worker}).replace("<", "\\u003c")
-    return document(title, main, header, part("live.html", held=held, script=engine.script), LIVE)
+    settings = json.dumps({"worker": engine.worker}).replace("<", "\\u003c")
+    return document(title, main, header, part("live.html", held=settings, script=engine.script), LIVE)
 
 
 _MADE_BY = "the file of the package (in a checkout <code>python3 -m pip wheel . --no-deps</code> makes it)"

@@ -88,11 +88,11 @@ def _key(item: Item) -> str:
     return f"{head}<code>{escape(item.exercise.solution)}</code>. {inline(item.exercise.why)}</p>{table}"
 
 
-def students(given: str) -> list[tuple[str, str]]:
+def students(names: str) -> list[tuple[str, str]]:
     """The students of a class with their seeds.
 
     Args:
-        given: how many there are, or a file of a student a line: a name, and after a comma the seed if it is not the
+        names: how many there are, or a file of a student a line: a name, and after a comma the seed if it is not the
             number of the line.
 
     Raises:
@@ -101,29 +101,29 @@ def students(given: str) -> list[tuple[str, str]]:
     >>> students("2")
     [('student 1', '1'), ('student 2', '2')]
     """
-    if given.isdecimal() and given.isascii() and len(given) <= 4:
-        found = [(f"student {k}", str(k)) for k in range(1, int(given) + 1)]
+    if names.isdecimal() and names.isascii() and len(names) <= 4:
+        pairs = [(f"student {k}", str(k)) for k in range(1, int(names) + 1)]
     else:
         try:
-            lines = [line.strip() for line in Path(given).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+            lines = [line.strip() for line in Path(names).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
         except (OSError, UnicodeDecodeError, ValueError) as error:
             raise DescriptorError(
-                f"class: it must be a number of students or a file of names, found {brief(given)}"
+                f"class: it must be a number of students or a file of names, found {brief(names)}"
             ) from error
         parts = [line.partition(",") for line in lines]
-        found = [(name.strip(), seed.strip() or str(k)) for k, (name, _, seed) in enumerate(parts, 1)]
-    if not found or len({seed for _, seed in found}) < len(found):
+        pairs = [(name.strip(), seed.strip() or str(k)) for k, (name, _, seed) in enumerate(parts, 1)]
+    if not pairs or len({seed for _, seed in pairs}) < len(pairs):
         raise DescriptorError(
-            f"class: there must be students, each with a seed of their own, found {len(found)}; {given}"
+            f"class: there must be students, each with a seed of their own, found {len(pairs)}; {names}"
         )
-    return found
+    return pairs
 
 
-def class_files(given: str) -> dict[str, str]:
+def class_files(names: str) -> dict[str, str]:
     """Every paper of a class as files by name: sheets and a book of keys for each paper, all keys as CSV and JSON.
 
     Args:
-        given: as in ``students``.
+        names: as in ``students``.
 
     Raises:
         DescriptorError: as ``students`` and ``paper``, or if two students have the same paper.
@@ -131,7 +131,7 @@ def class_files(given: str) -> dict[str, str]:
     files: dict[str, str] = {}
     every: list[Sheet] = []
     for name in FORMS:
-        several = [("", paper(name))] if name in FIXED else [(who, paper(name, seed)) for who, seed in students(given)]
+        several = [("", paper(name))] if name in FIXED else [(who, paper(name, seed)) for who, seed in students(names)]
         if len({one.items for _, one in several}) < len(several):
             raise DescriptorError(f"class: students must have different papers, found two alike; paper = {name}")
         files[f"{name}.html"], files[f"{name}-keys.html"] = sheets(several), book(several)
@@ -139,9 +139,9 @@ def class_files(given: str) -> dict[str, str]:
     return files | {"keys.csv": _csv(every), "keys.json": _json(every)}
 
 
-def write_class(folder: Path, given: str) -> int:
+def write_class(folder: Path, names: str) -> int:
     """Write the files of a class into a folder, and say how many there are; it raises as :func:`class_files`."""
-    files = class_files(given)
+    files = class_files(names)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

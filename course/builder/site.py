@@ -53,12 +53,12 @@ def write_zip(target: Path) -> Path:
     Raises:
         DescriptorError: if the file cannot be written.
     """
-    held = {
+    contents = {
         f"{target.name}/{one.relative_to(target).as_posix()}": one.read_bytes()
         for one in sorted(target.rglob("*"))
         if one.is_file()
     }
-    write(target.parent, {f"{target.name}.zip": zip_bytes(held)}, "FOLDER")
+    write(target.parent, {f"{target.name}.zip": zip_bytes(contents)}, "FOLDER")
     return target.parent / f"{target.name}.zip"
 
 
@@ -76,12 +76,12 @@ def site(
         texts["lines.html"] = lines_page(engine)
     for lesson in course:
         texts[f"{lesson.number:02}.html"] = page(lesson, course, engine)
-    made = {name: text.encode() for name, text in texts.items()} | assets
-    sizes = {name: len(data) for name, data in (made | books).items()}
-    made["teacher.html"] = teacher_page(course, sizes).encode()
+    files = {name: text.encode() for name, text in texts.items()} | assets
+    sizes = {name: len(data) for name, data in (files | books).items()}
+    files["teacher.html"] = teacher_page(course, sizes).encode()
     if engine is not None:
-        made["offline.js"] = _offline(made)
-    return made | books
+        files["offline.js"] = _offline(files)
+    return files | books
 
 
 def _assets(pyodide: Path) -> dict[str, bytes]:
@@ -98,21 +98,21 @@ def _assets(pyodide: Path) -> dict[str, bytes]:
 
 def pinned(name: str, contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """Files in a folder whose name ends in the hash of them all."""
-    told = sha256()
+    digest = sha256()
     for one, data in sorted(contents.items()):
-        told.update(f"{one}\n{sha256(data).hexdigest()}\n".encode())
-    return {f"{name}-{told.hexdigest()[:12]}/{one}": data for one, data in contents.items()}
+        digest.update(f"{one}\n{sha256(data).hexdigest()}\n".encode())
+    return {f"{name}-{digest.hexdigest()[:12]}/{one}": data for one, data in contents.items()}
 
 
 def _engine(assets: Mapping[str, bytes]) -> Engine:
     place = {name.rpartition("/")[2]: name for name in assets}
     pyodide = place["pyodide.mjs"].partition("/")[0]
-    asked = urlencode({"answers": "descriptors.course.page", "pyodide": f"../{pyodide}/"}, safe="./")
-    return Engine(place["course.js"], f"{place['worker.js']}?{asked}")
+    query = urlencode({"answers": "descriptors.course.page", "pyodide": f"../{pyodide}/"}, safe="./")
+    return Engine(place["course.js"], f"{place['worker.js']}?{query}")
 
 
-def _offline(made: Mapping[str, bytes]) -> bytes:
+def _offline(contents: Mapping[str, bytes]) -> bytes:
     """The service worker, which knows each file by its hash."""
-    hashes = {name: f"sha256-{b64encode(sha256(data).digest()).decode()}" for name, data in sorted(made.items())}
+    hashes = {name: f"sha256-{b64encode(sha256(data).digest()).decode()}" for name, data in sorted(contents.items())}
     files = json.dumps(hashes, indent=1)
     return part("offline.js", version=sha256(files.encode()).hexdigest()[:12], files=files).encode()

@@ -14,10 +14,10 @@ What stands on them is a rule over the lesson's source, and nothing is typed twi
 Law: each exercise has its slide, and each new word stands on the last one.
 
 >>> from descriptors.course.source import EXAMPLE, parse
->>> made = sheets(parse(EXAMPLE))
->>> [sheet.kind for sheet in made]
+>>> slides = sheets(parse(EXAMPLE))
+>>> [sheet.kind for sheet in slides]
 ['title', 'idea', 'exercise', 'vote', 'cure', 'words']
->>> made[1].lines, made[-1].lines
+>>> slides[1].lines, slides[-1].lines
 (('*step*: how far the next element lies',), ('*step*: how far the next element lies',))
 
 Without its script the file is a page to scroll; it has a slide each, and the right choice of a vote is folded.
@@ -72,14 +72,14 @@ class Sheet:
 def sheets(lesson: Lesson) -> list[Sheet]:
     """The slides of a lesson, in order."""
     steps, expected, _ = script(lesson)
-    told = (*steps, *([f"Expect: {expected}"] if expected else []))
-    made = [Sheet("title", lesson.title, (f"Aim: {lesson.aim}",), notes=told)]
-    made += _ideas(lesson)
-    made += [_exercise_sheet(lesson, number) for number in range(1, len(lesson.exercises) + 1)]
-    made += [_vote_sheet(one) for one in votes(lesson)]
-    made.append(Sheet("cure", "What many believe", tuple(sentences(lesson.misconception))))
+    notes = (*steps, *([f"Expect: {expected}"] if expected else []))
+    slides = [Sheet("title", lesson.title, (f"Aim: {lesson.aim}",), notes=notes)]
+    slides += _ideas(lesson)
+    slides += [_exercise_sheet(lesson, number) for number in range(1, len(lesson.exercises) + 1)]
+    slides += [_vote_sheet(one) for one in votes(lesson)]
+    slides.append(Sheet("cure", "What many believe", tuple(sentences(lesson.misconception))))
     words = tuple(f"*{word}*: {meaning}" for word, meaning in lesson.words)
-    return [*made, Sheet("words", "New words", words)] if words else made
+    return [*slides, Sheet("words", "New words", words)] if words else slides
 
 
 def votes(lesson: Lesson) -> tuple[Vote, ...]:
@@ -125,13 +125,13 @@ def _ideas(lesson: Lesson) -> Iterator[Sheet]:
 
 def _stretches(text: str) -> list[tuple[str, str]]:
     """The text before each example, and the example; what follows the last one has none."""
-    found: list[tuple[str, str]] = []
+    stretches: list[tuple[str, str]] = []
     said = ""
     for k, piece in enumerate(_FENCED.split(text)):
         if k % 2:
-            found.append((said, piece.strip("\n")))
+            stretches.append((said, piece.strip("\n")))
         said = "" if k % 2 else piece.strip()
-    return [*found, (said, "")] if said else found
+    return [*stretches, (said, "")] if said else stretches
 
 
 def _idea_sheets(lesson: Lesson, text: str, slide: str, code: str = "", figure: Part | None = None) -> Iterator[Sheet]:
@@ -168,9 +168,9 @@ def _exercise_sheet(lesson: Lesson, number: int) -> Sheet:
 
 
 def _vote_sheet(vote: Vote) -> Sheet:
-    told = [grade(vote, choice) for choice in vote.choices]
-    right = told.index(None)
-    notes = (f"`{mine}`: your answer {says}" for mine, says in zip(vote.choices, told, strict=True) if says)
+    judgements = [grade(vote, choice) for choice in vote.choices]
+    right = judgements.index(None)
+    notes = (f"`{mine}`: your answer {says}" for mine, says in zip(vote.choices, judgements, strict=True) if says)
     return Sheet("vote", "Hands up", (vote.ask,), choices=vote.choices, right=right, notes=tuple(notes))
 
 
@@ -179,10 +179,10 @@ _LETTERS = "ABCDEFGH"
 
 def deck(lesson: Lesson) -> str:
     """The slides of a lesson as an HTML document."""
-    made = sheets(lesson)
+    slides = sheets(lesson)
     name = f"{lesson.number}. {lesson.title}"
-    sections = "".join(_section(name, sheet, number, len(made)) for number, sheet in enumerate(made, 1))
-    body = part("slides.html", sheets=sections, count=str(len(made)))
+    sections = "".join(_section(name, sheet, number, len(slides)) for number, sheet in enumerate(slides, 1))
+    body = part("slides.html", sheets=sections, count=str(len(slides)))
     return standalone(name, body, "slides", ["sheet.css", "slides.css"], "slides.js")
 
 
@@ -224,10 +224,10 @@ def _terms(sheet: Sheet) -> str:
 
 
 def _idea(sheet: Sheet) -> str:
-    shown = f'<pre tabindex="0">{escape(sheet.code)}</pre>' if sheet.code else ""
+    body = f'<pre tabindex="0">{escape(sheet.code)}</pre>' if sheet.code else ""
     if sheet.figure:
-        shown = f"<figure>{figure(sheet.figure.kind, sheet.figure.text).svg()}</figure>"
-    return _terms(sheet) + (markdown(sheet.table) if sheet.table else "") + shown
+        body = f"<figure>{figure(sheet.figure.kind, sheet.figure.text).svg()}</figure>"
+    return _terms(sheet) + (markdown(sheet.table) if sheet.table else "") + body
 
 
 def _exercise(sheet: Sheet) -> str:
@@ -247,8 +247,8 @@ def _vote(sheet: Sheet) -> str:
 def _cure(sheet: Sheet) -> str:
     """A misconception: its first sentence is what is believed, the others what is so."""
     believed, *rest = sheet.lines
-    told = "".join(f"<p>{inline(line)}</p>" for line in rest)
-    return f'<p class="believed"><span class="way">Not so:</span> {inline(believed)}</p><p class="way">But:</p>{told}'
+    cure = "".join(f"<p>{inline(line)}</p>" for line in rest)
+    return f'<p class="believed"><span class="way">Not so:</span> {inline(believed)}</p><p class="way">But:</p>{cure}'
 
 
 _BODIES: dict[str, Callable[[Sheet], str]] = {

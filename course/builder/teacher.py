@@ -206,36 +206,36 @@ def by_session(course: Sequence[Lesson]) -> list[tuple[Session, list[Lesson]]]:
     [('1. Layouts are functions', 3)]
     """
     ends = [*(session.first for session in SESSIONS[1:]), 1000]
-    found = [(one, [x for x in course if one.first <= x.number < end]) for one, end in zip(SESSIONS, ends, strict=True)]
-    return [(session, held) for session, held in found if held]
+    pairs = [(one, [x for x in course if one.first <= x.number < end]) for one, end in zip(SESSIONS, ends, strict=True)]
+    return [(session, held) for session, held in pairs if held]
 
 
 def sessions(course: Sequence[Lesson]) -> str:
     """The table of sessions as HTML: each lesson with its aim and minutes, and how they go into the session."""
     lines = []
-    for session, held in by_session(course):
-        for one in held:
+    for session, lessons in by_session(course):
+        for one in lessons:
             title = f'<a href="#lesson-{one.number}">{one.number}. {escape(one.title)}</a>'
             cells = f"<td>{title}</td><td>{inline(one.aim)}</td>" + "".join(
                 f'<td class="number">{count}</td>' for count in (one.minutes, exercise_minutes(one))
             )
-            lines.append(f"<tr><td>{escape(session.name) if one is held[0] else ''}</td>{cells}</tr>")
+            lines.append(f"<tr><td>{escape(session.name) if one is lessons[0] else ''}</td>{cells}</tr>")
         if session.in_class:
-            lines.append(f'<tr class="sum"><td></td><td colspan="4">{fitting(held)}</td></tr>')
+            lines.append(f'<tr class="sum"><td></td><td colspan="4">{fitting(lessons)}</td></tr>')
     head = "".join(
         f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes", "of these exercises")
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def fitting(held: Sequence[Lesson]) -> str:
+def fitting(lessons: Sequence[Lesson]) -> str:
     """How lessons go into one session: what is left of it, or for how long exercises are done in class.
 
     >>> from descriptors.course.source import lessons
     >>> fitting([one for one in lessons() if 1 <= one.number <= 3])
     '75 of 90 minutes'
     """
-    whole, exercises = sum(one.minutes for one in held), sum(map(exercise_minutes, held))
+    whole, exercises = sum(one.minutes for one in lessons), sum(map(exercise_minutes, lessons))
     if whole <= SESSION:
         return f"{whole} of {SESSION} minutes"
     left = SESSION - (whole - exercises)
@@ -246,7 +246,7 @@ def fitting(held: Sequence[Lesson]) -> str:
 
 def _lesson(lesson: Lesson) -> str:
     steps, expected, paper = script(lesson)
-    told = "".join(f"<li>{inline(step)}</li>" for step in steps)
+    items = "".join(f"<li>{inline(step)}</li>" for step in steps)
     wrong = "".join(
         f"<tr><td>{where}</td><td><code>{escape(mine)}</code></td><td>{inline(says)}</td><td>{inline(hint)}</td></tr>"
         for where, mine, says, hint in slips(lesson)
@@ -263,6 +263,6 @@ def _lesson(lesson: Lesson) -> str:
     slides = f'<a href="{lesson.number:02}-slides.html">Slides</a>'
     return (
         f'<article id="lesson-{lesson.number}"><h3>{lesson.number}. {escape(lesson.title)}</h3>'
-        f"<p>Aim: {inline(lesson.aim)}. {lesson.minutes} minutes, {last} exercises. {slides}</p><ul>{told}</ul>"
+        f"<p>Aim: {inline(lesson.aim)}. {lesson.minutes} minutes, {last} exercises. {slides}</p><ul>{items}</ul>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{wrong}</tbody></table><dl>{terms}</dl></article>"
     )

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 
 from descriptors.check.control_flow import Block, blocks
 from descriptors.check.known_bits import (
@@ -227,6 +228,8 @@ def _converted(one: Instruction, read: Known) -> Known:
 
 #: Rounds over the definitions before what still changes is taken as not known.
 ROUNDS = 12
+#: Rounds after which what loses a bit in each is taken to lose all that are above it, as a register that counts does.
+PATIENT = 3
 
 _ALL, _HALF = (1 << 64) - 1, 1 << 31
 
@@ -252,7 +255,7 @@ def fold(
         for run in runs:
             folder.local = {}
             for index in run:
-                folder.define(index, final=round_ == ROUNDS - 1)
+                folder.define(index, round_)
         if not folder.changed:
             break
     found: dict[int, dict[str, Known]] = {}
@@ -345,7 +348,7 @@ class _Folder:
         self.code, self.variables, self.needed = function.code, variables, needed
         self.whole: dict[str, Known] = {}
         self.local: dict[str, Known] = {}
-        self.made: dict[int, Known] = {}
+        self.made: dict[str, dict[int, Known]] = {}
         self.allocated: set[tuple[str, int]] = set()
         self.origins: dict[str, Known] = {}
         self.rounds: dict[str, Known] = {}
@@ -365,8 +368,8 @@ class _Folder:
             return Known(0, low | 0xFFFFFFFF00000000, f"&{operand}", 0)
         return NOTHING
 
-    def define(self, index: int, final: bool = False) -> None:
-        """Note what an instruction writes."""
+    def define(self, index: int, round_: int = 0) -> None:
+        """Note what an instruction writes, in one of the rounds over all of them."""
         one = self.code[index]
         if one.opcode.startswith("tcgen05.alloc"):
             place = self.place(one.operands[0] if one.operands else 0)
@@ -379,6 +382,7 @@ class _Folder:
             if made.base:
                 made = self._refined(made)
             elif made.constant(64) is None:
+                made = narrow(made, 32) if result_bits(one) == 32 else made
                 base = f"{name}@{index}"
                 old = self.origins.get(base)
                 self.origins[base] = made if old is None else meet(old, made)
@@ -386,10 +390,14 @@ class _Folder:
             if one.predicate:
                 made = meet(made, self.value(name)) if name in self.whole else made
             self.local[name] = made
-            if self.made.get((index << 8) + number) != made:
-                self.made[(index << 8) + number] = made
+            before = self.made.setdefault(name, {})
+            if before.get(index) != made:
+                before[index] = made
                 old = self.whole.get(name)
-                self.whole[name] = NOTHING if final else made if old is None else self._all(name, old, made)
+                # What a definition made in an earlier round was believed too soon.
+                self.whole[name] = NOTHING if round_ == ROUNDS - 1 else _all(before.values())
+                if old is not None and PATIENT <= round_ < ROUNDS - 1:
+                    self.whole[name] = _given_up(old, self.whole[name])
                 self.changed |= self.whole[name] != old
 
     def _refined(self, made: Known) -> Known:
@@ -400,10 +408,6 @@ class _Folder:
             return made  # the steps in 32 bits may have gone round
         once = add(origin, exactly(made.offset), 64)
         return made._replace(value=made.value | once.value, mask=made.mask | once.mask)
-
-    def _all(self, name: str, old: Known, made: Known) -> Known:
-        met = meet(old, made)
-        return met if met.base or met.constant(64) is not None else met._replace(base="", offset=0)
 
     def place(self, operand: Operand) -> tuple[str, int] | None:
         """The shared-memory place that an address names, as a base and an offset."""
@@ -438,6 +442,32 @@ class _Folder:
         for number, item in enumerate(parts.items):
             made = add(made, _lifted(narrow(self.value(item), part), number * part, bits), bits)
         return made
+
+
+def _all(definitions: Iterable[Known]) -> Known:
+    """What is known of a register at the head of a block: what all its definitions agree on."""
+    return reduce(meet, definitions)
+
+
+def _given_up(old: Known, new: Known) -> Known:
+    """What is left of a value that loses known bits from round to round: those below them, and the upper half.
+
+    >>> _given_up(exactly(0), Known(0, (1 << 64) - 3)) == Known(0, 0xFFFFFFFF00000001)
+    True
+    """
+    lost = old.mask & ~new.mask
+    kept = new.mask & ((lost & -lost) - 1 | _ALL & ~0xFFFFFFFF) if lost else new.mask
+    return new._replace(value=new.value & kept, mask=kept)
+
+
+def result_bits(one: Instruction) -> int:
+    """Bits of a result, where its type says so: 32, or 64 for all else.
+
+    >>> [result_bits(Instruction(1, name, ())) for name in ("add.s32", "mul.wide.u32", "cvt.u64.u32", "cvt.u32.u64")]
+    [32, 64, 64, 32]
+    """
+    kinds = [word for word in one.qualifiers[1:] if word[:1] in "usb" and word[1:].isdigit()]
+    return 32 if kinds and kinds[0][1:] == "32" and ".wide" not in one.opcode else 64
 
 
 def _lifted(one: Known, by: int, bits: int) -> Known:

@@ -32,6 +32,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.tmem.geometry import LANES
 from layoutalg.frozen import frozen
 
 
@@ -48,13 +49,13 @@ class Mma:
         accumulators: the registers of D.
         a: the registers of A; empty where A lies in shared memory.
         shape: the shape and types, as the qualifiers have them: what must be equal for an order without a fence.
-        adds: whether D is read as well: scale-d 1, or a predicate.
+        adds: whether D is read as well: scale-d 1; None where a predicate says it.
     """
 
     accumulators: tuple[str, ...]
     a: tuple[str, ...] = ()
     shape: str = ""
-    adds: bool = False
+    adds: bool | None = False
 
 
 @frozen
@@ -123,6 +124,54 @@ class Place:
         return self.name + (f"+{self.column}" if self.column else "") + (f"@{self.lane}" if self.lane else "")
 
 
+#: All lanes of tensor memory, a bit each.
+ALL_LANES = (1 << LANES) - 1
+
+
+@frozen
+class Cells:
+    """Cells of tensor memory, as far as they are known.
+
+    Args:
+        name: what columns are counted from.
+        column: the first; None where it is not known.
+        columns: how many; None where that is not known.
+        lanes: a bit for each lane that may be among them.
+    """
+
+    name: str
+    column: int | None
+    columns: int | None
+    lanes: int = ALL_LANES
+
+    def meets(self, other: Cells) -> bool | None:
+        """Whether two have cells in common; None where that is not known.
+
+        >>> Cells("t", 0, None).meets(Cells("t", 0, None)), Cells("t", 0, None).meets(Cells("t", 8, None))
+        (True, None)
+        """
+        if not self.lanes & other.lanes:
+            return False if self.name == other.name else None
+        if self.name != other.name or self.column is None or other.column is None:
+            return None
+        if self.column == other.column:
+            return True
+        low, high = (self, other) if self.column < other.column else (other, self)
+        assert low.column is not None and high.column is not None
+        return None if low.columns is None else low.column + low.columns > high.column
+
+    @property
+    def known(self) -> bool:
+        """Whether nothing about them is left open."""
+        return self.column is not None and self.columns is not None
+
+    def __str__(self) -> str:
+        if self.column is None:
+            return f"columns of {self.name or 'tensor memory'} that are not known"
+        end = "" if self.columns is None else f" to {self.column + self.columns - 1}"
+        return f"columns {self.column}{end} of {self.name or 'tensor memory'}"
+
+
 @frozen
 class Alloc:
     """``tcgen05.alloc``.
@@ -174,6 +223,9 @@ class Issue:
         shape: of a ``cp``, with its qualifiers; "" where it is not known.
         sparse: whether an ``mma`` is a sparse one.
         idesc: its instruction descriptor, if known.
+        cells: what it writes, where a text says that.
+        reads: what an ``mma`` reads as A, likewise.
+        adds: whether an ``mma`` adds to what is there; None where that is not known.
     """
 
     operation: str
@@ -182,6 +234,9 @@ class Issue:
     shape: str = ""
     sparse: bool = False
     idesc: int | None = None
+    cells: Cells | None = None
+    reads: Cells | None = None
+    adds: bool | None = None
 
     def __str__(self) -> str:
         idesc = "" if self.idesc is None else f"idesc {self.idesc:#x}"
@@ -197,9 +252,25 @@ class TensorCommit:
 
 @frozen
 class BarrierWait:
-    """A wait for the phase of an mbarrier; "" where its address is not known."""
+    """A wait for the phase of an mbarrier; "" where its address is not known.
+
+    Args:
+        barrier: its address.
+        relaxed: whether it is ``.relaxed``, and so orders nothing by itself.
+    """
 
     barrier: str = ""
+    relaxed: bool = False
+
+
+@frozen
+class Meeting:
+    """A barrier of the CTA or the cluster, at which other threads may tell what they have waited for."""
+
+
+@frozen
+class Arrive:
+    """An arrival at an mbarrier, which tells other threads that something was done."""
 
 
 @frozen
@@ -211,12 +282,14 @@ class Load:
         place: the address; None where it is not known.
         shape: the shape with ``.xN`` and qualifiers; "" where it is not known.
         warp: the warp that issues it; None where it is not known.
+        cells: what is read, where a text says that.
     """
 
     registers: tuple[str, ...] = ()
     place: Place | None = None
     shape: str = ""
     warp: int | None = None
+    cells: Cells | None = None
 
     def __str__(self) -> str:
         return _line("ld", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
@@ -230,6 +303,7 @@ class Store:
     place: Place | None = None
     shape: str = ""
     warp: int | None = None
+    cells: Cells | None = None
 
     def __str__(self) -> str:
         return _line("st", self.place, self.shape, "" if self.warp is None else f"warp {self.warp}")
@@ -259,7 +333,7 @@ class End:
 LineEvent: TypeAlias = Alloc | Relinquish | Dealloc | Load | Store | Issue
 Event: TypeAlias = (
     Fence | Mma | Commit | Wait | Touch | Copy | Call | Round
-    | LineEvent | TensorCommit | BarrierWait | WaitLoad | WaitStore | FenceAfter | End
+    | LineEvent | TensorCommit | BarrierWait | Meeting | Arrive | WaitLoad | WaitStore | FenceAfter | End
 )  # fmt: skip
 
 

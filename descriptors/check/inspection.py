@@ -19,6 +19,7 @@ from functools import lru_cache
 from descriptors.check.constant_folding import Values, fold, observed
 from descriptors.check.control_flow import Block, blocks
 from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
     Finding,
     Judgement,
@@ -29,15 +30,16 @@ from descriptors.check.kernel_report import (
     of_protocol,
     without_ignored,
 )
-from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advance_findings, complaints, smem_findings
+from descriptors.check.kernel_words import common_complaints, smem_findings
 from descriptors.check.multiplications import Multiplication, chains, multiplications
-from descriptors.check.paths import path_breaches, stuck_waits
+from descriptors.check.paths import path_findings, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
 from descriptors.check.register_classes import class_findings
+from descriptors.check.rules import Doubt
 from descriptors.check.scope import FAMILIES, MATRICES, not_run, read_of
 from descriptors.check.serialization import serializations
+from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
-from descriptors.smem.words.descriptor import WORDS
 from layoutalg.frozen import replace
 
 #: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
@@ -73,16 +75,19 @@ def check_ptx(text: str) -> Report:
         function = module.functions[number]
         graph = blocks(function)
         values = fold(function, module.variables, observed(function), graph)
-        found = list(multiplications(function, values))
+        found = list(multiplications(function, values, module.target))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        made += _protocol(number, values, module, graph)
+        protocol = list(_protocol(number, values, module, graph))
+        made += [one for one in protocol if isinstance(one, Finding)]
+        undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
         findings += [replace(one, function=function.name) for one in made]
         for one in found:
             words += len(one.operands) + (one.use is not None)
-            left = list(_unresolved(one))
-            unresolved += [(row.line, row.what) for row in left]
-            undecided += [replace(row, function=function.name) for row in left]
+            unresolved += _unresolved(one)
+        for row in words_undecided(function, found, graph):
+            line = function.code[row.place].line
+            undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
     judged = [
         Judgement(
@@ -125,52 +130,45 @@ def _forms(function: Function, module: Module) -> Iterator[Finding]:
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:
     for one in found:
-        if one.use is not None and one.idesc is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
-            for told in complaints(one.idesc, one.use):
-                yield finding(one.line, "word-idesc", f"found {one.idesc:#010x}: {told}", one.opcode)
+        if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
+            shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
+            for told in common_complaints(one.idescs, one.use)[0]:
+                yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
         for operand in one.operands:
-            for name, told in smem_findings(operand) if operand.dtype else ():
+            for name, told in smem_findings(operand):
                 yield finding(one.line, name, told, one.opcode)
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
-    """The words of each accumulation; a sparse A and K = 96 go by other blocks of K."""
+    """The words of each accumulation; those of K = 96 name their lines otherwise."""
     lines = {one.index: one for one in found}
     for chain in chains(function, found, graph):
-        plain = [one for one in chain if not one.view.sparse and (one.described is None or one.described.k != 96)]
-        for index, name, told in advance_findings([Step(one.index, one.operands) for one in plain]):
+        plain = [one for one in chain if one.described is None or one.described.k != 96]
+        for index, name, told in advance_findings([Step(one.index, one.operands, one.elsewhere) for one in plain]):
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
+def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding | Undecided]:
     function = module.functions[number]
     told = [
-        *path_breaches(function, values, module.variables, graph),
+        *path_findings(function, values, module.variables, graph),
         *serializations(module, number, graph),
         *stuck_waits(function, values),
     ]
     for index, one in told:
         made = function.code[index]
-        yield of_protocol(made.line, one, made.opcode)
+        if isinstance(one, Doubt):
+            yield Undecided(one.property, made.line, one.what, one.why, one.decides)
+        else:
+            yield of_protocol(made.line, one, made.opcode)
 
 
-def _unresolved(one: Multiplication) -> Iterator[Undecided]:
-    """The words of a multiplication that are not known."""
-    for operand in one.operands:
-        if not operand.resolved:
-            yield _open(one, f"descriptor of {operand.matrix}", _unknown(operand))
-    if one.use is not None and one.idesc is None:
-        yield _open(one, "instruction descriptor", "its bits are not all constants in the text")
-
-
-def _open(one: Multiplication, what: str, why: str) -> Undecided:
-    return Undecided("words", one.line, what, why, "the word itself: descriptors decode")
-
-
-def _unknown(operand: SmemOperand) -> str:
-    left = START_FREE & ~operand.word.mask
-    fields = [one.name for one in WORDS[operand.arch].fields if one.mask & left]
-    return f"no constants in the text: {', '.join(fields)}" if fields else "no constants in the text"
+def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
+    """The words of a multiplication of which nothing was judged."""
+    told = [(one.line, f"descriptor of {operand.matrix}") for operand in one.operands if not operand.checked]
+    if one.use is not None and not one.idescs:
+        told.append((one.line, "instruction descriptor"))
+    return told
 
 
 def _not_understood(function: Function, found: list[Multiplication]) -> Iterator[Undecided]:

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from descriptors.check.conditions import Conditions
 from descriptors.check.constant_folding import WAITS, Values, number, targets
 from descriptors.check.events import (
     Alloc,
+    Arrive,
     BarrierWait,
     Call,
     Commit,
@@ -31,6 +33,7 @@ from descriptors.check.events import (
     FenceAfter,
     Issue,
     Load,
+    Meeting,
     Mma,
     Place,
     Relinquish,
@@ -45,16 +48,23 @@ from descriptors.check.known_bits import Known
 from descriptors.check.multiplications import wgmma
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Operand, Vector, names
+from descriptors.check.tensor_cells import TensorCells
 
 
-def events_of(function: Function, values: Values, variables: Mapping[str, int]) -> dict[int, list[Event]]:
+def events_of(
+    function: Function, values: Values, variables: Mapping[str, int], conditions: Conditions | None = None,
+    cells: TensorCells | None = None,
+) -> dict[int, list[Event]]:  # fmt: skip
     """The events of a function, by the index of their instruction.
 
     Args:
         function: the function.
         values: what ``fold`` knows of the operands of its tensor-core instructions.
         variables: variables of the module, which are no registers.
+        conditions: of the function; without them an mbarrier has no name but that of a variable.
+        cells: where its instructions read and write tensor memory; without them that is not known.
     """
+    tensor = cells is not None or any(one.opcode.startswith("tcgen05.") for one in function.code)
     tracked = _tracked(function) - variables.keys()
     frees = any(one.opcode.startswith("tcgen05.dealloc") for one in function.code)
     found: dict[int, list[Event]] = {}
@@ -63,7 +73,9 @@ def events_of(function: Function, values: Values, variables: Mapping[str, int]) 
         if name.startswith("wgmma."):
             made = _wgmma(one, values.get(index, {}))
         elif name.startswith(("tcgen05.", *WAITS)):
-            made = _tensor(one, values.get(index, {}))
+            made = _tensor(index, one, values.get(index, {}), conditions, cells)
+        elif tensor and name.startswith(_MEETINGS):
+            made = [Arrive()] if name.startswith("mbarrier") else [Meeting()]
         elif name.startswith(("ret", "exit")) and not frees:
             made = [End()]
         elif name.startswith("call"):
@@ -73,6 +85,9 @@ def events_of(function: Function, values: Values, variables: Mapping[str, int]) 
         if made:
             found[index] = made
     return found
+
+
+_MEETINGS = ("bar.", "barrier.", "mbarrier.arrive.")
 
 
 def _tracked(function: Function) -> set[str]:
@@ -130,7 +145,7 @@ def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         return []
     a = names(view.a) if isinstance(view.a, Vector) else ()
     shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
-    return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values) is True)]
+    return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values))]
 
 
 def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
@@ -141,13 +156,27 @@ def _holds(operand: Operand, values: Mapping[str, Known]) -> bool | None:
     return None if known is None else known != 0
 
 
-def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
+def _tensor(
+    index: int, one: Instruction, values: Mapping[str, Known], conditions: Conditions | None, cells: TensorCells | None
+) -> list[Event]:
     words = one.qualifiers
     name = words[1] if len(words) > 1 else ""
     registers = tuple(n for operand in one.operands for n in names(operand) if isinstance(operand, Vector))
+
+    def place(number: int) -> str:
+        return _named(one.operands[number : number + 1], values, conditions, index)
+
     match name:
-        case "mma" | "cp" | "shift":
-            return [Issue(name)]
+        case "mma":
+            product = cells.products.get(index) if cells else None
+            return [
+                Issue(
+                    name, cells=cells.result(index) if cells else None, reads=cells.factor(index) if cells else None,
+                    adds=product.adds if product else None,
+                )
+            ]  # fmt: skip
+        case "cp" | "shift":
+            return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
             return [Alloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
         case "dealloc":
@@ -155,19 +184,36 @@ def _tensor(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":
-            return [TensorCommit(barrier(one.operands[:1], values))]
+            return [TensorCommit(place(0))]
         case "try_wait" | "test_wait":
-            return [BarrierWait(barrier(one.operands[1:2], values))]
+            return [BarrierWait(place(1), "relaxed" in words)]
         case "ld":
-            return [Load(registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values))]
+            return [
+                Load(
+                    registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values),
+                    cells=cells.moved(index) if cells else None,
+                )
+            ]  # fmt: skip
         case "st":
-            return [Touch(registers), Store(registers, _place(one.operands[:1], values))]
+            stored = cells.moved(index) if cells else None
+            return [Touch(registers), Store(registers, _place(one.operands[:1], values), cells=stored)]
     simple: dict[str, Event] = {
         "wait::ld": WaitLoad(),
         "wait::st": WaitStore(),
         "fence::after_thread_sync": FenceAfter(),
     }
     return [simple[name]] if name in simple else []
+
+
+def _named(place: tuple[Operand, ...], values: Mapping[str, Known], conditions: Conditions | None, index: int) -> str:
+    """The mbarrier at an address; a register and an offset where it is in no variable that is known."""
+    found = barrier(place, values)
+    if found or not place or not isinstance(place[0], Address) or conditions is None or not place[0].base:
+        return found
+    base, offset = conditions.sum(place[0].base, index)
+    if base.startswith("%") or base in conditions.where:
+        return f"{base}+{offset + place[0].offset}"
+    return f"&{base}+{offset + place[0].offset}"
 
 
 def _place(place: tuple[Operand, ...], values: Mapping[str, Known]) -> Place | None:

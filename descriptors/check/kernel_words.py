@@ -4,9 +4,8 @@ constants, but for where an operand starts.
 An instruction descriptor is held against the instruction that it goes to: kind, cta_group, .ws, .sp, where A lies.
 ``decode_idesc`` reads a word alone and takes what it does not hold as it fits; here nothing is left to fit. Of a
 shared-memory descriptor the instruction says the type, the major and the shape, so that all that ``decode`` can say is
-said. Words of one accumulation that are counted from one base are held against each other: only where they start may
-differ, by whole K blocks, and the same number of them for A and B. An assembler looks at no word: it may be in a
-register.
+said. Of a word that is known in part its known fields are judged. How the words of one accumulation go together is for
+``k_steps``. An assembler looks at no word: it may be in a register.
 Source: PTX ISA 9.1, tcgen05.mma (.ashift, .sp); the rows of ``smem.instructions.tables``; as
 ``descriptors.smem.debug.decode``.
 
@@ -29,19 +28,22 @@ Law: a word that is derived for an operand has no finding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from descriptors.check.known_bits import Known
+from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark
-from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, checks_of, decode_idesc
-from descriptors.smem.instructions.rules import IllegalError
+from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, decode_idesc, illegal
 from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.operands.canonical import is_read, walked
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch
-from layoutalg.frozen import frozen
+from layoutalg.frozen import contents, frozen
 
 
 @frozen
@@ -56,6 +58,7 @@ class Use:
         a_source: where A lies, ``smem`` or ``tmem``.
         ashift: whether A is shifted.
         scale_vector: elements that share a scale factor; None for a kind without.
+        target: the ``.target`` of the module; "" where any may be meant.
     """
 
     kind: str
@@ -65,6 +68,7 @@ class Use:
     a_source: str = "smem"
     ashift: bool = False
     scale_vector: int | None = None
+    target: str = ""
 
 
 def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
@@ -102,20 +106,30 @@ def complaints(word: int, use: Use) -> list[str]:
     'M must be 128, 256, found 64'
     """
     read = decode_idesc(word, use.kind)
-    told = [f"{name} has {value}" for name, value in read.values if isinstance(value, UnknownCode)]
+    values = dict(read.values)
+    told = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if read.unknown_bits:
         told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
     if read["sparse"] != use.sparse:
         told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
-    one = instruction_of(read, use)
-    for check in checks_of(one, "lenient") if one is not None else ():
-        try:
-            check()
-        except IllegalError as error:
-            told.append(str(error).removeprefix("legality: "))
-    if use.ashift and one is not None and one.m not in (128, 256):
-        told.append(f"M must be 128 or 256 with .ashift, found {one.m}")
+    if values.get("k_is_96") and use.target and not use.target.startswith("sm_103"):
+        told.append(f"bit 31 (K 96) must be 0 but for targets of sm_103, found {use.target}")
+    of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
+    told += illegal(use.kind, values, **of_use)
+    if use.ashift and values["m"] not in (128, 256):
+        told.append(f"M must be 128 or 256 with .ashift, found {values['m']}")
     return told
+
+
+def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
+    """What is illegal about each of the words that a register may hold, and whether one of them is illegal otherwise.
+
+    >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
+    (([], False), True)
+    """
+    each = [complaints(word, use) for word in words]
+    told = [one for one in (each[0] if each else []) if all(one in other for other in each)]
+    return told, any(one not in told for other in each for one in other)
 
 
 def _sp(sparse: bool) -> str:
@@ -141,6 +155,7 @@ class SmemOperand:
         major: ``K`` or ``MN``.
         shape: MN and K that one CTA's instruction reads.
         word: what is known of the descriptor.
+        shifts: by how many bits addresses of variables are shifted on their way into it.
     """
 
     matrix: Literal["A", "B"]
@@ -149,35 +164,127 @@ class SmemOperand:
     major: Literal["K", "MN"]
     shape: tuple[int, int]
     word: Known
+    shifts: tuple[int, ...] = ()
 
     @property
     def resolved(self) -> bool:
         """Whether the word is known but for where the operand starts."""
         return self.word.mask & START_FREE == START_FREE
 
+    @property
+    def known_fields(self) -> tuple[str, ...]:
+        """The fields whose bits are known, but for where the operand starts."""
+        fields = WORDS[self.arch].fields[1:]
+        return tuple(field.name for field in fields if self.word.mask & field.mask == field.mask)
+
+    @property
+    def checked(self) -> bool:
+        """Whether all of the word is known that says how its operand lies, so that it is judged."""
+        return self.resolved or {"swizzle", STRIDE} <= set(self.known_fields)
+
+
+def field_value(one: SmemOperand, name: str) -> Any:
+    """The value of a field of an operand's word, in bytes where it is an address; None where it is not known.
+
+    >>> one = SmemOperand("A", "sm90", "bf16", "K", (64, 16), Known(0x4000004000000000, 0xFFFFFFFF00000000))
+    >>> field_value(one, "stride_byte_offset"), field_value(one, "leading_byte_offset"), field_value(one, "version")
+    (1024, None, None)
+    """
+    fields = {field.name: field for field in WORDS[one.arch].fields}
+    if name not in fields or one.word.mask & fields[name].mask != fields[name].mask:
+        return None
+    return WORDS[one.arch].decode(one.word.value & START_FREE | one.word.value & 0x3FFF)[name]
+
+
+#: Types that are read as others are: bits lie eight to a byte.
+_READ_AS = {"b1": ("u8", 8)}
+
+
+def read_as(dtype: str, shape: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """The type and extents that the models of reading know for an operand: of single bits, those of its bytes.
+
+    >>> read_as("b1", (64, 256)), read_as("bf16", (64, 16))
+    (('u8', (64, 32)), ('bf16', (64, 16)))
+    """
+    name, many = _READ_AS.get(dtype, (dtype, 1))
+    return name, (shape[0], shape[1] // many)
+
 
 def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
-    """What is wrong with the descriptor of an operand: the rule, and what was found."""
-    if not one.resolved:
+    """What is wrong with the descriptor of an operand: the rule, and what was found.
+
+    Of a word that is known in part just that is told which is wrong whatever its other bits are.
+    """
+    yield from _of_the_address(one)
+    if not one.checked or not one.dtype:
         return
     started = one.word.mask & 0x3FFF == 0x3FFF
-    fields = WORDS[one.arch]
+    fields, shown = WORDS[one.arch], word_shown(one.word)
     word = one.word.value & (START_FREE | (0xFFFF if started else 0))
-    if one.arch == "sm100" and not word & fields["version"].mask:
+    version = fields["version"].mask if one.arch == "sm100" else 0
+    if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
-        yield "word-version", f"found {word:#018x} for {one.matrix}, which has 0"
-        word |= fields.encode() & fields["version"].mask
-    for remark in _remarks(word, one.arch, one.dtype, one.major, one.shape):
+        yield "word-version", f"found {shown} for {one.matrix}, which has 0"
+        word |= fields.encode() & version
+    elif one.word.mask & version != version:
+        word = word & ~version | fields.encode() & version
+    told: list[dict[tuple[str, str], Remark]] = []
+    for whole in _completions(word, one):
+        remarks = _remarks(whole, one.arch, *_read(one))
+        told.append({(remark.kind, remark.field): remark for remark in remarks or ()})
+    for kind, remark in (told[0] if told else {}).items():
         if remark.kind in _OF_THE_START and (not started or remark.field == "start_address"):
             continue
-        yield _rule(remark), f"found {word:#018x} for {one.matrix}: {remark}"
+        if all(kind in other for other in told):
+            yield _rule(remark), f"found {shown} for {one.matrix}: {remark}"
+
+
+def _read(one: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:
+    dtype, shape = read_as(one.dtype, one.shape)
+    return dtype, one.major, shape
+
+
+def unreadable(one: SmemOperand) -> bool:
+    """Whether no model reads such an operand, so that its word is not judged."""
+    return one.checked and bool(one.dtype) and _remarks(one.word.value & START_FREE, one.arch, *_read(one)) is None
 
 
 @lru_cache(maxsize=4096)
 def _remarks(
     word: int, arch: Arch, dtype: str, major: Literal["K", "MN"], shape: tuple[int, int]
-) -> tuple[Remark, ...]:
-    return decode(word, arch, dtype=dtype, major=major, shape=shape).warnings
+) -> tuple[Remark, ...] | None:
+    try:
+        return decode(word, arch, dtype=dtype, major=major, shape=shape).warnings
+    except DescriptorError:
+        return None
+
+
+def _completions(word: int, one: SmemOperand) -> Iterator[int]:
+    """Whole words that an operand's may be: with LBO as a tile of some size has it, if it is not known."""
+    leading = WORDS[one.arch][LEADING]
+    if not leading.mask & ~one.word.mask:
+        yield word
+        return
+    word &= ~leading.mask
+    mode = field_value(one, "swizzle")
+    if isinstance(mode, SwizzleMode) and not is_read(walked(as_major(one.major), mode), LEADING):
+        yield word | 1 << leading.low
+        return
+    stride = (word & WORDS[one.arch][STRIDE].mask) >> WORDS[one.arch][STRIDE].low
+    for units in dict.fromkeys((*(1 << n for n in range(13)), stride, 2 * stride, 4 * stride, 8 * stride)):
+        yield word | units << leading.low & leading.mask
+
+
+def word_shown(word: Known) -> str:
+    """A word in hexadecimal digits, one that is not known a ``?``; where an operand starts it is left 0.
+
+    >>> word_shown(Known(0x4000004000000000, 0xFFFFFFFF00000000)), word_shown(Known(1 << 62, START_FREE))
+    ('0x40000040????0000', '0x4000000000000000')
+    """
+    mask = word.mask | 0xFFFF
+    value = word.value if word.mask & 0x3FFF == 0x3FFF else word.value & START_FREE
+    digits = (f"{value >> low & 15:x}" if mask >> low & 15 == 15 else "?" for low in range(60, -1, -4))
+    return f"0x{''.join(digits)}"
 
 
 def _rule(remark: Remark) -> str:
@@ -186,117 +293,12 @@ def _rule(remark: Remark) -> str:
     return "word-smem" if remark.kind in _MISTAKES else "word-suspect"
 
 
-@frozen
-class Step:
-    """The operands of one multiplication of an accumulation, in the order in which they are issued.
-
-    Args:
-        index: of the instruction.
-        operands: A and B, as far as they lie in shared memory.
-    """
-
-    index: int
-    operands: tuple[SmemOperand, ...]
-
-
-#: Bytes of K that an instruction reads of an operand, and the same in 16-byte units.
-_K_BYTES, _K_UNITS = 32, 2
-
-
-def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
-
-    >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
-    >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
-    >>> [(index, found) for index, _, found in advance_findings(steps)]
-    [(2, 'found A moved by 5 units of 16 bytes, which is no whole number of K blocks of 32 bytes')]
-    """
-    for matrix in ("A", "B"):
-        row = [(step.index, one) for step in chain for one in step.operands if one.matrix == matrix]
-        yield from _of_one_operand(matrix, row)
-    yield from _of_both(chain)
-
-
-#: Rows of MN that a swizzle pattern has.
-ROWS = 8
-
-
-def _inside(one: SmemOperand, moved: int) -> int:
-    """The row of the swizzle pattern that a K-major operand comes to begin in; 0 if it begins where one begins."""
-    span = getattr(_span(one), "span_bytes", 0)
-    return moved % (ROWS * span) // span if span >= _K_BYTES else 0
-
-
-def replace_offset(one: SmemOperand, offset: int) -> SmemOperand:
-    """The same operand, its word so far from its base."""
-    return SmemOperand(one.matrix, one.arch, one.dtype, one.major, one.shape, one.word._replace(offset=offset))
-
-
-def _of_one_operand(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple[int, str, str]]:
-    for (_, before), (index, after) in zip(row[:1] * (len(row) - 1), row[1:], strict=True):
-        if not before.resolved or not after.resolved or before.word.base != after.word.base:
-            continue
-        changed = (before.word.value ^ after.word.value) & START_FREE
-        if changed:
-            names = [f.name for f in WORDS[after.arch].fields if f.mask & changed] or ["bits of no field"]
-            yield (
-                index,
-                "word-advance",
-                f"found {matrix} with another {', '.join(names)} than the instruction before it",
-            )
-        moved = distance(before, after)
-        if moved is not None and after.major == "K" and moved % _K_UNITS:
-            text = f"found {matrix} moved by {moved} units of 16 bytes"
-            yield index, "word-advance", f"{text}, which is no whole number of K blocks of {_K_BYTES} bytes"
-        elif moved is not None and after.major == "K" and (inside := _inside(after, 16 * moved)):
-            text = f"found {matrix} moved by {16 * moved} bytes, to row {inside} of a pattern of {ROWS}"
-            yield index, "word-suspect", f"{text}; the word counts in 16 bytes, {moved} of them"
-
-
-def distance(before: SmemOperand, after: SmemOperand) -> int | None:
-    """How far one operand starts behind another, in 16-byte units; None where that is not known."""
-    a, b = before.word, after.word
-    if a.base and a.base == b.base:
-        moved = b.offset - a.offset
-        if abs(moved) >= 1 << 14:  # some other field is another, or the start went round
-            return None
-        return moved
-    if a.mask & 0x3FFF == b.mask & 0x3FFF == 0x3FFF:
-        return (b.value & 0x3FFF) - (a.value & 0x3FFF)
-    return None
-
-
-def _blocks(operand: SmemOperand, moved: int) -> int | None:
-    """The K block inside of a row of the swizzle that an operand is at, counted from where it was."""
-    mode = WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]
-    span = getattr(mode, "span_bytes", 0)
-    if operand.major != "K" or span <= _K_BYTES:
-        return None
-    return moved // _K_UNITS % (span // _K_BYTES)
-
-
-def _of_both(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
-    """A and B of one instruction have to be at the same K block; and no two instructions at the same place."""
-    seen: set[tuple[int, int]] = set()
-    first = next((step for step in chain if len(step.operands) == 2), None)
-    for step in chain if first is not None else ():
-        if first is None or len(step.operands) != 2 or not all(o.resolved for o in (*step.operands, *first.operands)):
-            continue
-        moved = [distance(a, b) for a, b in zip(first.operands, step.operands, strict=True)]
-        if moved[0] is None or moved[1] is None or any(m % _K_UNITS for m in moved if m is not None):
-            continue
-        if (moved[0], moved[1]) in seen:
-            yield step.index, "word-repeated", "found the same A and B as in an instruction before it"
-        seen.add((moved[0], moved[1]))
-        at = [_blocks(o, m) for o, m in zip(step.operands, moved, strict=True) if m is not None]
-        spans = {_span(o) for o in step.operands}
-        if None not in at and len(spans) == 1 and at[0] != at[1]:
-            yield (
-                step.index,
-                "word-advance",
-                f"found A at K block {at[0]} and B at {at[1]} of their rows, counted from the first",
-            )
-
-
-def _span(operand: SmemOperand) -> object:
-    return WORDS[operand.arch].decode(operand.word.value & START_FREE)["swizzle"]
+def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
+    """A start that is an address of shared memory, shifted by another number of bits than the field counts."""
+    right = WORDS[one.arch]["start_address"].unit.bit_length() - 1
+    if one.shifts and right not in one.shifts:
+        by = " or ".join(map(str, one.shifts))
+        yield (
+            "word-start",
+            f"found {one.matrix} at an address shifted by {by} bits; the field counts {1 << right} bytes",
+        )

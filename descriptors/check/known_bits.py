@@ -126,13 +126,14 @@ def differ(a: Known, b: Known, bits: int) -> Known:
 
 
 def _same(made: Known, a: Known, b: Known) -> Known:
-    """An ``and`` that takes no bit away leaves what it was; one with low bits alone leaves it modulo those."""
+    """An ``and`` that takes no bit away leaves what it was; one of low bits alone leaves it modulo those."""
     for one, other in ((a, b), (b, a)):
         if one.base and (~one.mask | one.value) & ~(other.value & other.mask) == 0:
             return made._replace(base=one.base, offset=one.offset)
         kept = other.constant(64)
-        if one.base and kept and kept & (kept + 1) == 0:
-            return made._replace(base=f"{one.base}%{kept.bit_length()}", offset=one.offset)
+        bits = kept.bit_length() if kept else 0
+        if one.base and kept and (kept | one.mask & ~one.value) & (1 << bits) - 1 == (1 << bits) - 1:
+            return made._replace(base=f"{one.base}%{bits}", offset=one.offset)
     return made
 
 
@@ -159,8 +160,8 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
         return exactly(0)
     above, lost = ((1 << 64) - 1) & ~(low >> by), (1 << by) - 1
     made = Known((a.value & low) >> by, (a.mask & low) >> by | above)
-    # What is counted from a multiple of the step that is lost stays so counted.
-    if a.base and a.mask & lost == lost and not (a.value - a.offset | a.offset) & lost:
+    # A multiple of the step that is lost is moved as a whole, whatever it is added to.
+    if a.base and not a.offset & lost:
         return made._replace(base=f"{a.base}>>{by}", offset=a.offset >> by)
     return made
 

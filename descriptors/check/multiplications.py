@@ -35,15 +35,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Literal
 
 from descriptors.check.constant_folding import Values, number
 from descriptors.check.control_flow import Block
 from descriptors.check.kernel_words import SmemOperand, Use, instruction_of
-from descriptors.check.known_bits import NOTHING, Known
+from descriptors.check.known_bits import NOTHING, Known, exactly
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.start_addresses import Shifts
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
@@ -251,7 +251,7 @@ class Multiplication:
         result: what names D: its registers, or the address in tensor memory.
         view: its parts.
         use: what a ``tcgen05.mma`` says of its instruction descriptor; None for ``wgmma``.
-        idesc: the instruction descriptor, if it is a constant.
+        idescs: every value that the instruction descriptor may have; none where too little of it is known.
         described: what both say together; None where that is not known.
         adds: whether D is added to; None where that is not known.
     """
@@ -263,22 +263,35 @@ class Multiplication:
     result: str
     view: Wgmma | TensorMma
     use: Use | None = None
-    idesc: int | None = None
+    idescs: tuple[int, ...] = ()
     described: Described | None = None
     adds: bool | None = None
 
+    @property
+    def elsewhere(self) -> str:
+        """What names A where it does not lie in shared memory; "" where it does."""
+        return "" if any(one.matrix == "A" for one in self.operands) else str(self.view.a)
 
-def multiplications(function: Function, values: Values) -> Iterator[Multiplication]:
-    """The multiplications of a function, in order; those that are not understood are left out."""
+
+def multiplications(function: Function, values: Values, target: str = "") -> Iterator[Multiplication]:
+    """The multiplications of a function, in order; those that are not understood are left out.
+
+    Args:
+        function: the function.
+        values: what ``fold`` knows of the operands of its instructions.
+        target: the ``.target`` of its module; "" where any may be meant.
+    """
+    shifts = Shifts(function)
     for index, one in enumerate(function.code):
         known = values.get(index, {})
         if one.opcode.startswith("wgmma.mma_async") and (first := wgmma(one)):
+            operands = tuple(_wgmma_operands(first, known, shifts))
             yield Multiplication(
-                index, one.line, one.opcode, tuple(_wgmma_operands(first, known)), ",".join(names(first.d)), first,
+                index, one.line, one.opcode, operands, ",".join(names(first.d)), first,
                 adds=_adds(first.scale_d, known),
             )  # fmt: skip
         elif one.opcode.startswith("tcgen05.mma") and (second := tensor_mma(one)):
-            yield _tensor(index, one.line, one.opcode, second, known)
+            yield _tensor(index, one.line, one.opcode, second, known, target, shifts)
 
 
 def _adds(operand: object, known: Mapping[str, Known]) -> bool | None:
@@ -290,7 +303,7 @@ def _word(operand: object, known: Mapping[str, Known]) -> Known:
     return known.get(operand, NOTHING) if isinstance(operand, str) else NOTHING
 
 
-def _wgmma_operands(view: Wgmma, known: Mapping[str, Known]) -> Iterator[SmemOperand]:
+def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
     m, n, k = view.shape
     sides: tuple[tuple[Literal["A", "B"], object, str, object, tuple[int, int]], ...] = (
         ("A", view.a, view.types[1], view.a_transposed, (m, k // (1 + view.sparse))),
@@ -298,51 +311,79 @@ def _wgmma_operands(view: Wgmma, known: Mapping[str, Known]) -> Iterator[SmemOpe
     )
     for matrix, operand, dtype, transposed, shape in sides:
         if not isinstance(operand, Vector):
-            yield SmemOperand(matrix, "sm90", dtype, "MN" if transposed == 1 else "K", shape, _word(operand, known))
+            major: Literal["K", "MN"] = "MN" if transposed == 1 else "K"
+            yield SmemOperand(matrix, "sm90", dtype, major, shape, _word(operand, known), _shifts(operand, shifts))
 
 
-def _tensor(index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known]) -> Multiplication:
+def _tensor(
+    index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str, shifts: Shifts
+) -> Multiplication:
     use = Use(
         kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
         a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
+        target=target,
     )  # fmt: skip
-    word = number(view.idesc, known) if isinstance(view.idesc, str | int) else None
-    described = None
-    if word is not None and view.k:
-        word &= 0xFFFFFFFF
-        try:
-            described = instruction_of(decode_idesc(word, use.kind), use)
-        except DescriptorError:
-            described = None
+    known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
+    words = possible_words(known_bits)
+    described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, use, described, known))
+    operands = tuple(_tensor_operands(view, use, described, known, shifts))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
     return Multiplication(
-        index, line, opcode, operands, result, view, use, word, described, _adds(view.enable, known)
+        index, line, opcode, operands, result, view, use, words, described, _adds(view.enable, known)
     )  # fmt: skip
 
 
+#: Bits of an instruction descriptor that may be unknown, so that each of its values is looked at.
+MOST_UNKNOWN = 8
+
+
+def possible_words(known: Known) -> tuple[int, ...]:
+    """Every instruction descriptor that a register may hold; none where too many of its bits are unknown.
+
+    >>> [hex(word) for word in possible_words(Known(0x08200490, ~(1 << 13)))]
+    ['0x8200490', '0x8202490']
+    """
+    free = [1 << bit for bit in range(32) if not known.mask >> bit & 1]
+    if len(free) > MOST_UNKNOWN:
+        return ()
+    words = [known.value & 0xFFFFFFFF]
+    for bit in free:
+        words += [word | bit for word in words]
+    return tuple(words)
+
+
+def _described(words: tuple[int, ...], use: Use) -> Described | None:
+    """The instruction, if all that a descriptor may be agree on its extents, types and majors."""
+    try:
+        read = [instruction_of(decode_idesc(word, use.kind), use) for word in words]
+    except DescriptorError:
+        return None
+    told = {(one.m, one.n, one.k, one.a_dtype, one.b_dtype, one.a_major, one.b_major) if one else None for one in read}
+    return read[0] if len(told) == 1 else None
+
+
 def _tensor_operands(
-    view: TensorMma, use: Use, described: Described | None, known: Mapping[str, Known]
+    view: TensorMma, use: Use, described: Described | None, known: Mapping[str, Known], shifts: Shifts
 ) -> Iterator[SmemOperand]:
-    for matrix, operand in (("A", view.a), ("B", view.b)):
+    for name, operand in (("A", view.a), ("B", view.b)):
         if isinstance(operand, Address):
             continue
-        word = _word(operand, known)
+        matrix: Literal["A", "B"] = "A" if name == "A" else "B"
+        word = _word(operand, known), _shifts(operand, shifts)
         if described is None or not described.m or not described.n:
-            yield SmemOperand("A" if matrix == "A" else "B", "sm100", "", "K", (0, 0), word)
-        elif matrix == "A":
-            shape = _share(use, "A", described.m, described.k // (1 + use.sparse))
-            yield SmemOperand(
-                "A", "sm100", _stored(view.kind, described.a_dtype), _major(described.a_major), shape, word
-            )
-        else:
-            shape = _share(use, "B", described.n, described.k)
-            yield SmemOperand(
-                "B", "sm100", _stored(view.kind, described.b_dtype), _major(described.b_major), shape, word
-            )
+            yield SmemOperand(matrix, "sm100", "", "K", (0, 0), *word)
+            continue
+        extent, k = (described.m, described.k // (1 + use.sparse)) if name == "A" else (described.n, described.k)
+        dtype, major = (described.a_dtype, described.a_major) if name == "A" else (described.b_dtype, described.b_major)
+        shape = _share(use, name, extent, k)
+        yield SmemOperand(matrix, "sm100", _stored(view.kind, dtype), _major(major), shape, *word)
+
+
+def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
+    return shifts(operand) if isinstance(operand, str) else ()
 
 
 def _stored(kind: str, dtype: str) -> str:
@@ -408,11 +449,13 @@ def chains(function: Function, found: list[Multiplication], graph: list[Block]) 
         graph: its basic blocks.
     """
     follow = Follow(function, graph)
-    chain = found[:1]
-    for before, after in pairwise(found):
-        same = after.result == before.result and after.opcode == before.opcode
-        if not same or not follow(before.index, after.index):
-            yield chain
-            chain = []
-        chain.append(after)
-    yield chain
+    # Accumulations of several accumulators may be issued in turn.
+    held: list[list[Multiplication]] = []
+    latest: dict[tuple[str, str], list[Multiplication]] = {}
+    for one in found:
+        chain = latest.get((one.result, one.opcode))
+        if chain is None or not follow(chain[-1].index, one.index):
+            chain = latest[one.result, one.opcode] = []
+            held.append(chain)
+        chain.append(one)
+    yield from held

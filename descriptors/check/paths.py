@@ -30,19 +30,38 @@ Law: with a parity that changes there is nothing to tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from copy import copy
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from descriptors.check import tcgen05, wgmma
+from descriptors.check.conditions import Conditions
 from descriptors.check.constant_folding import Values, number
-from descriptors.check.control_flow import Block, blocks, fixed_point
-from descriptors.check.events import Commit, Event, Fence, Mma, Round, Wait
+from descriptors.check.control_flow import Block, blocks
+from descriptors.check.events import (
+    Alloc,
+    BarrierWait,
+    Commit,
+    Event,
+    Fence,
+    Issue,
+    Load,
+    Mma,
+    Round,
+    TensorCommit,
+    Wait,
+)
 from descriptors.check.instruction_events import barrier, events_of
 from descriptors.check.ptx_module import REST, Function, allowed
-from descriptors.check.rules import Broken, broken
+from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.check.tensor_cells import TensorCells
+from descriptors.check.tensor_memory import memory_findings
+from descriptors.check.threads import Threads, thread_findings
+from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
-from layoutalg.frozen import frozen
+
+#: What is found at an instruction.
+_Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]
 
 
 def path_breaches(
@@ -59,18 +78,55 @@ def path_breaches(
     Raises:
         DescriptorError: if a branch leads nowhere.
     """
-    events = events_of(function, values, variables)
+    for index, one in path_findings(function, values, variables, known):
+        if isinstance(one, Broken):
+            yield index, one
+
+
+def path_undecided(
+    function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """Everything that the text leaves open: the index, the property, what is open, why, and what would decide it.
+
+    Args:
+        function: the function.
+        values: what ``fold`` knows of the operands of its tensor-core instructions.
+        variables: variables of the module.
+        known: the basic blocks of the function, if they are at hand.
+    """
+    for index, one in path_findings(function, values, variables, known):
+        if isinstance(one, Doubt):
+            yield index, one.property, one.what, one.why, one.decides
+
+
+def path_findings(
+    function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
+) -> list[tuple[int, Broken | Doubt]]:
+    """Breaches and doubts together, in the order of the text: for who asks for both."""
     graph = blocks(function) if known is None else known
-    told: list[tuple[int, Broken]] = []
+    conditions = Conditions(function, graph)
     code = function.code
+    tensor = any(one.opcode.startswith("tcgen05.") for one in code)
+    cells = TensorCells(function, values, variables, conditions, graph) if tensor else None
+    events = events_of(function, values, variables, conditions, cells)
+    told: list[tuple[int, Broken | Doubt]] = []
     if any(one.opcode.startswith("wgmma.") for one in code):
         _bounded(events, graph)
-        told += _breaches(graph, events, _warpgroup(function, events))
-    if any(one.opcode.startswith("tcgen05.") for one in code):
-        told += _breaches(graph, events, _TENSOR)
+        told += _of_warpgroup(function, graph, events, conditions)
+    certain = frozenset[int]()
+    if function.entry and any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in code):
+        threads = Threads(function, graph, conditions)
+        told += thread_findings(threads)
+        shared = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish")
+        asked = [index for index, one in enumerate(code) if one.opcode.startswith(shared)]
+        certain = frozenset(index for index in asked if threads.some(index))
+    if tensor:
+        told += _of_tensor(function, graph, events, conditions, certain)
+        if cells is not None and function.entry:
+            told += memory_findings(events, cells, conditions)
         told += _groups(function)
         told += _unallocated(function, events)
-    yield from sorted(told, key=lambda one: one[0])
+    return sorted(dict.fromkeys(told), key=lambda one: one[0])
 
 
 #: Registers of multiplications times what looks at all of them: far more than any kernel has.
@@ -87,70 +143,103 @@ def _bounded(events: Mapping[int, list[Event]], graph: list[Block]) -> None:
         raise DescriptorError(f"check: a function must be one that can be followed, {found}")
 
 
-@frozen
-class _Family:
-    """A protocol on paths: the state at the start, what an event breaks and makes of a state, where paths meet.
-
-    ``after`` may change the state that it is handed, which is the block's own copy. ``back`` is what the way back to
-    the head of a loop does to a state.
-    """
-
-    start: Any
-    breaches: Callable[[Any, Event], list[Broken]]
-    after: Callable[[Any, Event], Any]
-    meet: Callable[[Any, Any], Any]
-    back: Callable[[Any], Any] | None = None
-
-
-def _warpgroup(function: Function, events: Mapping[int, list[Event]]) -> _Family:
+def _of_warpgroup(
+    function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions
+) -> _Found:
     """The protocol of wgmma, and what it holds in flight against the registers of a thread."""
     every = [event for row in events.values() for event in row]
     held = {name for one in every if isinstance(one, Mma) for name in (*one.accumulators, *one.a)}
     room = allowed(function)
     tight = len(held) + REST > room
 
-    def breaches(state: Any, event: Event) -> list[Broken]:
-        told = wgmma.breaches(state, event)
+    def after(state: Any, _: int, event: Event) -> Any:
+        wgmma.change(state, event)
+        return state
+
+    guarded = any(function.code[i].predicate and function.code[i].opcode.startswith("wgmma.") for i in events)
+    family = Family({}, after, wgmma.meet, lambda state: wgmma.step(state, Round())[0], both=not guarded)
+    for index, event, state in Worlds(function, graph, events, family, conditions).walk():
+        yield from ((index, one) for one in wgmma.breaches(state, event))
+        yield from ((index, one) for one in wgmma.doubts(state, event))
         if tight and isinstance(event, Mma):
             own = held & {*event.accumulators, *event.a}
             flying = len(own | {name for name in held & state.keys() if state[name].age is not None})
             if flying + REST > room:
-                told.append(broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}"))
-        return told
-
-    def after(state: Any, event: Event) -> Any:
-        wgmma.change(state, event)
-        return state
-
-    return _Family({}, breaches, after, wgmma.meet, lambda state: wgmma.step(state, Round())[0])
+                yield index, broken("wgmma-registers", f"found {flying} in flight, where a thread has {room}")
 
 
-def _tensor_breaches(state: Any, event: Event) -> list[Broken]:
-    return tcgen05.step(state, event)[1]
+def _of_tensor(
+    function: Function, graph: list[Block], events: Mapping[int, list[Event]], conditions: Conditions,
+    certain: frozenset[int],
+) -> _Found:  # fmt: skip
+    """The protocol of tcgen05: what a state says of each event, and what only the whole function can say.
+
+    What one warp allocates or frees is so for all: it counts where some thread does it.
+    """
+    every = {index: event for index, row in events.items() for event in row}
+    barriers = {e.barrier for e in every.values() if isinstance(e, TensorCommit | BarrierWait)}
+    names = frozenset(name.rpartition("+")[0] for name in barriers if name and not name.startswith("&"))
+
+    def after(state: Any, _: int, event: Event) -> Any:
+        return _after(state, event)
+
+    family = Family(tcgen05.TensorState(), after, tcgen05.meet, tcgen05.again, tcgen05.renamed)
+    worlds = Worlds(function, graph, events, family, conditions, names, certain)
+    allocations = [event for event in every.values() if isinstance(event, Alloc)]
+    once: set[str] = set()
+    for index, event, state in worlds.walk():
+        found: list[Broken | Doubt] = [*tcgen05.step(state, event)[1], *tcgen05.doubts(state, event)]
+        for one in found:
+            if isinstance(one, Doubt):
+                yield index, one
+            elif one.rule.name in _ONCE:
+                if one.rule.name not in once:
+                    yield index, one
+                once.add(one.rule.name)
+            elif one.rule.name == "tcgen05-alloc-full" and conditions.passes(index, index):
+                why = "it stands in a loop, and the text does not say that each round frees what it allocates"
+                yield index, Doubt("tensor memory", "how much is allocated", why, "an allocation before the loop")
+            elif one.rule.name != "tcgen05-dealloc-unknown" or not _elsewhere(event, state, allocations):
+                yield index, one
+        if isinstance(event, Load):
+            yield from ((index, one) for one in _foreign(index, event, state, every, conditions))
 
 
-_TENSOR = _Family(tcgen05.TensorState(), _tensor_breaches, tcgen05.after, tcgen05.meet)
+#: Rules whose breach is the habit of a compiler: told once a function.
+_ONCE = ("tcgen05-fence-after", "tcgen05-wait-ld")
 
 
-def _breaches(graph: list[Block], events: Mapping[int, list[Event]], family: _Family) -> Iterator[tuple[int, Broken]]:
-    """The breaches of one family."""
-    held = [
-        [(index, event) for index in range(b.start, b.end) if index in events for event in events[index]] for b in graph
-    ]
+@lru_cache(maxsize=1 << 14)
+def _after(state: tcgen05.TensorState, event: Event) -> tcgen05.TensorState:
+    return tcgen05.after(state, event)
 
-    def through(number: int, state: Any) -> Any:
-        state = copy(state) if held[number] else state
-        for _, event in held[number]:
-            state = family.after(state, event)
-        return state
 
-    for place, state in enumerate(fixed_point(graph, family.start, through, family.meet, family.back)):
-        if state is None:
-            continue  # no path leads here
-        state = copy(state)
-        for index, event in held[place]:
-            yield from ((index, one) for one in family.breaches(state, event))
-            state = family.after(state, event)
+def _elsewhere(event: Any, state: tcgen05.TensorState, allocations: list[Alloc]) -> bool:
+    """Whether what is freed may have been allocated by another role, on no way that leads here."""
+    return not state.allocated and any(one.columns in (None, event.columns) for one in allocations)
+
+
+def _foreign(
+    index: int, event: Load, state: tcgen05.TensorState, every: Mapping[int, Event], conditions: Conditions
+) -> Iterator[Doubt]:
+    """What another role multiplies, and this one reads: its wait must be on an mbarrier of that role's commits."""
+    others = [
+        at for at, one in every.items()
+        if isinstance(one, Issue) and one.operation == "mma" and not conditions.passes(at, index)
+        and (event.cells is None or one.cells is None or one.cells.meets(event.cells) is not False)
+    ]  # fmt: skip
+    own = any(one.name == "mma" and tcgen05.may_meet(one.cells, event.cells) for one, _ in state.operations)
+    if not others or own:
+        return
+    commits = {one.barrier for one in every.values() if isinstance(one, TensorCommit)}
+    if any(name.startswith("&") and name in commits for name in state.waited):
+        return
+    what = f"whether the tcgen05.mma of line {conditions.code[others[0]].line} is complete, which another role issues"
+    if not state.heard:
+        why = "no mbarrier is waited for on any way to the load"
+    else:
+        why = "the text does not say that the mbarrier that is waited for is one of its commits"
+    yield Doubt("order", what, why, "an execution of all roles, or a wait by a constant address")
 
 
 def _groups(function: Function) -> Iterator[tuple[int, Broken]]:

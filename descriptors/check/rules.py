@@ -18,7 +18,7 @@ the code is right, but slow.
 
 Law: a rule has one name, which says what family it is of.
 
->>> families = ("wgmma", "tcgen05", "form", "word")
+>>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse")
 >>> all(name == rule.name and name.partition("-")[0] in families for name, rule in RULES.items())
 True
 
@@ -107,6 +107,24 @@ class Broken:
 #: What a kernel has that a check gives a verdict of, each by itself, in the order in which they are told.
 PROPERTIES = ("forms", "words", "order", "tensor memory", "barriers", "bytes", "proxies", "reuse")
 
+
+@frozen
+class Doubt:
+    """What a text leaves open.
+
+    Args:
+        property: what it is about: ``order`` or ``tensor memory``.
+        what: is not decided.
+        why: it is not.
+        decides: what would decide it.
+    """
+
+    property: str
+    what: str
+    why: str
+    decides: str
+
+
 #: How a rule is known that is not about tensor memory.
 MANUAL = "documented"
 ASSEMBLER = "NVIDIA's code: what ptxas takes, refuses and says"
@@ -122,6 +140,8 @@ _PTXAS = "ptxas 12.9, 13.0, 13.5 (messages)"
 _MMA = "PTX ISA 9.1, wgmma.mma_async; tcgen05"
 _TABLES = "descriptors shapes; PTX ISA 9.1, Matrix Shape; ptxas (golden verdicts)"
 _FORMS, _WORDS, _ORDER, _TENSOR, _BARRIERS, _BYTES, _PROXIES, _REUSE = PROPERTIES
+_MBARRIER = "PTX ISA 9.1, mbarrier (phase, count, tx-count)"
+_MEMORY = "PTX ISA 9.1, Memory Consistency Model (causality order, data races)"
 _E, _A, _P = Level.ERROR, Level.ASKS, Level.PERFORMANCE
 
 _ROWS = (
@@ -190,6 +210,16 @@ _ROWS = (
     Rule(
         "word-repeated", _A, _WORDS, "two instructions of one accumulation should not read the same A and B",
         "advance the start addresses, or leave the second out", "descriptors derive (advance)", COMPUTED,
+    ),
+    Rule(
+        "word-transpose", _E, _WORDS, "all instructions of one accumulation must read an operand with one major",
+        "give each the transpose bit of the tile: imm-trans of wgmma, bit 15 (A) or 16 (B) of the idesc",
+        "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b; tcgen05, Instruction descriptor", COMPUTED,
+    ),
+    Rule(
+        "word-start", _E, _WORDS, "the start address of a word must be one of shared memory in units of 16 bytes",
+        "shift the address right by 4 before it becomes the low 14 bits of the word",
+        "PTX ISA 9.1, matrix descriptors (matrix-start-address)", MANUAL,
     ),
     Rule(
         "wgmma-fence", _E, _ORDER,
@@ -349,6 +379,89 @@ _ROWS = (
     Rule(
         "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",
         "correct the lane", _PLACE, BELIEVED, "datapath", in_text=False,
+    ),
+    Rule(
+        "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must run a wgmma instruction, none of them apart",
+        "branch on values that are equal in all of the warpgroup", f"{_MMA} (.sync.aligned)", MANUAL,
+    ),
+    Rule(
+        "tcgen05-elect", _E, _ORDER, "one thread must issue tcgen05.mma, cp, shift and commit",
+        "issue it under elect.sync, or in one thread by its number",
+        "PTX ISA 9.1, tcgen05.mma, tcgen05.cp, tcgen05.commit (issue granularity: one thread)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-aligned", _E, _ORDER, "all threads of a warp must run a tcgen05 instruction that is .aligned",
+        "take it out of the elected branch", "PTX ISA 9.1, tcgen05.ld, alloc, wait (.sync.aligned)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-fence-relaxed", _E, _ORDER,
+        "tcgen05.fence::after_thread_sync must follow a wait that is .relaxed, before the next tcgen05 access",
+        "insert tcgen05.fence::after_thread_sync after the wait, or take .relaxed away",
+        f"{_PIPE}; mbarrier.try_wait (.sem: .acquire where there is none)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-release", _A, _ORDER,
+        "tcgen05.wait::ld and wait::st must stand between a load or store and an arrival that gives its cells away",
+        "insert tcgen05.wait::ld.sync.aligned (or wait::st) before the mbarrier.arrive", _PIPE, DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-dealloc-early", _E, _TENSOR, "what uses tensor memory must be complete before it is deallocated",
+        "wait for the mbarrier of the commit, or wait::ld, before the tcgen05.dealloc", f"{_PIPE}; {_ALLOC}",
+        DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-unwritten", _E, _TENSOR, "an accumulator that is added to, and scale factors, must be written first",
+        "make enable-input-d of the first tcgen05.mma false, or store zeros; copy the scale factors with tcgen05.cp",
+        "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-overlap", _E, _TENSOR, "accumulator, A and scale factors of one tcgen05.mma must not share cells",
+        "give each its own columns, as descriptors tmem columns plans them",
+        "PTX ISA 9.1, tcgen05.mma; data path and scale factor layouts", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-order", _E, _TENSOR, "two accesses of the same cells, of which one writes, must be in order",
+        "wait for the first before the second: a commit and its mbarrier, wait::ld or wait::st and a barrier",
+        _PIPE, DOCUMENTED,
+    ),
+    Rule(
+        "barrier-init", _E, _BARRIERS, "an mbarrier must be initialised before it is used",
+        "insert mbarrier.init before the first use", _MBARRIER, MANUAL,
+    ),
+    Rule(
+        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier must come after its init",
+        "insert bar.sync (of a cluster, barrier.cluster) between mbarrier.init and the first use", _MBARRIER, MANUAL,
+    ),
+    Rule(
+        "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",
+        "raise the count of mbarrier.init, or let fewer threads arrive", _MBARRIER, MANUAL,
+    ),
+    Rule(
+        "barrier-parity", _E, _BARRIERS, "the parity of a wait must be 0 or 1",
+        "take the lowest bit of the phase", _MBARRIER, MANUAL,
+    ),
+    Rule(
+        "barrier-threads", _E, _BARRIERS, "all that meet at a barrier must name as many threads",
+        "write the same number of threads at each", "PTX ISA 9.1, barrier.sync, barrier.arrive", MANUAL,
+    ),
+    Rule(
+        "barrier-hang", _E, _BARRIERS, "a wait must end",
+        "let as many arrive, expect as many bytes, and wait for the parity of the phase that ends",
+        _MBARRIER, MANUAL,
+    ),
+    Rule(
+        "proxy-fence", _E, _PROXIES,
+        "fence.proxy.async must stand between an ordinary store and what reads its bytes asynchronously",
+        "insert fence.proxy.async.shared::cta after the store, before the barrier that hands the bytes over",
+        "PTX ISA 9.1, Async proxy; measured on an H200 and an H100 (races.json)", MANUAL,
+    ),
+    Rule(
+        "reuse-order", _E, _REUSE, "two accesses of the same bytes, of which one writes, must be in order",
+        "let the second wait for the first: an mbarrier, a wait_group, or bar.sync between them", _MEMORY, MANUAL,
+    ),
+    Rule(
+        "reuse-unwritten", _E, _REUSE, "bytes that a multiplication reads must be written",
+        "copy or store the whole operand before the multiplication", _MEMORY, MANUAL,
     ),
 )  # fmt: skip
 

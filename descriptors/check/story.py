@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from descriptors.check.constant_folding import Values, fold, number, observed
 from descriptors.check.control_flow import Block, blocks
-from descriptors.check.kernel_words import START_FREE, SmemOperand, distance
+from descriptors.check.k_steps import distance
+from descriptors.check.kernel_words import START_FREE, SmemOperand, field_value, word_shown
+from descriptors.check.known_bits import Known
 from descriptors.check.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx_module import Function, parse
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.smem.words.descriptor import WORDS
-from descriptors.text import Told, counted, word_text
+from descriptors.text import Told, counted
 from layoutalg.frozen import frozen
 
 
@@ -154,24 +155,37 @@ def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> 
 
 
 def _operand(matrix: str, chain: list[Multiplication]) -> str:
-    row = [o for one in chain for o in one.operands if o.matrix == matrix]
+    row = [(one.line, o) for one in chain for o in one.operands if o.matrix == matrix]
     if not row:
         view = chain[0].view
         place = "registers" if isinstance(view, Wgmma) else "tensor memory"
         return f"{matrix} in {place}"
-    first = row[0]
-    what = f"{first.dtype} {first.major}-major {first.shape[0]}x{first.shape[1]}" if first.dtype else "of unknown type"
-    return f"{matrix} {what} in shared memory, {_word(first)}{_moves(row)}"
+    lines: dict[str, list[int]] = {}
+    for line, one in row:
+        lines.setdefault(_kind(one), []).append(line)
+    first, *others = lines
+    named = (f"; {kind} at line{'s' * (len(lines[kind]) > 1)} {_listed(lines[kind])}" for kind in others)
+    return f"{matrix} {first}{_moves([one for _, one in row])}{''.join(named)}"
+
+
+def _listed(lines: list[int]) -> str:
+    return ", ".join(map(str, lines))
+
+
+def _kind(one: SmemOperand) -> str:
+    what = f"{one.dtype} {one.major}-major {one.shape[0]}x{one.shape[1]}" if one.dtype else "of unknown type"
+    return f"{what} in shared memory, {_word(one)}"
 
 
 def _word(one: SmemOperand) -> str:
-    if not one.resolved:
+    if not one.checked:
         return "word not resolved"
-    values = WORDS[one.arch].decode(one.word.value & START_FREE)
-    mode = values["swizzle"]
-    offsets = f"LBO {values['leading_byte_offset']}, SBO {values['stride_byte_offset']}"
+    values = {name: field_value(one, name) for name in ("swizzle", "leading_byte_offset", "stride_byte_offset")}
+    mode, lbo, sbo = ("?" if value is None else value for value in values.values())
     swizzle = f"swizzle {mode}" if isinstance(mode, SwizzleMode) else str(mode)
-    return f"{swizzle}, {offsets}, word {word_text(one.word.value & START_FREE)} + start"
+    return (
+        f"{swizzle}, LBO {lbo}, SBO {sbo}, word {word_shown(Known(one.word.value & START_FREE, one.word.mask))} + start"
+    )
 
 
 def _moves(row: list[SmemOperand]) -> str:

@@ -4,14 +4,15 @@ Two things are kept of one CTA, as one of its threads sees it. *Memory*: the all
 legal and may never grow, freed or not; with the permit given up nothing is allocated any more; what is allocated must
 be freed, and nothing else may be touched. The hardware waits where columns are short; a CTA that is short by its own
 doing waits for ever. Which columns an allocation gets is for the hardware to say: places are counted from it.
-*Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves, complete by a
-commit to an mbarrier and a wait on it; ``st`` by ``wait::st``; of ``ld`` the registers by ``wait::ld``, which compilers
-leave out, since the dependency on the registers is respected.
+*Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves; a commit to an
+mbarrier covers all that the thread issued before it, and a wait on any mbarrier of a commit behind an operation ends
+it. ``st`` is ended by ``wait::st``; of ``ld`` the registers by ``wait::ld``, which compilers leave out, since the
+dependency on the registers is respected. What is read needs those operations alone that wrote those cells.
 
 The rules stand in ``rules``; here ``MEMORY`` and ``COMPLETION`` name, beside each event, the functions that hold it
 against the state before it, and ``after`` is the state behind it. A function says nothing of an event that does not say
-enough. Where two paths meet, what may be outstanding is, and a commit or a wait that stands on some path is believed:
-the branch around it is usually that around the operation.
+enough. An operation has, of the ways that lead to a place, the stages that it has on any of them: all of them
+unfinished is a breach, some of them a *doubt*; so is what may be the same cells or the same mbarrier, or may not.
 Source: PTX ISA 9.1, tcgen05, memory consistency model; tcgen05.alloc, ld, st; ptxas 13.5, whose checks at run time
 (``-g-tensor-memory-access-check``) are known by their names alone.
 
@@ -25,11 +26,14 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from descriptors.check.events import (
     Alloc,
+    Arrive,
     BarrierWait,
+    Cells,
     Copy,
     Dealloc,
     End,
@@ -37,7 +41,7 @@ from descriptors.check.events import (
     FenceAfter,
     Issue,
     Load,
-    Place,
+    Meeting,
     Relinquish,
     Store,
     TensorCommit,
@@ -45,7 +49,7 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
-from descriptors.check.rules import Broken, broken
+from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.geometry import ALLOCATIONS, COLUMNS, LANES, LEAST_COLUMNS, quarter_of
 from descriptors.tmem.moves import tmem_move
@@ -57,6 +61,51 @@ _NAMELESS = COLUMNS // LEAST_COLUMNS
 _SHIFTED = 8
 
 
+#: An mbarrier of which it is not known which one it is.
+UNKNOWN = ""
+
+
+@frozen
+class Stage:
+    """How far an operation is.
+
+    Args:
+        name: ``issued``, ``committed``, ``perhaps`` (an mbarrier was waited for that may be one of its commits) or
+            ``done``.
+        barriers: mbarriers of the commits behind it, as long as it is not done.
+    """
+
+    name: str
+    barriers: frozenset[str] = frozenset()
+
+
+@frozen
+class Operation:
+    """What was issued: ``mma``, ``cp``, ``shift`` or ``st``, and the cells that it writes, if they are known."""
+
+    name: str
+    cells: Cells | None = None
+
+
+_Stages: TypeAlias = frozenset[Stage]
+_ISSUED, _DONE = Stage("issued"), Stage("done")
+
+
+def same_barrier(one: str, other: str) -> bool | None:
+    """Whether two addresses are of one mbarrier; None where that is not known.
+
+    >>> [same_barrier("&bars+8", other) for other in ("&bars+8", "&bars+0", "%r1+8", "")]
+    [True, False, None, None]
+    """
+    if UNKNOWN in (one, other):
+        return None
+    if one == other:
+        return True
+    (base, _, _), (another, _, _) = one.rpartition("+"), other.rpartition("+")
+    apart = base == another or (base.startswith("&") and another.startswith("&")) or not (base or another)
+    return False if apart else None
+
+
 @frozen
 class TensorState:
     """What lives, and what may be outstanding.
@@ -66,12 +115,14 @@ class TensorState:
         freed: names of those that were freed.
         least: the fewest columns of a legal allocation so far; all columns before the first.
         relinquished: whether the permit was given back on every path.
-        issued: operations that no commit followed, by name.
-        committed: those for which some path has a commit since they were issued: one thread is elected for either.
-        barriers: mbarriers of commits; "" for one of unknown address.
-        waited: those of them for which some path has a wait since the commit, or one that may have been for them.
+        operations: what was issued, each with the stages that it may have.
+        waited: mbarriers that were waited for on every way since the last round of a loop began.
+        heard: whether any mbarrier was waited for on some way.
+        quiet: whether on every way nothing was read and no thread could tell this one anything since the last
+            operation.
+        gone: whether on every way all that was allocated is freed.
         fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was none.
-        stored: places of outstanding ``st``; None for one that is not known.
+        relaxed: whether that wait was ``.relaxed``.
         loaded: registers of outstanding ``ld``.
     """
 
@@ -79,12 +130,13 @@ class TensorState:
     freed: frozenset[str] = frozenset()
     least: int = COLUMNS
     relinquished: bool = False
-    issued: frozenset[str] = frozenset()
-    committed: frozenset[str] = frozenset()
-    barriers: frozenset[str] = frozenset()
+    operations: frozenset[tuple[Operation, _Stages]] = frozenset()
     waited: frozenset[str] = frozenset()
+    heard: bool = False
+    quiet: bool = True
+    gone: bool = False
     fenced: bool = True
-    stored: frozenset[Place | None] = frozenset()
+    relaxed: bool = False
     loaded: frozenset[str] = frozenset()
 
     @property
@@ -106,13 +158,22 @@ def step(state: TensorState, event: Event) -> tuple[TensorState, list[Broken]]:
     return after(state, event), [*breaches(state, event, MEMORY), *breaches(state, event, COMPLETION)]
 
 
+def doubts(state: TensorState, event: Event) -> list[Doubt]:
+    """What an event leaves open.
+
+    >>> doubts(TensorState(), Alloc(48))
+    []
+    """
+    return [one for rule in COMPLETION.get(type(event), ()) for one in rule(state, event) if isinstance(one, Doubt)]
+
+
 def breaches(state: TensorState, event: Event, table: Table) -> list[Broken]:
     """The rules of a table that an event breaks.
 
     >>> breaches(TensorState(), Alloc(48), COMPLETION)
     []
     """
-    return [one for rule in table.get(type(event), ()) for one in rule(state, event)]
+    return [one for rule in table.get(type(event), ()) for one in rule(state, event) if isinstance(one, Broken)]
 
 
 def after(state: TensorState, event: Event) -> TensorState:
@@ -126,41 +187,94 @@ def after(state: TensorState, event: Event) -> TensorState:
             live = (*state.allocated, event)
             least = min(state.least, columns) if columns in ALLOCATIONS and columns is not None else state.least
             return replace(
-                state, allocated=live if name else live[-_NAMELESS:], least=least, freed=state.freed - {name}
-            )
+                state, allocated=live if name else live[-_NAMELESS:], least=least, freed=state.freed - {name},
+                gone=False,
+            )  # fmt: skip
         case Dealloc(_, name):
             if (gone := _meant(state, event)) is None:
                 return state
             index = state.allocated.index(gone)
             live = state.allocated[:index] + state.allocated[index + 1 :]
-            return replace(state, allocated=live, freed=state.freed | {name} if name else state.freed)
+            return replace(state, allocated=live, freed=state.freed | {name} if name else state.freed, gone=not live)
         case Relinquish():
             return replace(state, relinquished=True)
-        case Issue(operation):
-            issued, left = state.issued | {operation}, state.committed - {operation}
-            return replace(state, issued=issued, committed=left, fenced=True, stored=frozenset())
-        case TensorCommit(barrier) if state.issued:
-            done, barriers = state.committed | state.issued, state.barriers | {barrier}
-            waited = state.waited - {barrier}
-            return replace(state, issued=frozenset(), committed=done, barriers=barriers, waited=waited)
-        case BarrierWait(barrier):
-            # A wait is for the mbarrier that it names; one without a name may be for any, and any for one without.
-            meant = state.barriers & {barrier, ""} if barrier else state.barriers
-            return replace(state, waited=state.waited | meant, fenced=False)
+        case Issue():
+            return replace(_started(state, Operation(event.operation, _cells(event))), fenced=True, quiet=True)
+        case TensorCommit(barrier):
+            return _staged(state, lambda name, stage: stage if name == "st" else _committed_to(stage, barrier))
+        case BarrierWait(barrier, relaxed):
+            made = _staged(state, lambda name, stage: stage if name == "st" else _waited_for(stage, barrier))
+            known = state.waited | {barrier} if barrier else state.waited
+            return replace(made, waited=known, heard=True, quiet=False, fenced=False, relaxed=relaxed)
+        case Meeting():
+            return replace(state, quiet=False)
         case Load(registers):
-            return replace(state, loaded=state.loaded | set(registers), fenced=True)
-        case Store(_, place):
-            return replace(state, stored=state.stored | {place}, loaded=frozenset(), fenced=True)
+            return replace(state, loaded=state.loaded | set(registers), fenced=True, quiet=False)
+        case Store():
+            return replace(_started(state, Operation("st", _cells(event))), loaded=frozenset(), fenced=True)
         case WaitLoad():
             return replace(state, loaded=frozenset())
         case Touch() | Copy() if state.loaded.intersection(_reads(event)):
             return replace(state, loaded=frozenset())  # told once
         case WaitStore():
-            return replace(state, stored=frozenset())
+            return _staged(state, lambda name, stage: _DONE if name == "st" else stage)
         case FenceAfter():
             return replace(state, fenced=True)
         case _:
             return state
+
+
+def _started(state: TensorState, one: Operation) -> TensorState:
+    """What was issued to the same cells before is covered by what ends this, if the cells are known."""
+    kept = frozenset({_ISSUED})
+    if one.cells is None or not one.cells.known:
+        kept = kept.union(*(stages for each, stages in state.operations if each == one))
+    others = {(each, stages) for each, stages in state.operations if each != one}
+    return replace(state, operations=frozenset({*others, (one, kept)}))
+
+
+def _staged(state: TensorState, change: Callable[[str, Stage], Stage]) -> TensorState:
+    made = {(one, frozenset(change(one.name, stage) for stage in stages)) for one, stages in state.operations}
+    return replace(state, operations=frozenset(made))
+
+
+def _committed_to(stage: Stage, barrier: str) -> Stage:
+    if stage.name == "done":
+        return stage
+    return Stage("committed" if stage.name == "issued" else stage.name, stage.barriers | {barrier})
+
+
+def _waited_for(stage: Stage, barrier: str) -> Stage:
+    if stage.name in ("done", "issued"):
+        return stage
+    same = [same_barrier(barrier, one) for one in stage.barriers]
+    if True in same:
+        return _DONE
+    return replace(stage, name="perhaps") if None in same else stage
+
+
+def renamed(state: TensorState, register: str) -> TensorState:
+    """The state where a register is written: what was named by it is not known any more.
+
+    >>> state = run([Issue("mma"), TensorCommit("%r1+8")])[0]
+    >>> [stage.barriers for _, stages in renamed(state, "%r1").operations for stage in stages]
+    [frozenset({''})]
+    """
+    if not state.operations and not state.waited:
+        return state
+
+    def named(barrier: str) -> str:
+        return UNKNOWN if barrier.rpartition("+")[0] == register else barrier
+
+    def changed(_: str, stage: Stage) -> Stage:
+        return replace(stage, barriers=frozenset(map(named, stage.barriers)))
+
+    return replace(_staged(state, changed), waited=frozenset(map(named, state.waited)) - {UNKNOWN})
+
+
+def again(state: TensorState) -> TensorState:
+    """The state where a round of a loop begins once more: what was waited for was the phase of the last one."""
+    return replace(state, waited=frozenset()) if state.waited else state
 
 
 def _meant(state: TensorState, event: Dealloc) -> Alloc | None:
@@ -174,7 +288,7 @@ def _meant(state: TensorState, event: Dealloc) -> Alloc | None:
     return live[-1] if live and event.columns is None else None
 
 
-_Found: TypeAlias = Iterator[Broken]
+_Found: TypeAlias = Iterator[Broken | Doubt]
 _Access: TypeAlias = Issue | Load | Store
 
 
@@ -242,12 +356,19 @@ def _direction(event: Load | Store) -> str:
     return "ld" if isinstance(event, Load) else "st"
 
 
+def _cells(event: _Access) -> Cells | None:
+    """The cells that an event writes or reads: as a text says it, or from its place on."""
+    if event.cells is not None or event.place is None:
+        return event.cells
+    return Cells(event.place.name, event.place.column, _columns(event), 1 << event.place.lane % LANES)
+
+
 def _bounds(state: TensorState, event: _Access) -> _Found:
     if event.place is not None and event.place.lane >= LANES:
         yield broken("tcgen05-bounds", f"found {event.place.lane}", demand=f"a lane must be below {LANES}")
 
 
-def _cells(state: TensorState, event: _Access) -> _Found:
+def _allocated(state: TensorState, event: _Access) -> _Found:
     """Whether the columns that an event touches are allocated."""
     place, columns = event.place, _columns(event)
     if place is None or columns is None:
@@ -306,22 +427,116 @@ def _sparsity(state: TensorState, event: Issue) -> _Found:
         yield broken("word-idesc", f"says {says}", demand=demand)
 
 
-def _committed(state: TensorState, event: Load) -> _Found:
-    if left := state.issued - state.committed:
-        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {', '.join(sorted(left))}")
-    elif state.barriers - state.waited:
+def _open(stages: _Stages) -> bool | None:
+    """Whether an operation is unfinished: on every way, on none, or None for what is not known."""
+    names = {stage.name for stage in stages}
+    if names == {"done"}:
+        return False
+    return None if names & {"done", "perhaps"} else True
+
+
+def may_meet(one: Cells | None, other: Cells | None) -> bool:
+    """Whether two may have cells in common.
+
+    >>> may_meet(None, Cells("t", 0, 8))
+    True
+    """
+    return one is None or other is None or one.meets(other) is not False
+
+
+def _touched(
+    state: TensorState, cells: Cells | None, names: tuple[str, ...]
+) -> Iterator[tuple[Operation, bool | None]]:
+    """The unfinished operations that may write some cells, and whether that is sure."""
+    found = [(one, _open(stages)) for one, stages in state.operations if one.name in names]
+    for one, still in sorted(found, key=lambda row: str(row[0])):
+        if cells is None or one.cells is None:
+            # A name for both: nothing tells them apart, so that there is one such operation, or it is not known which.
+            same = True if cells is one.cells is None and len(found) == 1 else None
+        else:
+            same = one.cells.meets(cells)
+        if same is not False and still is not False:
+            yield one, True if same and still else None
+
+
+def _completed(state: TensorState, event: Load) -> _Found:
+    """What is read must be complete; where it is not known which cells that are, some operation must be."""
+    cells = _cells(event)
+    left = list(_touched(state, cells, _ASYNCHRONOUS))
+    sure = [one for one, certain in left if certain]
+    everything = [stages for one, stages in state.operations if one.name == "mma"]
+    if not sure and any(one.name == "mma" for one, _ in left) and not any(o.name == "st" for o, _ in state.operations):
+        # Whichever it reads: none of them is finished, and no other cells have anything in them.
+        unknown = cells is None or cells.column is None or any(one.cells is None for one, _ in left)
+        if len(everything) == 1 and unknown and all(_open(stages) for stages in everything):
+            sure = [one for one, _ in left if one.name == "mma"]
+    stages = {stage.name for one, kept in state.operations if one in sure for stage in kept}
+    names = ", ".join(sorted({one.name for one in sure}))
+    if "committed" in stages:
         yield broken("tcgen05-wait", "found a tcgen05.ld with no wait since the commit")
+    elif sure:
+        yield broken("tcgen05-commit", f"found a tcgen05.ld after an uncommitted {names}")
+    elif left:
+        yield _of_cells("order", f"whether tcgen05.{left[0][0].name} is complete", left[0][0], cells)
+
+
+_ASYNCHRONOUS = ("mma", "cp", "shift")
+
+
+def _of_cells(of: str, what: str, one: Operation, cells: Cells | None) -> Doubt:
+    """What is open between an operation and who touches cells that may be its own."""
+    if cells is None or one.cells is None or one.cells.meets(cells) is None:
+        shown = "an address that is not known" if cells is None else str(cells)
+        other = "an address that is not known" if one.cells is None else str(one.cells)
+        why = f"the access is to {shown}, the operation to {other}"
+        return Doubt(of, what, why, "addresses that are what the allocation returned plus a constant")
+    why = "it is waited for on some ways alone, or by an mbarrier whose address is not known"
+    return Doubt(of, what, why, "a wait on every way, for the mbarrier of the commit by a constant address")
 
 
 def _stored(state: TensorState, event: Issue | Load) -> _Found:
-    """Stores that are outstanding: all of them for an mma, for a ld those to its own place."""
-    if state.stored if isinstance(event, Issue) else event.place and event.place in state.stored:
+    """Stores that are outstanding, to the cells that are read, or that are added to."""
+    if isinstance(event, Load):
+        read: list[Cells | None] = [_cells(event)]
+    else:
+        read = [event.reads] if event.reads is not None else []
+        read += [_cells(event)] if event.adds is not False or event.reads is None else []
+    left = [row for cells in read for row in _touched(state, cells, ("st",))]
+    if any(certain for _, certain in left):
         yield broken("tcgen05-wait-st", "found none")
+    elif left:
+        yield _of_cells("order", "whether tcgen05.st is complete", left[0][0], read[0])
 
 
 def _fenced(state: TensorState, event: _Access) -> _Found:
     if not state.fenced:
-        yield broken("tcgen05-fence-after", "found none")
+        yield broken("tcgen05-fence-relaxed" if state.relaxed else "tcgen05-fence-after", "found none")
+
+
+def _freed_before(state: TensorState, event: _Access) -> _Found:
+    """Whether on every way what was allocated is freed."""
+    if state.gone:
+        demand = "tensor memory must be used before it is deallocated"
+        yield broken("tcgen05-unallocated", "found a use behind the tcgen05.dealloc", demand=demand)
+
+
+def _early(state: TensorState, event: Dealloc) -> _Found:
+    """What this thread has not seen the end of, while no other could have told it, is still at work."""
+    left = [one for one, stages in state.operations if one.name != "st" and _open(stages)]
+    if left and state.quiet:
+        yield broken("tcgen05-dealloc-early", f"found a tcgen05.{left[0].name} that nothing waited for")
+    elif state.loaded:
+        found = "found a tcgen05.ld whose registers nothing waited for"
+        yield broken("tcgen05-dealloc-early", found, tuple(sorted(state.loaded)[:4]))
+
+
+def _released(state: TensorState, event: Arrive) -> _Found:
+    """What is told to other threads while this one's loads and stores may still be at work."""
+    if state.loaded:
+        found = "found an arrival at an mbarrier behind a tcgen05.ld that nothing waited for"
+        yield broken("tcgen05-release", found, tuple(sorted(state.loaded)[:4]))
+    elif any(one.name == "st" and _open(stages) for one, stages in state.operations):
+        yield broken("tcgen05-release", "found an arrival at an mbarrier behind a tcgen05.st that nothing waited for")
 
 
 def _loaded(state: TensorState, event: Store) -> _Found:
@@ -347,15 +562,17 @@ MEMORY: Table = {
     Alloc: (_permit, _size, _order, _room),
     Dealloc: (_freed,),
     End: (_leak,),
-    Load: (_bounds, _cells, _quarter),
-    Store: (_bounds, _cells, _quarter),
-    Issue: (_bounds, _cells, _copied, _lane, _sparsity),
+    Load: (_bounds, _allocated, _quarter),
+    Store: (_bounds, _allocated, _quarter),
+    Issue: (_bounds, _allocated, _copied, _lane, _sparsity),
 }
 #: What each event is held against that needs another to be complete.
 COMPLETION: Table = {
-    Issue: (_stored, _fenced),
-    Load: (_committed, _stored, _fenced),
-    Store: (_loaded, _fenced),
+    Issue: (_stored, _fenced, _freed_before),
+    Load: (_completed, _stored, _fenced, _freed_before),
+    Store: (_loaded, _fenced, _freed_before),
+    Dealloc: (_early,),
+    Arrive: (_released,),
     Touch: (_used,),
     Copy: (_used,),
 }
@@ -364,8 +581,9 @@ COMPLETION: Table = {
 def meet(one: TensorState, other: TensorState) -> TensorState:
     """The state where two paths meet.
 
-    >>> sorted(meet(TensorState(stored=frozenset({Place("a")})), TensorState()).stored)
-    [Place(name='a', column=0, lane=0)]
+    >>> stored = run([Store(cells=Cells("a", 0, 8))])[0]
+    >>> [one.name for one, _ in meet(stored, TensorState()).operations]
+    ['st']
     """
     if one == other:
         return one
@@ -374,14 +592,40 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         freed=one.freed | other.freed,
         least=max(one.least, other.least),  # what is larger than this is on either path
         relinquished=one.relinquished and other.relinquished,
-        issued=one.issued | other.issued,
-        committed=one.committed | other.committed,
-        barriers=one.barriers | other.barriers,
-        waited=one.waited | other.waited,
+        operations=_both(one.operations, other.operations),
+        waited=one.waited & other.waited,
+        heard=one.heard or other.heard,
+        quiet=one.quiet and other.quiet,
+        gone=one.gone and other.gone,
         fenced=one.fenced and other.fenced,
-        stored=one.stored | other.stored,
+        relaxed=one.relaxed and other.relaxed,
         loaded=one.loaded | other.loaded,
     )
+
+
+_Operations: TypeAlias = frozenset[tuple[Operation, _Stages]]
+
+
+def _both(one: _Operations, other: _Operations) -> _Operations:
+    """The stages of either side: an operation that was not issued on one of them has those of the other."""
+    if one == other:
+        return one
+    found = dict(one)
+    for operation, stages in other:
+        found[operation] = _few(found.get(operation, frozenset()) | stages)
+    return frozenset(found.items())
+
+
+#: Stages of one operation that are told apart: far more than a pipeline has on the ways to one place.
+_MOST_STAGES = 6
+
+
+@lru_cache(maxsize=1 << 12)
+def _few(stages: _Stages) -> _Stages:
+    """The stages, or where they are too many, that they are not known."""
+    if len(stages) <= _MOST_STAGES:
+        return stages
+    return frozenset({_DONE, _ISSUED, Stage("perhaps", frozenset({UNKNOWN}))})
 
 
 def _rank(one: Alloc) -> tuple[int, str]:

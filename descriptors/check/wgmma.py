@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from descriptors.check.events import Call, Commit, Copy, Event, Fence, Mma, Round, Touch, Wait
-from descriptors.check.rules import Broken, broken
+from descriptors.check.rules import Broken, Doubt, broken
 from layoutalg.frozen import frozen, replace
 
 #: Groups are told apart up to this age; ``wait_group`` takes no greater number than 7.
@@ -41,7 +41,9 @@ class Register:
         role: "D" for an accumulator, "A" for an operand in flight.
         shape: of the mma_async that last had it as an accumulator since the last fence; "" for any.
         waited: the least N of the wait_groups since its mma_async; None without one.
-        defined: whether anything was written to it.
+        defined: whether on some way anything was written to it, beside an mma_async that adds to it.
+        always: whether that is so on every way.
+        added: whether on every way an mma_async has added to it: what it lacked is told there.
         carried: whether it came in flight over the way back of a loop.
         counted: whether a ``wait_group`` that leaves groups in flight ended such a flight.
     """
@@ -52,6 +54,8 @@ class Register:
     shape: str = ""
     waited: int | None = None
     defined: bool = False
+    always: bool = False
+    added: bool = False
     carried: bool = False
     counted: bool = False
 
@@ -84,6 +88,23 @@ def breaches(state: State, event: Event) -> list[Broken]:
     return [one for rule in DEMANDS.get(type(event), ()) for one in rule(state, event)]
 
 
+def doubts(state: State, event: Event) -> list[Doubt]:
+    """What an event leaves open: an accumulator that only some ways write before it is added to.
+
+    >>> doubts({"f0": Register("", defined=True)}, Mma(("f0",), adds=True))[0].what
+    'whether f0 is written before it is added to'
+    """
+    if not isinstance(event, Mma) or not event.adds:
+        return []
+    seen = {name: _seen(state, name) for name in event.accumulators}
+    bare = [name for name, one in seen.items() if one.defined and not one.always and not one.added]
+    if not bare:
+        return []
+    what = f"whether {bare[0]} is written before it is added to"
+    why = "some ways to it write it, and some do not"
+    return [Doubt("order", what, why, "scale-d 0 of the first mma_async, or a write on every way")]
+
+
 def change(state: dict[str, Register], event: Event) -> None:
     """Change a state as an event does; ``step`` leaves the state alone.
 
@@ -100,9 +121,13 @@ def change(state: dict[str, Register], event: Event) -> None:
             state.update({n: _committed(one) for n, one in state.items() if one.age is not None})
         case Wait(pending):
             state.update({n: _waited(one, pending) for n, one in state.items() if one.age is not None})
-        case Mma(accumulators, a, shape):
+        case Mma(accumulators, a, shape, adds):
             state.update({name: _issued(_seen(state, name)) for name in a})
-            state.update(dict.fromkeys(accumulators, Register("", age=0, shape=shape, defined=True)))
+            if adds:
+                state.update({name: _added_to(_seen(state, name), shape) for name in accumulators})
+            else:
+                made = Register("", age=0, shape=shape, defined=True, always=True)
+                state.update(dict.fromkeys(accumulators, made))
         case Touch():
             for done, names in _accesses(event):
                 state.update({name: _touched(_seen(state, name), done) for name in names})
@@ -154,13 +179,20 @@ def _issued(one: Register) -> Register:
 
 
 @lru_cache(maxsize=4096)
+def _added_to(one: Register, shape: str) -> Register:
+    """An accumulator whose old value is read: what never was written has no value behind it either."""
+    return Register("", age=0, shape=shape, defined=one.defined, always=one.always, added=True)
+
+
+@lru_cache(maxsize=4096)
 def _touched(one: Register, done: str) -> Register:
     """A register after ordinary code; one in flight stays so: that it was touched is told once, where it was."""
     worst = done if one.touched != "never" and _WORSE.index(done) > _WORSE.index(one.touched) else one.touched
-    touched, defined = worst if one.age is None else one.touched, one.defined or done != "read"
-    if (touched, defined, one.counted) == (one.touched, one.defined, False):
+    touched, wrote = worst if one.age is None else one.touched, done != "read"
+    defined, always = one.defined or wrote, one.always or wrote
+    if (touched, defined, always, one.counted) == (one.touched, one.defined, one.always, False):
         return one
-    return replace(one, touched=touched, defined=defined, counted=False)  # told once
+    return replace(one, touched=touched, defined=defined, always=always, counted=False)  # told once
 
 
 def _accesses(event: Touch) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -202,7 +234,7 @@ def _shape(state: State, event: Mma) -> _Found:
 
 def _start(state: State, event: Mma) -> _Found:
     seen = {name: _seen(state, name) for name in event.accumulators if event.adds}
-    if bare := tuple(name for name, one in seen.items() if not one.defined and one.age is None):
+    if bare := tuple(name for name, one in seen.items() if not one.defined and not one.added):
         yield broken("wgmma-start", "found nothing that writes it", bare)
 
 
@@ -292,6 +324,8 @@ def _worst(a: Register, b: Register) -> Register:
         shape=a.shape if a.shape == b.shape else "",
         waited=None if None in waits else max((w for w in waits if w is not None), default=None),
         defined=a.defined or b.defined,
+        always=a.always and b.always,
+        added=a.added and b.added,
         carried=a.carried or b.carried,
         counted=a.counted or b.counted,
     )

@@ -64,8 +64,8 @@ _EPILOG = (
 )
 
 
-def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
+def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
+    if flag:
         from importlib.metadata import PackageNotFoundError, version  # as long to load as all the rest of --help
 
         try:

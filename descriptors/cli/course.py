@@ -34,7 +34,11 @@ from layoutalg.cli.console import Status, say
 )
 @click.option("--seed", metavar="SEED", help="Of a paper: the number or word that it is drawn from.")
 @click.option(
-    "--grade", "given", metavar="PATH", type=click.Path(path_type=Path), help="Mark a file of answers, or a folder."
+    "--grade",
+    "answers_path",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Mark a file of answers, or a folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write a paper, or marks, as JSON.")
 def course(
@@ -45,7 +49,7 @@ def course(
     hand_in: str | None,
     verify: str | None,
     seed: str | None,
-    given: Path | None,
+    answers_path: Path | None,
     as_json: bool,
 ) -> Status:
     """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer or line.
@@ -67,8 +71,8 @@ def course(
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
     try:
-        if given is not None:
-            return print_marks(given, seed, as_json)
+        if answers_path is not None:
+            return print_marks(answers_path, seed, as_json)
         if verify is not None:
             return _verified(verify)
         if hand_in is not None:
@@ -128,9 +132,9 @@ def _verified(line: str) -> Status:
     """What a line says, or each line of the input; a line that was changed is a difference, and so is none at all."""
     if line == "-" and sys.stdin is None:
         raise DescriptorError("course: --verify - must have an input, found none")
-    given = sys.stdin.read().splitlines() if line == "-" else [line]
+    lines = sys.stdin.read().splitlines() if line == "-" else [line]
     wrong = 0
-    for one in filter(str.strip, given):
+    for one in filter(str.strip, lines):
         try:
             say(tell_receipt(read_receipt(one), exercises()))
         except DescriptorError as error:
@@ -141,10 +145,10 @@ def _verified(line: str) -> Status:
 
 def _hint(exercise: Exercise, where: str, progress: Progress) -> Status:
     seen = progress.of(where).get("hints", 0)
-    shown = min(seen, 2)
+    number = min(seen, 2)
     if seen < 3:
         progress.note(where, hints=1)
-    say(f"hint {shown + 1} of 3: {exercise.hints[shown]}")
+    say(f"hint {number + 1} of 3: {exercise.hints[number]}")
     return Status.ANSWER
 
 
@@ -156,11 +160,11 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 
 
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
-    told = verdict(exercise, answer)
-    right = told == "right"
+    judgement = verdict(exercise, answer)
+    right = judgement == "right"
     if attempted(answer):
         progress.note(where, tried=1, **({"solved": 1} if right else {}))
-    say(told)
+    say(judgement)
     return Status.ANSWER if right else Status.DIFFERENCE
 
 

@@ -43,7 +43,7 @@ from layoutalg.frozen import replace
     help="Write the code that builds and moves the descriptor: cuda header ptx cutedsl python.",
 )
 @click.option(
-    "--draw", "drawn", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
+    "--draw", "picture_path", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
 )
 @click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
 @click.option(
@@ -64,8 +64,8 @@ from layoutalg.frozen import replace
 def derive(
     context: click.Context, /, unproved: bool, as_json: bool, explained: bool, emit: str | None,
     symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, name: str | None,
-    compared: bool, drawn: str | None,
-    **given: Any,
+    compared: bool, picture_path: str | None,
+    **options: Any,
 ) -> Status:  # fmt: skip
     """Derive the descriptors of a shared-memory tile, show every step, and prove them.
 
@@ -84,115 +84,117 @@ def derive(
     """
     _check_options(context, symbolic)
     if symbolic:
-        say(_closed_forms(given, form))
+        say(_closed_forms(options, form))
         return Status.ANSWER
-    if compared and given["cp"] is not None:
+    if compared and options["cp"] is not None:
         raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
-    made = tile_of(given)
-    base = base_address(given)
-    first = made.descriptor_at(base)
-    report = None if unproved else proved(made, base=base)
-    if drawn is not None:
-        _draw(made, drawn)
+    derivation = tile_of(options)
+    base = base_address(options)
+    first = derivation.descriptor_at(base)
+    report = None if unproved else proved(derivation, base=base)
+    if picture_path is not None:
+        _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
-    _remark(made, base, given["cta_group"])
+    _remark(derivation, base, options["cta_group"])
     if emit is not None:
-        say(_source_code(made, emit, "operand" if name is None else name))
+        say(_source_code(derivation, emit, "operand" if name is None else name))
     elif explained:
-        say(explanation.explain(made))
+        say(explanation.explain(derivation))
     elif words:
-        say(subtile_words.tell_words(made, base))
+        say(subtile_words.tell_words(derivation, base))
     elif subtile is not None:
-        one = subtile_words.subtile_record(made, subtile, base)
-        say(json_text(one) if as_json else subtile_words.tell_subtile(made, subtile, base))
+        one = subtile_words.subtile_record(derivation, subtile, base)
+        say(json_text(one) if as_json else subtile_words.tell_subtile(derivation, subtile, base))
     else:
-        line, data = _check(made) if compared else ("", {})
-        say(_whole(made, base, report, data) if as_json else noted(tell(made, base=base, report=report)))
+        line, data = _check(derivation) if compared else ("", {})
+        say(_whole(derivation, base, report, data) if as_json else noted(tell(derivation, base=base, report=report)))
         if line and not as_json:
             say(line)
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
     return Status.ANSWER
 
 
-def tile_of(given: dict[str, Any]) -> Derivation:
+def tile_of(options: dict[str, Any]) -> Derivation:
     """The derivation that options name, not proved yet.
 
     Args:
-        given: values of the options, by name; those that describe no operand are passed over.
+        options: values of the options, by name; those that describe no operand are passed over.
 
     Raises:
         click.UsageError: if an option is missing that a tile needs.
         DescriptorError: if there is no such derivation.
     """
-    both = given["layout"] is not None  # for derive to refuse, if there is a tile too
-    need(given | {"tile": None if both else given["tile"]}, "major", "swizzle", "mma")
-    asked = {name: given[name] for name in (*names("reader"), *names("request"))}
-    return derive_tile(**asked | {"tile": staged(given["tile"], given["stages"])}, verify=False)
+    both = options["layout"] is not None  # for derive to refuse, if there is a tile too
+    need(options | {"tile": None if both else options["tile"]}, "major", "swizzle", "mma")
+    arguments = {name: options[name] for name in (*names("reader"), *names("request"))}
+    return derive_tile(**arguments | {"tile": staged(options["tile"], options["stages"])}, verify=False)
 
 
-def base_address(given: dict[str, Any]) -> int:
+def base_address(options: dict[str, Any]) -> int:
     """The address that options give a tile: ``--base``, else that of the pointer that CuTe printed, else 0."""
-    base: int | None = given["base"]
-    return (base_of(given["layout"]) or 0) if base is None else base
+    base: int | None = options["base"]
+    return (base_of(options["layout"]) or 0) if base is None else base
 
 
-def _remark(made: Derivation, base: int, cta_group: int | None) -> None:
+def _remark(derivation: Derivation, base: int, cta_group: int | None) -> None:
     """Say what a number on the command line came to, where another tool counts otherwise."""
-    if rows := made.descriptor_at(base).base_offset:
-        aligned = made.swizzle.alignment_bytes
+    if rows := derivation.descriptor_at(base).base_offset:
+        aligned = derivation.swizzle.alignment_bytes
         text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
         note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
-    if cta_group == 2 and made.instruction == "mma":
-        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[made.operand]
-        note(f"with cta_group 2 each CTA holds {made.mma[0]} of {whole} {2 * made.mma[0]}; idesc counts both")
+    if cta_group == 2 and derivation.instruction == "mma":
+        whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[derivation.operand]
+        note(
+            f"with cta_group 2 each CTA holds {derivation.mma[0]} of {whole} {2 * derivation.mma[0]}; idesc counts both"
+        )
 
 
-def _whole(made: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
+def _whole(derivation: Derivation, base: int, report: Proof | None, check: dict[str, Any]) -> str:
     """The whole record, with the check if there was one."""
-    return json_text(record(made, base=base, report=report) | ({"check": check} if check else {}))
+    return json_text(record(derivation, base=base, report=report) | ({"check": check} if check else {}))
 
 
-def _check_answers(as_json: bool, **asked: Any) -> None:
+def _check_answers(as_json: bool, **answers: Any) -> None:
     """Refuse two answers at once; only that of one subtile is JSON too."""
-    wanted = [name for name, value in asked.items() if value not in (None, False)]
-    if len(wanted) > 1 or (as_json and wanted not in ([], ["subtile"], ["check"])):
+    requested = [name for name, value in answers.items() if value not in (None, False)]
+    if len(requested) > 1 or (as_json and requested not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
             "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
-            "with --json" + ("; --check goes with the whole story or --json" if asked["check"] else "")
+            "with --json" + ("; --check goes with the whole story or --json" if answers["check"] else "")
         )
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
     """Refuse what the closed forms do not depend on, and ``--format`` without them."""
-    taken = {*names("symbolic"), "symbolic", "form"}
+    known = {*names("symbolic"), "symbolic", "form"}
     source = context.get_parameter_source
     for one in context.command.params:
         name = one.name or ""
         if source(name) is click.core.ParameterSource.COMMANDLINE and (
-            name not in taken if symbolic else name == "form"
+            name not in known if symbolic else name == "form"
         ):
             raise click.UsageError(f"{one.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
 
 
-def _closed_forms(given: dict[str, Any], form: str) -> str:
+def _closed_forms(options: dict[str, Any], form: str) -> str:
     from descriptors.smem.derivation.closed_forms import write_formulas
     from descriptors.smem.derivation.symbolic import (
         derive_symbolic,  # a tile of numbers needs no symbols
         parse_tile,
     )
 
-    asked = {name: given[name] for name in names("symbolic")}
-    made = derive_symbolic(**asked | {"tile": parse_tile(given["tile"] or "")})
-    return json_text(record(made)) if form == "json" else write_formulas(made, form)
+    arguments = {name: options[name] for name in names("symbolic")}
+    forms = derive_symbolic(**arguments | {"tile": parse_tile(options["tile"] or "")})
+    return json_text(record(forms)) if form == "json" else write_formulas(forms, form)
 
 
-def _draw(made: Derivation, path: str) -> None:
+def _draw(derivation: Derivation, path: str) -> None:
     from descriptors.show.pictures.level_picture import LevelsPicture  # nor a picture
 
-    LevelsPicture(made).save(path)
+    LevelsPicture(derivation).save(path)
     note(f"wrote {path}")
 
 
@@ -209,12 +211,12 @@ def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
 
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
-    asked = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
+    question = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
     if d.crossing is not None:
         column = (d.mma[0], d.element.per_16_bytes)
-        asked = replace(asked, mma=column, arch="sm103", columns=(0, 0))
+        question = replace(question, mma=column, arch="sm103", columns=(0, 0))
     try:
-        (answer,) = descriptor_words([asked])
+        (answer,) = descriptor_words([question])
     except oracle.OracleError as error:
         raise NotThereError(f"--check: {error}") from error
     ours = d.descriptor.at(0).encode()
@@ -232,10 +234,10 @@ def _line(by: str, data: dict[str, Any], *, differ: bool) -> str:
     return f"{by}: the same word{', but for bits that change nothing: ' + data['word'] if differ else ''}"
 
 
-def _source_code(made: Derivation, language: str, name: str) -> str:
+def _source_code(derivation: Derivation, language: str, name: str) -> str:
     from descriptors.smem.emitters.emit import emit  # nor a writer of code, unless it is asked for
 
-    return emit(made, language, name).removesuffix("\n")
+    return emit(derivation, language, name).removesuffix("\n")
 
 
 #: The commands that the group registers.

@@ -60,7 +60,7 @@ _PARAMETERS: list[click.Parameter] = [
     help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
 )
 @json_option("Write the numbers of the picture as JSON.")
-def draw(what: str, word: int | None, output: str | None, as_json: bool, **given: Any) -> None:
+def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
 
     \b
@@ -78,30 +78,30 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **given
     descriptors draw diff 0x4000002000010000 --arch sm90 --dtype bf16 --major K --swizzle 128B --tile 64x64 --mma 64x16
     descriptors draw all --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 -o pictures
     """
-    _check(what, word, output, as_json, given)
-    asked = {name: given.pop(name) for name in _TAKEN}
-    options = {name: value for name, value in asked.items() if value is not None}
+    _check(what, word, output, as_json, operand)
+    picture_options = {name: operand.pop(name) for name in _TAKEN}
+    options = {name: value for name, value in picture_options.items() if value is not None}
     if isinstance(options.get("access"), str):
         options["access"] = evaluate(options["access"])
     if what == "all":
-        say(_all(given, options, Path(output or "")))
+        say(_all(operand, options, Path(output or "")))
         return
-    made = _picture(what, word, given, options)
+    drawing = _picture(what, word, operand, options)
     if output is not None:
-        told = save_picture(made, output, as_json=as_json)
-        say(told if as_json or output == "-" else noted(told))
+        message = save_picture(drawing, output, as_json=as_json)
+        say(message if as_json or output == "-" else noted(message))
     elif as_json:
-        say(json_text(made.record()))
+        say(json_text(drawing.record()))
     else:
-        say(noted(made.text(color=wants_color(), width=line_width())))
+        say(noted(drawing.text(color=wants_color(), width=line_width())))
 
 
-def _check(what: str, word: int | None, output: str | None, as_json: bool, given: dict[str, Any]) -> None:
+def _check(what: str, word: int | None, output: str | None, as_json: bool, operand: dict[str, Any]) -> None:
     """Refuse what the picture asked for does not take."""
     for name, kinds in _TAKEN.items():
-        if given[name] is not None and what not in kinds:
+        if operand[name] is not None and what not in kinds:
             raise click.UsageError(f"--{name.replace('_', '-')} goes only with {', '.join(kinds)}")
-    if given["pattern_start"] is not None and what != "diff":
+    if operand["pattern_start"] is not None and what != "diff":
         raise click.UsageError("--pattern-start goes only with diff")
     if word is not None and what not in ("word", "diff"):
         raise click.UsageError(f"a word goes only with word and diff, found {word:#x}")
@@ -109,60 +109,67 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, given
         raise click.UsageError("diff needs the word to compare: descriptors draw diff 0x...")
     if what == "all" and (output in (None, "", "-") or as_json):
         raise click.UsageError("all writes files: give it a folder, -o DIR")
-    if given["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
+    if operand["dtype"] is None and what != "swizzle" and not (what == "word" and word is not None):
         raise click.UsageError("--dtype is missing")
 
 
-def _picture(what: str, word: int | None, given: dict[str, Any], options: dict[str, Any]) -> Picture:
+def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict[str, Any]) -> Picture:
     if what == "swizzle":
-        need({**given, "tile": "any"}, "swizzle")
-        return picture(as_swizzle_mode(given["swizzle"]))
+        need({**operand, "tile": "any"}, "swizzle")
+        return picture(as_swizzle_mode(operand["swizzle"]))
     if what == "diff":
-        return _compared(word, given, options.get("subtile"))
+        return _compared(word, operand, options.get("subtile"))
     if what == "word" and word is not None:
-        known = {name: given[name] for name in ("dtype", "major")}
-        shape = given["mma"] if isinstance(given["mma"], tuple) else None
-        return picture(decode(word, given["arch"], **known, shape=shape))
-    if what == "boxes" and given["mma"] is None and given["cp"] is None:
-        return _boxes(given, options)
-    return picture(tile_of(given), what, base=base_address(given), **options)
+        known = {name: operand[name] for name in ("dtype", "major")}
+        shape = operand["mma"] if isinstance(operand["mma"], tuple) else None
+        return picture(decode(word, operand["arch"], **known, shape=shape))
+    if what == "boxes" and operand["mma"] is None and operand["cp"] is None:
+        return _boxes(operand, options)
+    return picture(tile_of(operand), what, base=base_address(operand), **options)
 
 
-def _boxes(given: dict[str, Any], options: dict[str, Any]) -> Picture:
+def _boxes(operand: dict[str, Any], options: dict[str, Any]) -> Picture:
     """Boxes do not depend on what one instruction reads, so that none need be named."""
-    return picture(filled_tile({name: given[name] for name in names("tma")}), "boxes", **options)
+    return picture(filled_tile({name: operand[name] for name in names("tma")}), "boxes", **options)
 
 
-def _compared(word: int | None, given: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
+def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
     """A word against a tile, or a layout."""
-    made = tile_of(given)
-    at = None if subtile is None else (*subtile, *(0,) * (len(made.tile) - 2))
-    found = diff(
-        word or 0, made.smem_tile, made.arch, dtype=made.element, major=made.major, shape=made.mma, subtile=at,
-        base=given["base"], pattern_start=given["pattern_start"] or 0,
-    )  # fmt: skip
-    return picture(found)
+    derivation = tile_of(operand)
+    at = None if subtile is None else (*subtile, *(0,) * (len(derivation.tile) - 2))
+    difference = diff(
+        word or 0,
+        derivation.smem_tile,
+        derivation.arch,
+        dtype=derivation.element,
+        major=derivation.major,
+        shape=derivation.mma,
+        subtile=at,
+        base=operand["base"],
+        pattern_start=operand["pattern_start"] or 0,
+    )
+    return picture(difference)
 
 
-def _all(given: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
+def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
-    base, made, left_out = base_address(given), tile_of(given), ""
-    drawn = {kind: picture(made, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
-    drawn["tile_bank"] = picture(made, "tile", **{**options, "colour": "bank"})
+    base, derivation, left_out = base_address(operand), tile_of(operand), ""
+    pictures = {kind: picture(derivation, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
+    pictures["tile_bank"] = picture(derivation, "tile", **{**options, "colour": "bank"})
     try:
-        drawn["boxes"] = picture(made, "boxes", **options)
+        pictures["boxes"] = picture(derivation, "boxes", **options)
     except TmaError as error:
         left_out = f"\nleft out boxes: {error}"
-    for one in drawn.values():
+    for one in pictures.values():
         one.scene()  # whatever cannot be drawn is refused before the folder is made
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise click.UsageError(f"-o must be a folder that can be made, found {folder}: {error.strerror}") from None
-    for name, one in drawn.items():
+    for name, one in pictures.items():
         one.save(folder / f"{name}.svg")
-    Gallery(made.headline, tuple(drawn.items())).save(folder / "index.html")
-    return noted(f"wrote {len(drawn)} pictures and index.html to {printable(str(folder))}{left_out}")
+    Gallery(derivation.headline, tuple(pictures.items())).save(folder / "index.html")
+    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{left_out}")
 
 
 #: The commands that the group registers.

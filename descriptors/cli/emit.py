@@ -47,15 +47,15 @@ def emit(
     shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
     if name is not None and not name.isidentifier():
         raise click.UsageError(f"--name must be an identifier, found {name[:40]!r}", context)
-    found: dict[str, Derivation] = {}
+    by_name: dict[str, Derivation] = {}
     for text in operands:
-        one, made = _operand(context, text, shared)
-        if one in found:
+        one, derivation = _operand(context, text, shared)
+        if one in by_name:
             raise click.UsageError(f"operands must have a name each, all different, found {one!r} twice", context)
-        found[one] = made
+        by_name[one] = derivation
     if name is not None:
-        found = {f"{name}_{one}": made for one, made in found.items()}
-    say(write(list(found.values()), language, list(found)).removesuffix("\n"))
+        by_name = {f"{name}_{one}": made for one, made in by_name.items()}
+    say(write(list(by_name.values()), language, list(by_name)).removesuffix("\n"))
 
 
 def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str, Derivation]:
@@ -74,18 +74,18 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
         words = shlex.split(options)
         with derive.make_context("derive", [*shared, *words], parent=context) as own:
             for option in derive.params:
-                given = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-                if given and option.name not in _OPERAND:
+                is_typed = own.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+                if is_typed and option.name not in _OPERAND:
                     raise click.UsageError(f"{option.opts[0]} describes no operand")
-            made = tile_of(own.params)
+            derivation = tile_of(own.params)
             if not own.params["unproved"]:
-                proved(made)
+                proved(derivation)
     except click.UsageError as error:
         raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
         message = str(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
         raise DescriptorError(f"operand {name}: {message}") from None
-    return name, made
+    return name, derivation
 
 
 #: The commands that the group registers.

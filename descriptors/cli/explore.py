@@ -44,7 +44,7 @@ _PARAMETERS: list[click.Parameter] = [
 )
 @click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
 @click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
-def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **given: Any) -> None:
+def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **body: Any) -> None:
     """Look at a tile, its addresses, banks and words in a browser; the page is served on this machine alone.
 
     \b
@@ -56,9 +56,9 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
 
     Ctrl-C ends it.
     """
-    asked = {name: value for name, value in given.items() if value is not None}
-    if asked.get("layout"):  # which tells its own major and swizzle
-        asked = {"major": "", "swizzle": ""} | asked
+    question = {name: value for name, value in body.items() if value is not None}
+    if question.get("layout"):  # which tells its own major and swizzle
+        question = {"major": "", "swizzle": ""} | question
     if html is not None and site is not None:
         raise click.UsageError("--html and --site are different answers; give one of them")
     if site == "-":
@@ -66,23 +66,23 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
     if (site is None) != (pyodide is None):
         raise click.UsageError("--site and --pyodide go together: npm install pyodide makes node_modules/pyodide")
     if html == "-":
-        say(_page(asked).removesuffix("\n"))
+        say(_page(question).removesuffix("\n"))
     elif html is not None:
-        say(noted(f"wrote {printable(str(_frozen(Path(html), asked)))}"))
+        say(noted(f"wrote {printable(str(_frozen(Path(html), question)))}"))
     elif site is not None:
-        say(noted(_site(Path(site), Path(pyodide or ""), asked)))
+        say(noted(_site(Path(site), Path(pyodide or ""), question)))
     else:
-        _serve(asked, port, browse=not no_browser)
+        _serve(question, port, browse=not no_browser)
 
 
-def _page(asked: dict[str, Any]) -> str:
+def _page(question: dict[str, Any]) -> str:
     from descriptors.show.explorer.page import page
 
-    return page(asked)
+    return page(question)
 
 
-def _frozen(path: Path, asked: dict[str, Any]) -> Path:
-    text = _page(asked)
+def _frozen(path: Path, question: dict[str, Any]) -> Path:
+    text = _page(question)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:
@@ -91,18 +91,18 @@ def _frozen(path: Path, asked: dict[str, Any]) -> Path:
     return path
 
 
-def _site(folder: Path, pyodide: Path, asked: dict[str, Any]) -> str:
+def _site(folder: Path, pyodide: Path, question: dict[str, Any]) -> str:
     from descriptors.show.explorer.server import write_site
 
-    written = write_site(folder, pyodide, asked)
+    written = write_site(folder, pyodide, question)
     total = sum(size for _, size in written)
     return f"wrote {len(written)} files, {total} bytes, to {printable(str(folder))}; any web server can serve them"
 
 
-def _serve(asked: dict[str, Any], port: int, *, browse: bool) -> None:
+def _serve(question: dict[str, Any], port: int, *, browse: bool) -> None:
     from descriptors.show.explorer.server import Server
 
-    server = Server(asked, port)
+    server = Server(question, port)
     try:
         say(f"the explorer is at {server.url} until Ctrl-C")
         sys.stdout.flush()

@@ -54,8 +54,8 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
 
     Rows marked "lenient only" are what some source allows and another does not.
     """
-    found = select_rows(arch, kind)
-    say(json_text(record(found)) if as_json else tell(found))
+    rows = select_rows(arch, kind)
+    say(json_text(record(rows)) if as_json else tell(rows))
 
 
 @click.command()
@@ -134,8 +134,8 @@ def decode_idesc(word: str, kind: str, as_json: bool) -> None:
     _say(words.decode_idesc(as_word(word), kind), as_json)
 
 
-def _say(found: words.DecodedInstruction, as_json: bool) -> None:
-    say(answered(found, as_json))
+def _say(instruction: words.DecodedInstruction, as_json: bool) -> None:
+    say(answered(instruction, as_json))
 
 
 #: The commands that the group registers.

@@ -69,16 +69,16 @@ def _settings(row: Argument) -> dict[str, Any]:
     """How the value of an argument is read, completed and left out."""
     if row.kind == "flag":
         return {"is_flag": True}
-    found: dict[str, Any] = {"required": row.required}
+    settings: dict[str, Any] = {"required": row.required}
     if row.name in _CALLBACKS or row.kind in _CALLBACKS:
-        found["callback"] = _CALLBACKS.get(row.name) or _CALLBACKS[row.kind]
+        settings["callback"] = _CALLBACKS.get(row.name) or _CALLBACKS[row.kind]
     if row.bounds:
-        found["type"] = click.IntRange(*row.bounds)
+        settings["type"] = click.IntRange(*row.bounds)
     if row.choices:
-        found["shell_complete"] = complete
+        settings["shell_complete"] = complete
     if row.default is not None and row.name != "arch":  # which is assumed, and said to be
-        found |= {"default": str(row.default), "show_default": True}
-    return found
+        settings |= {"default": str(row.default), "show_default": True}
+    return settings
 
 
 #: What reads a text, by the kind of value, or by the argument where it may be something else too.
@@ -116,7 +116,7 @@ def word_options(*, known: bool, shape: str) -> Option:
     )
 
 
-def need(given: dict[str, Any], *names: str) -> None:
+def need(options: dict[str, Any], *names: str) -> None:
     """Refuse a command line that gives a tile and leaves out what a tile needs.
 
     The name of an atom is a swizzle that tells the major too, and a shape of ``tcgen05.cp`` does for ``mma``.
@@ -125,15 +125,15 @@ def need(given: dict[str, Any], *names: str) -> None:
         click.UsageError: naming the first option that is missing.
         DescriptorError: if the atom is of another major.
     """
-    for name in names if given.get("tile") is not None else ():
-        if _value(given, name) is None:
+    for name in names if options.get("tile") is not None else ():
+        if _value(options, name) is None:
             raise click.UsageError(f"--{name} is missing, which a tile does not tell as a layout does: {_TELLS[name]}")
 
 
-def _value(given: dict[str, Any], name: str) -> object:
+def _value(options: dict[str, Any], name: str) -> object:
     if name == "major":
-        return major_of(given["swizzle"], given["major"])
-    return given["mma"] or given["cp"] if name == "mma" else given[name]
+        return major_of(options["swizzle"], options["major"])
+    return options["mma"] or options["cp"] if name == "mma" else options[name]
 
 
 #: What the options take that a tile must come with.

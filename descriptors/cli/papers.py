@@ -24,7 +24,7 @@ from descriptors.course.papers.report import (
     tell_paper,
     tell_submission,
 )
-from descriptors.course.papers.submission import Submission, gathered, read_file
+from descriptors.course.papers.submission import Submission, by_student, read_file
 from descriptors.course.source import Exercise
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
@@ -85,4 +85,4 @@ def _folder(path: Path, seed: str) -> list[Submission]:
     files = sorted(file for file in path.iterdir() if file.suffix == ".txt")
     if not files:
         raise DescriptorError(f"answers: the folder must have files *.txt, found none; folder = {path}")
-    return gathered(read_file(file, seed) for file in files)
+    return by_student(read_file(file, seed) for file in files)

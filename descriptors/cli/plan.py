@@ -10,7 +10,7 @@ from descriptors.cli.options import json_option, legality_option
 from descriptors.cli.values import answered, complete, elsewhere, note, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from layoutalg.cli.console import say
 
 
@@ -44,7 +44,7 @@ from layoutalg.cli.console import say
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
-@click.option("--draw", "drawn", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
+@click.option("--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
 @click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
 @legality_option
 @json_option("Write the plan and its proof as JSON.")
@@ -53,9 +53,9 @@ def plan(
     top: int | None,
     as_json: bool,
     emit: str | None,
-    drawn: str | None,
+    picture_path: str | None,
     name: str | None,
-    **asked: Any,
+    **options: Any,
 ) -> None:
     """Plan one main loop whole: operands, words, copies, accumulators, budgets, order; proved as a product.
 
@@ -72,42 +72,42 @@ def plan(
     """
     if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
-    if drawn is not None and len(words) == 1:
+    if picture_path is not None and len(words) == 1:
         raise click.UsageError("--draw goes only with an INSTRUCTION")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     if emit is not None and (as_json or len(words) == 1):
         raise click.UsageError(f"--emit goes {'not with --json' if as_json else 'only with an INSTRUCTION'}")
     if len(words) == 1:
-        say(_proposed(words[0], top, as_json, asked))
+        say(_proposed(words[0], top, as_json, options))
         return
     if top is not None:
         raise click.UsageError("--top goes without an INSTRUCTION")
-    asked = {name: value for name, value in asked.items() if value is not None}
-    made = plan_of(*words, **asked, verify=False)
-    if "arch" not in asked:
-        why = "as M is 64" if made.asked.arch == "sm90" else "by M, the CTAs or the kind"
-        note(f"{made.asked.arch} is assumed, {why}")
-    proof = prove_plan(made)
-    if drawn is not None:
+    options = {name: value for name, value in options.items() if value is not None}
+    whole_plan = plan_of(*words, **options, verify=False)
+    if "arch" not in options:
+        why = "as M is 64" if whole_plan.asked.arch == "sm90" else "by M, the CTAs or the kind"
+        note(f"{whole_plan.asked.arch} is assumed, {why}")
+    proof = prove_plan(whole_plan)
+    if picture_path is not None:
         from descriptors.show.pictures.main_loop_picture import MainLoopPicture  # nor a picture
 
-        MainLoopPicture(made).save(drawn)
-        note(f"wrote {drawn}")
+        MainLoopPicture(whole_plan).save(picture_path)
+        note(f"wrote {picture_path}")
     if emit is not None:
         from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
 
-        say(emit_plan(made, emit, "gemm" if name is None else name).removesuffix("\n"))
+        say(emit_plan(whole_plan, emit, "gemm" if name is None else name).removesuffix("\n"))
         return
-    say(answered(made, as_json, proof=proof))
+    say(answered(whole_plan, as_json, proof=proof))
 
 
-def _proposed(dtype: str, top: int | None, as_json: bool, asked: dict[str, Any]) -> str:
+def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any]) -> str:
     """The best plans of a tile."""
-    if asked["arch"] is None:
+    if options["arch"] is None:
         note("sm100 is assumed, as --arch is not given; sm90 is Hopper")
-    found = propose(dtype, top=4 if top is None else top, **asked)
-    return answered(found, as_json)
+    proposals = propose(dtype, top=4 if top is None else top, **options)
+    return answered(proposals, as_json)
 
 
 #: The commands that the group registers.

@@ -12,7 +12,7 @@ from descriptors.cli.options import OptionsOnly, dtype_option, instruction_optio
 from descriptors.cli.values import address, complete, noted
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
 from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
@@ -45,7 +45,7 @@ from layoutalg.cli.console import Status, json_text, say
 @click.option("--top", type=click.IntRange(1), help="Show only so many of the best.")
 @click.option("--all", "every", is_flag=True, help="List every refused candidate with its whole reason.")
 @json_option("Write everything as JSON.")
-def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
+def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Status:
     """Find every way to lay a tile out that the tensor core reads, proved, the cheapest first.
 
     \b
@@ -59,12 +59,12 @@ def search(top: int | None, every: bool, as_json: bool, **given: Any) -> Status:
     first; then, with --producer tma, the fewest boxes, waste and wavefronts; with plain stores the fewest wavefronts,
     waste and boxes. The table ends with what its columns mean. Exit status 1 if nothing was found.
     """
-    found = survey(**given)
+    result_table = survey(**options)
     if as_json:
-        say(json_text({**record(found, top=top), "request": given}))  # the request as it was typed
+        say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
     else:
-        say(noted(tell(found, top=top, everything=every)))
-    return Status.ANSWER if found.findings else Status.DIFFERENCE
+        say(noted(tell(result_table, top=top, everything=every)))
+    return Status.ANSWER if result_table.findings else Status.DIFFERENCE
 
 
 @click.command()

@@ -26,7 +26,7 @@ from layoutalg.cli.console import json_text, say
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
 @click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
 @json_option("Write the plan as JSON, with every box.")
-def tma(rank: int, as_json: bool, **given: Any) -> None:
+def tma(rank: int, as_json: bool, **options: Any) -> None:
     """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
 
     \b
@@ -39,23 +39,25 @@ def tma(rank: int, as_json: bool, **given: Any) -> None:
     boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    plan = tma_plan(filled_tile(given), rank)
-    proved = plan.verify()
-    say(json_text(record(plan, proved=proved)) if as_json else tell(plan, proved=proved))
+    plan = tma_plan(filled_tile(options), rank)
+    proof = plan.verify()
+    say(json_text(record(plan, proved=proof)) if as_json else tell(plan, proved=proof))
 
 
-def filled_tile(given: dict[str, Any]) -> Derivation:
+def filled_tile(options: dict[str, Any]) -> Derivation:
     """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
-    given["tile"] = staged(given["tile"], given.pop("stages"))
-    as_mode(given["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
-    if given["tile"] is None and given["layout"] is None:
+    options["tile"] = staged(options["tile"], options.pop("stages"))
+    as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
+    if options["tile"] is None and options["layout"] is None:
         raise click.UsageError("give either --tile or --layout, found neither")
-    if given["mma"] is None and given["layout"] is None:
-        need(given, "major", "swizzle")
-        atom = canonical_atom(as_major(major_of(given["swizzle"], given["major"])), as_swizzle_mode(given["swizzle"]))
-        extents = plain(atom.in_elements(as_element_type(given["dtype"]))).shape
-        given = {**given, "mma": extents, "legality": "off"}
-    return derive_tile(**given, verify=False)
+    if options["mma"] is None and options["layout"] is None:
+        need(options, "major", "swizzle")
+        atom = canonical_atom(
+            as_major(major_of(options["swizzle"], options["major"])), as_swizzle_mode(options["swizzle"])
+        )
+        extents = plain(atom.in_elements(as_element_type(options["dtype"]))).shape
+        options = {**options, "mma": extents, "legality": "off"}
+    return derive_tile(**options, verify=False)
 
 
 #: The commands that the group registers.

@@ -61,14 +61,14 @@ def shape_options(*, required: bool = True) -> Option:
 @click.option("--tiles", type=(int, int), default=(1, 1), show_default=True, help="Accumulators along M and along N.")
 @click.option("--apart", is_flag=True, help="A second tile of M 64 takes new columns, not the lanes left free.")
 @json_option("Write the layout as JSON.")
-def accumulator(as_json: bool, apart: bool, **asked: Any) -> None:
+def accumulator(as_json: bool, apart: bool, **options: Any) -> None:
     """Show where an accumulator lies: (m, n) -> lane and column.
 
     \b
     descriptors tmem accumulator --m 128 --n 256 --cta-group 2
     descriptors tmem accumulator --m 64 --n 128 --tiles 2 1
     """
-    say(answered(accumulator_of(**asked, interleaved=not apart), as_json))
+    say(answered(accumulator_of(**options, interleaved=not apart), as_json))
 
 
 @click.command()
@@ -79,13 +79,13 @@ def accumulator(as_json: bool, apart: bool, **asked: Any) -> None:
 @ws_option
 @sparse_option
 @json_option("Write the layout as JSON.")
-def operand(as_json: bool, **asked: Any) -> None:
+def operand(as_json: bool, **options: Any) -> None:
     """Show where an A operand lies in tensor memory: (m, k) -> lane, column and bit.
 
     \b
     descriptors tmem operand --m 128 --k 64 --dtype bf16
     """
-    say(answered(operand_a(**asked), as_json))
+    say(answered(operand_a(**options), as_json))
 
 
 @click.command()
@@ -94,13 +94,13 @@ def operand(as_json: bool, **asked: Any) -> None:
 @click.option("--dtype", required=True, shell_complete=complete, help="Element type of A.")
 @ws_option
 @json_option("Write the layout as JSON.")
-def metadata(as_json: bool, **asked: Any) -> None:
+def metadata(as_json: bool, **options: Any) -> None:
     """Show where the metadata of a sparse A lie: logical (m, k) -> lane, column and bit.
 
     \b
     descriptors tmem metadata --m 128 --k 32 --dtype bf16
     """
-    say(answered(sparse_metadata(**asked), as_json))
+    say(answered(sparse_metadata(**options), as_json))
 
 
 @click.command()
@@ -128,7 +128,7 @@ def metadata(as_json: bool, **asked: Any) -> None:
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
 @legality_option
 @json_option("Write the plan as JSON.")
-def plan(as_json: bool, **asked: Any) -> None:
+def plan(as_json: bool, **options: Any) -> None:
     """Plan the columns of a CTA: what lies where, what to allocate, how many CTAs fit an SM.
 
     \b
@@ -136,8 +136,8 @@ def plan(as_json: bool, **asked: Any) -> None:
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
     """
-    made = tmem_plan(**asked)
-    say(answered(made, as_json))
+    tensor_plan = tmem_plan(**options)
+    say(answered(tensor_plan, as_json))
 
 
 @click.command()
@@ -157,15 +157,15 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     return Status.ANSWER if report.ok else Status.DIFFERENCE
 
 
-def asked_accumulator(asked: dict[str, Any]) -> TmemFragment | None:
+def asked_accumulator(options: dict[str, Any]) -> TmemFragment | None:
     """The accumulator that a command was asked about; None where it was given neither M nor N.
 
     Raises:
         DescriptorError: if only one of them is there.
     """
-    if (asked["m"] is None) != (asked["n"] is None):
+    if (options["m"] is None) != (options["n"] is None):
         raise DescriptorError("tmem ld: an accumulator must have both --m and --n, found one of them")
-    return None if asked["m"] is None else accumulator_of(**asked)
+    return None if options["m"] is None else accumulator_of(**options)
 
 
 @click.command()
@@ -175,7 +175,7 @@ def asked_accumulator(asked: dict[str, Any]) -> TmemFragment | None:
 @click.option("--target", help="Refuse a reduction that this architecture has not, such as sm_100a.")
 @shape_options(required=False)
 @json_option("Write the map, or what the registers hold, as JSON.")
-def ld(shape: str | None, store: bool, offset: int | None, target: str | None, as_json: bool, **asked: Any) -> None:
+def ld(shape: str | None, store: bool, offset: int | None, target: str | None, as_json: bool, **options: Any) -> None:
     """Show what registers a tcgen05.ld (or st) of a SHAPE fills, and what they hold of an accumulator.
 
     \b
@@ -188,7 +188,7 @@ def ld(shape: str | None, store: bool, offset: int | None, target: str | None, a
     register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each. A
     SHAPE with an operation and a type is tcgen05.ld.red, which has a register more.
     """
-    d = asked_accumulator(asked)
+    d = asked_accumulator(options)
     if d is None and shape is None:
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
     if d is not None and (store or offset is not None or target is not None):
@@ -238,8 +238,8 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
     elif tile is None or dtype is None:
         say(answered(tmem_copy(shape).cells, as_json))
     else:
-        made = tmem_copied(tile, dtype, swizzle or "none", shape)
-        say(answered(made, as_json, report=made.verify()))
+        copied = tmem_copied(tile, dtype, swizzle or "none", shape)
+        say(answered(copied, as_json, report=copied.verify()))
 
 
 @click.command("scale-factors")
@@ -251,15 +251,15 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
 @click.option("--halves", is_flag=True, help="Of B there: the halves of N lie apart.")
 @click.option("--base", default="0", callback=address, help="Their address in shared memory, in bytes.  [default: 0]")
 @json_option("Write layouts, words and the proof as JSON.")
-def scale_factors(as_json: bool, base: int, **asked: Any) -> None:
+def scale_factors(as_json: bool, base: int, **options: Any) -> None:
     """Show the scale factors of an operand on their way: memory, copies, tensor memory, ids of the K steps; proved.
 
     \b
     descriptors tmem scale-factors --mn 128 --k 256 --vector 32 --step 64
     descriptors tmem scale-factors --mn 8 --k 64 --vector 16
     """
-    made = scale_factors_of(**asked, base=base)
-    say(answered(made, as_json, report=made.verify() if base == 0 else None))
+    factors = scale_factors_of(**options, base=base)
+    say(answered(factors, as_json, report=factors.verify() if base == 0 else None))
 
 
 @click.command("block-scaled")
@@ -277,15 +277,15 @@ def scale_factors(as_json: bool, base: int, **asked: Any) -> None:
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
 @legality_option
 @json_option("Write everything as JSON.")
-def block_scaled(as_json: bool, **asked: Any) -> None:
+def block_scaled(as_json: bool, **options: Any) -> None:
     """Show a block-scaled multiplication whole: operands, scale factors, columns, and the words of each K step.
 
     \b
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
     """
-    made = block_scaled_of(**asked)
-    say(answered(made, as_json, reports=made.verify()))
+    product = block_scaled_of(**options)
+    say(answered(product, as_json, reports=product.verify()))
 
 
 @click.command()
@@ -316,11 +316,13 @@ def block_scaled(as_json: bool, **asked: Any) -> None:
 )
 @click.option("--row", default=0, show_default=True, type=int, help="The output row whose steps are shown.")
 @click.option("--tile", default=0, show_default=True, type=int, help="The tile of that row.")
-@click.option("--draw", "drawn", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html.")
+@click.option(
+    "--draw", "picture_path", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html."
+)
 @click.option("--no-verify", is_flag=True, help="Simulate nothing.")
 @legality_option
 @json_option("Write steps, masks, traffic and the proof as JSON.")
-def shift(as_json: bool, no_verify: bool, row: int, tile: int, drawn: str | None, **asked: Any) -> None:
+def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, **options: Any) -> None:
     """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
 
     \b
@@ -329,15 +331,15 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, drawn: str | None
 
     The outputs of the steps, simulated on whole numbers, are compared with the definition of a convolution.
     """
-    made = shift_convolution(**asked)
-    made.steps(row, tile)
-    report = None if no_verify else made.verify()
-    if drawn is not None:
+    convolution = shift_convolution(**options)
+    convolution.steps(row, tile)
+    report = None if no_verify else convolution.verify()
+    if picture_path is not None:
         from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
-        ShiftPicture(made, row, tile).save(drawn)
-        note(f"wrote {drawn}")
-    say(answered(made, as_json, report=report, row=row, tile=tile))
+        ShiftPicture(convolution, row, tile).save(picture_path)
+        note(f"wrote {picture_path}")
+    say(answered(convolution, as_json, report=report, row=row, tile=tile))
 
 
 #: The commands that the group registers.

@@ -49,8 +49,8 @@ _TAKERS = (
 
 def elsewhere(text: str) -> str:
     """Who takes a text that a command does not; "" where it looks like nothing that any takes."""
-    found = (taker for pattern, taker in _TAKERS if re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.ASCII))
-    return next(found, "")
+    takers = (taker for pattern, taker in _TAKERS if re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.ASCII))
+    return next(takers, "")
 
 
 def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
@@ -108,11 +108,11 @@ def word(_: click.Context, parameter: click.Parameter, text: str | None) -> int 
     if text is None:
         return None
     number = _two_halves(text) if len(text) <= 60 else None
-    if number is None and (found := re.fullmatch(_WORD, text.strip(), re.ASCII | re.IGNORECASE)):
-        digits = re.sub("[_']", "", found["digits"])
-        if not found["hex"] and ((len(digits) == 16 and not found["suffix"]) or not digits.isdigit()):
+    if number is None and (match := re.fullmatch(_WORD, text.strip(), re.ASCII | re.IGNORECASE)):
+        digits = re.sub("[_']", "", match["digits"])
+        if not match["hex"] and ((len(digits) == 16 and not match["suffix"]) or not digits.isdigit()):
             _refuse_bare(digits, parameter)
-        number = int(digits, 16 if found["hex"] else 10)
+        number = int(digits, 16 if match["hex"] else 10)
     if number is not None and number < 2**64:
         return number
     taker = "" if number is not None else elsewhere(text)
@@ -163,9 +163,12 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         return name
     from descriptors.smem.words.descriptor import assumed_architecture
 
-    found, mma = context.params.get("word"), context.params.get("mma")
-    if isinstance(found, int):
-        arch, because = assumed_architecture(found), f"by the version bits [46,49) of the word, {found >> 46 & 7}"
+    word_value, mma = context.params.get("word"), context.params.get("mma")
+    if isinstance(word_value, int):
+        arch, because = (
+            assumed_architecture(word_value),
+            f"by the version bits [46,49) of the word, {word_value >> 46 & 7}",
+        )
     elif isinstance(mma, str):
         arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
     else:

@@ -39,35 +39,35 @@ from layoutalg.cli.console import Status, json_text, say
 
 
 def derived_tile(
-    instead: object, name: str, given: dict[str, Any], own: tuple[str, ...] = (), **reader: Any
+    instead: object, name: str, options: dict[str, Any], own: tuple[str, ...] = (), **reader: Any
 ) -> Derivation | None:
     """The tile that a command was asked about; None where it was given what the tile replaces.
 
     Args:
         instead: what it was given instead, None for nothing.
         name: what that is called.
-        given: the command's options, of which those of a tile are taken out.
+        options: the command's options, of which those of a tile are taken out.
         own: those of a tile's options that the command itself has, so that they stay and go with anything.
         reader: the other arguments of ``derive``. An ``mma`` of None is the whole tile; no instruction need exist.
 
     Raises:
         click.UsageError: if it was given both, or neither, or options of a tile without one.
     """
-    asked: Mapping[str, Any] = {
-        one: given[one] if one in own else given.pop(one) for one in ("tile", "stages", "swizzle", "order")
+    tile_options: Mapping[str, Any] = {
+        one: options[one] if one in own else options.pop(one) for one in ("tile", "stages", "swizzle", "order")
     }
-    if (asked["tile"] is None) == (instead is None):
-        found = "neither" if instead is None else "both"
-        raise click.UsageError(f"give either {name} or --tile, found {found}")
-    tile = staged(asked["tile"], asked["stages"])
+    if (tile_options["tile"] is None) == (instead is None):
+        count = "neither" if instead is None else "both"
+        raise click.UsageError(f"give either {name} or --tile, found {count}")
+    tile = staged(tile_options["tile"], tile_options["stages"])
     if tile is None:
         for one in ("swizzle", "order"):
-            if asked[one] is not None and one not in own:
+            if tile_options[one] is not None and one not in own:
                 raise click.UsageError(f"--{one} goes only with --tile")
         return None
-    need({"tile": tile, "swizzle": asked["swizzle"], "major": reader["major"]}, "major", "swizzle")
+    need({"tile": tile, "swizzle": tile_options["swizzle"], "major": reader["major"]}, "major", "swizzle")
     mma = reader.pop("mma") or tile[:2]
-    picked = {"swizzle": asked["swizzle"], "order": asked["order"], "mma": mma, **reader}
+    picked = {"swizzle": tile_options["swizzle"], "order": tile_options["order"], "mma": mma, **reader}
     return derive(tile=tile, legality="off", capacity=None, verify=False, **picked)
 
 
@@ -77,7 +77,7 @@ def derived_tile(
 @tile_options("LAYOUT", swizzle=False)
 @click.option("--mma", callback=numbers("x"), help="MNxK of the tile that one instruction reads.  [default: all]")
 @json_option("Write the match as JSON.")
-def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **given: Any) -> None:
+def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **options: Any) -> None:
     """Match the LAYOUT of one operand (MN, K), or a tile's, with its canonical form, or say which mode fails.
 
     \b
@@ -86,11 +86,13 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **give
     descriptors match "S<3,4,3> o 0 o (64,16):(64,1)" --dtype bf16 --unit cute
     descriptors match --tile 64x64 --dtype bf16 --major MN --swizzle 128B --mma 64x16
     """
-    tile = derived_tile(layout, "LAYOUT", given, own=("swizzle",), dtype=given["dtype"], major=given["major"], mma=mma)
+    tile = derived_tile(
+        layout, "LAYOUT", options, own=("swizzle",), dtype=options["dtype"], major=options["major"], mma=mma
+    )
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
-    found = match_layout(layout or "", **given) if tile is None else tile.match
-    say(answered(found, as_json))
+    form = match_layout(layout or "", **options) if tile is None else tile.match
+    say(answered(form, as_json))
 
 
 #: What ``--shape`` is of a word.
@@ -121,9 +123,9 @@ def decode(
 
     The major, the type and the shape are not in the word: the more of them is told, the more can be said.
     """
-    found = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
-    meant = expectations(found, expected)
-    say(answered(found, as_json, expected=meant))
+    decoded = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
+    meant = expectations(decoded, expected)
+    say(answered(decoded, as_json, expected=meant))
     return Status.ANSWER if all(one.met for one in meant) else Status.DIFFERENCE
 
 
@@ -134,7 +136,7 @@ def decode(
 @click.option("--all", "everything", is_flag=True, help="Show every row and column.")
 def read(
     word: int | None, arch: Any, dtype: str, major: Any, shape: tuple[int, int] | None, as_json: bool,
-    everything: bool, **given: Any,
+    everything: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Show what the tensor core would fetch for the descriptor WORD, or for that of a tile at address 0.
 
@@ -145,7 +147,7 @@ def read(
 
     A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
     """
-    tile = derived_tile(word, "WORD", given, dtype=dtype, major=major, mma=shape, arch=arch)
+    tile = derived_tile(word, "WORD", options, dtype=dtype, major=major, mma=shape, arch=arch)
     if tile is not None:
         word, shape = tile.descriptor.encode(), tile.mma
     if shape is None:
@@ -153,8 +155,8 @@ def read(
     if len(shape) != 2:
         raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
-    found = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(json_text(record(found)) if as_json else noted(tell(found, everything=everything)))
+    read_out = read_word(word, arch, dtype=dtype, major=major, shape=shape)
+    say(json_text(record(read_out)) if as_json else noted(tell(read_out, everything=everything)))
 
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
@@ -175,7 +177,7 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
     "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
 )
 @unit_option
-def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
+def diff(word: int, layout: str | None, as_json: bool, **options: Any) -> Status:
     """Compare what the tensor core reads for the descriptor WORD with LAYOUT or a tile; exit status 1 if they differ.
 
     \b
@@ -186,9 +188,9 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
     first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
     """
-    found = compare(word, _layout(layout, given), **given)
-    say(answered(found, as_json))
-    return Status.ANSWER if found.ok else Status.DIFFERENCE
+    difference = compare(word, _layout(layout, options), **options)
+    say(answered(difference, as_json))
+    return Status.ANSWER if difference.ok else Status.DIFFERENCE
 
 
 @click.command()
@@ -200,7 +202,7 @@ def diff(word: int, layout: str | None, as_json: bool, **given: Any) -> Status:
 @option("arch")
 @unit_option
 @json_option("Write the answer as JSON.")
-def candidates(layout: str | None, major: str | None, as_json: bool, **given: Any) -> None:
+def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> None:
     """Which swizzles and majors fit LAYOUT, or a tile, and why each of the others does not.
 
     \b
@@ -213,17 +215,22 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **given: An
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
-    found = try_forms(_layout(layout, given, major), **given)
-    say(json_text({"candidates": record(found)}) if as_json else noted(tell(found)))
+    forms = try_forms(_layout(layout, options, major), **options)
+    say(json_text({"candidates": record(forms)}) if as_json else noted(tell(forms)))
 
 
-def _layout(layout: str | None, given: dict[str, Any], major: str | None = None) -> Given:
+def _layout(layout: str | None, options: dict[str, Any], major: str | None = None) -> Given:
     """The layout that is asked about: as it was typed, or that of the tile, whose options are taken out."""
-    reads = {"dtype": given["dtype"], "major": given.get("major", major), "mma": given["shape"], "arch": given["arch"]}
-    tile = derived_tile(layout, "LAYOUT", given, **reads)
+    reads = {
+        "dtype": options["dtype"],
+        "major": options.get("major", major),
+        "mma": options["shape"],
+        "arch": options["arch"],
+    }
+    tile = derived_tile(layout, "LAYOUT", options, **reads)
     if tile is None:
         return layout or ""
-    given["shape"], given["unit"] = tile.mma, "elements"
+    options["shape"], options["unit"] = tile.mma, "elements"
     return tile.smem_tile
 
 

@@ -51,13 +51,13 @@ def sections() -> list[Section]:
     ['Swizzle<3,4,3>, in bytes', 'Descriptor word, sm90', 'Descriptor word, sm100', 'Units', 'Words, with their lesson']
     """
     _, *texts = (folder() / "card.md").read_text(encoding="utf-8").split("\n## ")
-    made = [Section("operations", text.partition("\n")[0], tuple(rows(text))) for text in texts]
-    made.append(Section("bits", "Swizzle<3,4,3>, in bytes", tuple(bits(Swizzle(3, 4, 3)))))
-    made += [Section("fields", f"Descriptor word, {arch}", tuple(fields(arch))) for arch in WORDS]
-    made.append(Section("units", "Units", tuple(units())))
+    parts = [Section("operations", text.partition("\n")[0], tuple(rows(text))) for text in texts]
+    parts.append(Section("bits", "Swizzle<3,4,3>, in bytes", tuple(bits(Swizzle(3, 4, 3)))))
+    parts += [Section("fields", f"Descriptor word, {arch}", tuple(fields(arch))) for arch in WORDS]
+    parts.append(Section("units", "Units", tuple(units())))
     words = (Row(word, str(lesson.number), meaning) for lesson in lessons() for word, meaning in lesson.words)
     return [
-        *made,
+        *parts,
         Section("words", "Words, with their lesson", tuple(sorted(words, key=lambda one: one.written.lower()))),
     ]
 
@@ -67,10 +67,10 @@ def rows(text: str) -> Iterator[Row]:
     for written, words in _ROW.findall(text):
         try:
             value = evaluate(written)
-            told = ", at offset ".join(map(str, value)) if _placed(value) else str(value).replace(", ", ",")
+            value_text = ", at offset ".join(map(str, value)) if _placed(value) else str(value).replace(", ", ",")
         except LayoutError as error:
-            told = f"no layout: {str(error).partition('found ')[2].partition(';')[0]}"
-        yield Row(written, "" if told == written else told, words)
+            value_text = f"no layout: {str(error).partition('found ')[2].partition(';')[0]}"
+        yield Row(written, "" if value_text == written else value_text, words)
 
 
 def _placed(value: Any) -> bool:
@@ -117,8 +117,10 @@ def units() -> Iterator[Row]:
     yield Row(f"{word} bytes", f"{word // 16} in the field", "stride byte offset of 128B, K-major")
     for name, swizzle in SWIZZLE_MODES.items():
         if swizzle.bits:
-            told = upcast(evaluate(f"{swizzle} o 0 o (8,128):(128,1)"), bytes_each)
-            yield Row(f"swizzle {name}", str(swizzle), f"in bytes; in elements of bf16 {str(told).partition(' ')[0]}")
+            in_elements = upcast(evaluate(f"{swizzle} o 0 o (8,128):(128,1)"), bytes_each)
+            yield Row(
+                f"swizzle {name}", str(swizzle), f"in bytes; in elements of bf16 {str(in_elements).partition(' ')[0]}"
+            )
 
 
 def tell_card() -> str:

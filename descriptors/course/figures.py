@@ -38,21 +38,23 @@ def figure(kind: str, text: str) -> Picture:
     ... ''').svg()[:4]
     '<svg'
     """
-    made = draw(evaluate(text)) if kind == "figure" else _last(text)
-    if not isinstance(made, Picture):
-        raise DescriptorError(f"picture: the last line must be a picture, found {type(made).__name__}; {text[:60]!r}")
-    return made
+    drawing = draw(evaluate(text)) if kind == "figure" else _last(text)
+    if not isinstance(drawing, Picture):
+        raise DescriptorError(
+            f"picture: the last line must be a picture, found {type(drawing).__name__}; {text[:60]!r}"
+        )
+    return drawing
 
 
-def unanswered(word: int, layout: str, arch: Arch, **asked: Any) -> Picture:
+def unanswered(word: int, layout: str, arch: Arch, **keywords: Any) -> Picture:
     """What a broken word does, as ``diff`` draws it, without the word that would be right: an exercise asks for that.
 
-    >>> shown = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
-    >>> "read from elsewhere" in shown.svg(), "right word" in shown.svg()
+    >>> drawing = unanswered(0x4000002000010000, "S<3,3,3> o 0 o (32,16):(64,1)", "sm90", dtype="bf16", major="K")
+    >>> "read from elsewhere" in drawing.svg(), "right word" in drawing.svg()
     (True, False)
     """
-    found = diff(word, layout, arch, **asked)
-    return picture(replace(found, right_word=None, right_major=None, changes=()))
+    difference = diff(word, layout, arch, **keywords)
+    return picture(replace(difference, right_word=None, right_major=None, changes=()))
 
 
 def _last(text: str) -> object:

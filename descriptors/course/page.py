@@ -57,10 +57,10 @@ def run(cells: Sequence[str]) -> Ran:
     (Ran(printed='2\\n', error=None), 'SyntaxError: invalid syntax (line 1)')
     """
     known: dict[str, object] = {"__name__": "__main__"}
-    ran = Ran("", None)
+    run_cells = Ran("", None)
     for cell in cells:
-        ran = _ran(cell, known)
-    return ran
+        run_cells = _run_cell(cell, known)
+    return run_cells
 
 
 def one_line(error: BaseException) -> str:
@@ -71,10 +71,10 @@ def one_line(error: BaseException) -> str:
     """
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
-    told = "".join(format_exception_only(error)).strip()
+    refusing = "".join(format_exception_only(error)).strip()
     if isinstance(error, ImportError):  # what follows the first line says how another page could load it
-        told = told.partition("\n")[0]
-    return " ".join(told.split())
+        refusing = refusing.partition("\n")[0]
+    return " ".join(refusing.split())
 
 
 def _show(value: object) -> None:
@@ -83,7 +83,7 @@ def _show(value: object) -> None:
         print(repr(value))
 
 
-def _ran(cell: str, known: dict[str, object]) -> Ran:
+def _run_cell(cell: str, known: dict[str, object]) -> Ran:
     written, before, error = StringIO(), sys.displayhook, None
     try:
         sys.displayhook = _show
@@ -103,54 +103,54 @@ def _ran(cell: str, known: dict[str, object]) -> Ran:
 Record = dict[str, Any]
 
 
-def told(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object], Record]:
+def refusing(answer: Callable[[Mapping[str, Any]], Record]) -> Callable[[object], Record]:
     """A function that takes anything and refuses in a record."""
 
     @wraps(answer)
-    def whatever(asked: object) -> Record:
+    def whatever(question: object) -> Record:
         try:
-            if not isinstance(asked, Mapping):
-                raise DescriptorError(f"page: a question must be a record, found {type(asked).__name__}")
-            return {"ok": True, **answer(asked)}
+            if not isinstance(question, Mapping):
+                raise DescriptorError(f"page: a question must be a record, found {type(question).__name__}")
+            return {"ok": True, **answer(question)}
         except REFUSALS as error:
             return {"ok": False, "error": refusal(error)}
 
     return whatever
 
 
-def _text(asked: Mapping[str, Any], name: str) -> str:
-    value = asked.get(name)
+def _text(question: Mapping[str, Any], name: str) -> str:
+    value = question.get(name)
     if not isinstance(value, str) or len(value) > 100_000:
         raise DescriptorError(f"page: {name} must be a text of at most 100000 signs, found {type(value).__name__}")
     return value
 
 
-def _texts(asked: Mapping[str, Any], name: str) -> list[str]:
-    value = asked.get(name)
+def _texts(question: Mapping[str, Any], name: str) -> list[str]:
+    value = question.get(name)
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise DescriptorError(f"page: {name} must be a list of texts, found {type(value).__name__}")
     return value
 
 
-@told
-def ran(asked: Mapping[str, Any]) -> Record:
+@refusing
+def run_cells(question: Mapping[str, Any]) -> Record:
     """What the last of ``cells`` prints, after those before it.
 
-    >>> ran({"cells": ["a = 1", "a"]})
+    >>> run_cells({"cells": ["a = 1", "a"]})
     {'ok': True, 'printed': '1\\n', 'error': None}
     """
-    found = run(_texts(asked, "cells"))
-    return {"printed": found.printed, "error": found.error}
+    outcome = run(_texts(question, "cells"))
+    return {"printed": outcome.printed, "error": outcome.error}
 
 
-@told
-def drawn(asked: Mapping[str, Any]) -> Record:
+@refusing
+def drawing(question: Mapping[str, Any]) -> Record:
     """The figure of a ``text``, of a ``kind`` as in a lesson, as SVG.
 
-    >>> drawn({"kind": "figure", "text": "4:"})["error"]["message"]
+    >>> drawing({"kind": "figure", "text": "4:"})["error"]["message"]
     "notation: expected a number, '(', 'S<' or '_', found the end of the text; text = '4:'"
     """
-    text, kind = _text(asked, "text"), _text(asked, "kind")
+    text, kind = _text(question, "text"), _text(question, "kind")
     try:
         return {"svg": figure(kind, text).svg()}
     except REFUSALS:
@@ -159,45 +159,45 @@ def drawn(asked: Mapping[str, Any]) -> Record:
         raise DescriptorError(f"picture: {one_line(error)}") from error
 
 
-@told
-def checked(asked: Mapping[str, Any]) -> Record:
+@refusing
+def checked(question: Mapping[str, Any]) -> Record:
     """What an ``answer`` to an ``exercise`` is worth, and whether it was an attempt.
 
     >>> checked({"exercise": "5.2", "answer": "?:?"})
     {'ok': True, 'right': False, 'attempt': False, 'told': 'your answer is still to be filled in: ?:?'}
     """
-    answer = _text(asked, "answer")
-    said = check(_text(asked, "exercise"), answer)
+    answer = _text(question, "answer")
+    said = check(_text(question, "exercise"), answer)
     return {"right": said == "right", "attempt": attempted(answer), "told": " ".join(said.split())}
 
 
-@told
-def line(asked: Mapping[str, Any]) -> Record:
+@refusing
+def line(question: Mapping[str, Any]) -> Record:
     """The line that hands in what was ``solved`` under a ``name``.
 
     >>> line({"name": "Ada 4711", "solved": ["1.1"]})["line"]
     'layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ'
     """
-    return {"line": str(Receipt(_text(asked, "name"), tuple(_texts(asked, "solved"))))}
+    return {"line": str(Receipt(_text(question, "name"), tuple(_texts(question, "solved"))))}
 
 
-@told
-def lines(asked: Mapping[str, Any]) -> Record:
+@refusing
+def lines(question: Mapping[str, Any]) -> Record:
     """What each line of a ``text`` says, or why it is none.
 
     >>> lines({"text": "layoutalg-1; Ada 4711; 1.1; 3FTK-4JJJ"})["lines"]
     [{'ok': True, 'name': 'Ada 4711', 'solved': ['1.1'], 'spans': '1.1'}]
     """
-    return {"lines": [_read(one) for one in _text(asked, "text").splitlines() if one.strip()]}
+    return {"lines": [_read(one) for one in _text(question, "text").splitlines() if one.strip()]}
 
 
 def _read(text: str) -> Record:
     try:
-        found = read_receipt(text)
+        receipt = read_receipt(text)
     except DescriptorError as error:
         return {"ok": False, "error": refusal(error)}
-    return {"ok": True, "name": found.name, "solved": list(found.solved), "spans": found.spans}
+    return {"ok": True, "name": receipt.name, "solved": list(receipt.solved), "spans": receipt.spans}
 
 
 #: What a page may ask.
-ANSWERS: Answers = {"run": ran, "draw": drawn, "check": checked, "line": line, "read": lines}
+ANSWERS: Answers = {"run": run_cells, "draw": drawing, "check": checked, "line": line, "read": lines}

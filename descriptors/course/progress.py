@@ -132,8 +132,8 @@ class Receipt:
     @property
     def checksum(self) -> str:
         """Forty bits of a hash of name and exercises, as eight digits."""
-        told = f"layoutalg course 1\n{self.name.casefold()}\n{self.spans}".encode()
-        bits = int.from_bytes(sha256(told).digest()[:5], "big")
+        signed = f"layoutalg course 1\n{self.name.casefold()}\n{self.spans}".encode()
+        bits = int.from_bytes(sha256(signed).digest()[:5], "big")
         digits = "".join(_DIGITS[bits >> 5 * k & 31] for k in reversed(range(8)))
         return f"{digits[:4]}-{digits[4:]}"
 
@@ -150,16 +150,16 @@ def read_receipt(text: str) -> Receipt:
     >>> read_receipt("4711, layoutalg-1; ada 4711; 1.1\\u20132 5.1;  n8ax-csq4 , late").name
     'ada 4711'
     """
-    found = _LINE.search(_plain(text))
-    if found is None:
+    match = _LINE.search(_plain(text))
+    if match is None:
         raise DescriptorError(
             f"course: a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found {text.strip()[:60]!r}"
         )
-    exercises = _spread(found[2].strip())
-    given = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (found[3] + found[4]).upper())
-    receipt = Receipt(found[1], exercises)
-    if f"{given[:4]}-{given[4:]}" != receipt.checksum:
-        wrong = f"found {given[:4]}-{given[4:]}; {found[0]}"
+    exercises = _spread(match[2].strip())
+    code = "".join({"O": "0", "I": "1", "L": "1"}.get(one, one) for one in (match[3] + match[4]).upper())
+    receipt = Receipt(match[1], exercises)
+    if f"{code[:4]}-{code[4:]}" != receipt.checksum:
+        wrong = f"found {code[:4]}-{code[4:]}; {match[0]}"
         raise DescriptorError(f"course: a line must have the checksum of its name and exercises, {wrong}")
     return receipt
 
@@ -175,10 +175,10 @@ def _place(exercise: str) -> tuple[int, int]:
 
 
 def _spread(spans: str) -> tuple[str, ...]:
-    found: list[str] = []
+    numbers: list[str] = []
     for span in spans.split():
         match = _RANGE.fullmatch(span)
         if match is None:
             raise DescriptorError(f"course: exercises must be written as 1.1-4 5.1, found {span[:20]!r}")
-        found += [f"{int(match[1])}.{k}" for k in range(int(match[2]), int(match[3] or match[2]) + 1)]
-    return tuple(found)
+        numbers += [f"{int(match[1])}.{k}" for k in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(numbers)

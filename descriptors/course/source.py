@@ -179,11 +179,11 @@ def parse(text: str, number: int = 1) -> Lesson:
 
 def _blocks(text: str) -> list[tuple[str, str]]:
     """Every fenced block of the lesson's own kinds, and the text between them, in order."""
-    found, at = [], 0
+    blocks, at = [], 0
     for match in _FENCE.finditer(text):
-        found += [("text", text[at : match.start()]), (match[1], match[2])]
+        blocks += [("text", text[at : match.start()]), (match[1], match[2])]
         at = match.end()
-    return [(kind, body) for kind, body in [*found, ("text", text[at:])] if kind != "text" or body.strip()]
+    return [(kind, body) for kind, body in [*blocks, ("text", text[at:])] if kind != "text" or body.strip()]
 
 
 def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -201,9 +201,9 @@ def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exerci
     pairs = tuple((mine.strip(), says.strip()) for mine, _, says in (x.rpartition(" -> ") for x in wrong.splitlines()))
     if not why or not all(mine and says for mine, says in pairs):
         raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words after `->`")
-    told = tuple(hint.strip() for _, hint in hints)
+    hint_texts = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
-    return Exercise(size=size, hints=told, solution=answer.strip(), why=why.strip(), wrong=pairs, **head)
+    return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=pairs, **head)
 
 
 def _vote(body: str, where: str) -> Vote:
@@ -279,5 +279,5 @@ def find(where: str) -> Exercise:
     if where in exercises():
         return exercises()[where]
     lesson, _, number = where.partition(".")
-    wanted = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
-    raise DescriptorError(f"course: {wanted}, found {number[:20] or 'none'}")
+    rule = f"the exercise of lesson {lesson} must be one of 1 to {len(find_lesson(lesson).exercises)}"
+    raise DescriptorError(f"course: {rule}, found {number[:20] or 'none'}")

@@ -5,7 +5,7 @@ Law: registers and columns hold as many elements as a CTA's share of the tile ha
 >>> from descriptors.gemm.plan_request import main_loop
 >>> registers_of(main_loop("m64n128k16", "bf16", tile=(128, 128, 64))).elements
 16384
->>> columns_of(main_loop("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
+>>> tensor_columns(main_loop("m256n256k32", "e4m3", tile=(256, 256, 128), cta_group=2)).elements
 32768
 """
 
@@ -80,8 +80,8 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
         DescriptorError: if the warpgroups do not divide the M blocks, or registers are short.
 
     >>> from descriptors.gemm.plan_request import main_loop
-    >>> made = registers_of(main_loop("m64n256k16", "bf16", tile=(128, 256, 64)))
-    >>> made.warpgroups, made.registers, str(made.fragment.layout)
+    >>> lanes = registers_of(main_loop("m64n256k16", "bf16", tile=(128, 256, 64)))
+    >>> lanes.warpgroups, lanes.registers, str(lanes.fragment.layout)
     (2, 128, '((4,8,4),(2,2,32)):((128,1,16),(64,8,512))')
     """
     m, n, _ = loop.blocks
@@ -92,9 +92,9 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     if m % count:
         legal = ", ".join(str(part) for part in range(1, min(m, 8) + 1) if m % part == 0)
         raise DescriptorError(f"plan: warpgroups must divide the {counted(m, 'M block')}, found {count}: give {legal}")
-    found = fragment(f"wgmma.{loop.name}.D")
+    layout_of_d = fragment(f"wgmma.{loop.name}.D")
     each = m // count * n
-    registers = each * found.values * (16 if loop.d == "f16" else 32) // 32
+    registers = each * layout_of_d.values * (16 if loop.d == "f16" else 32) // 32
     if loop.a_source == "rmem":
         _check_with_a(loop, registers, m // count)
     about = f"{counted(each, 'accumulator')} of {loop.extents[0]}x{loop.extents[1]} {loop.d} a warpgroup"
@@ -103,27 +103,27 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
             f"plan: accumulators must fit {THREAD_REGISTERS} registers a thread, need {registers}: "
             f"{registers - THREAD_REGISTERS} too many; {about}; more warpgroups, or a smaller M or N of the tile"
         )
-    taken = registers * _WARPGROUP * count
-    if taken >= SM_REGISTERS:
+    total = registers * _WARPGROUP * count
+    if total >= SM_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators must leave registers of the SM's {SM_REGISTERS}, need {taken}; {about}, "
+            f"plan: accumulators must leave registers of the SM's {SM_REGISTERS}, need {total}; {about}, "
             f"{counted(count, 'warpgroup')}; a smaller M or N of the tile"
         )
-    return Registers(found, count, each, registers)
+    return Registers(layout_of_d, count, each, registers)
 
 
 def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
     """Refuse accumulators that leave no registers for A: four a K block, kept until the instructions are done."""
-    held = 4 * loop.blocks[2] * blocks
-    if registers + held > THREAD_REGISTERS:
+    of_a = 4 * loop.blocks[2] * blocks
+    if registers + of_a > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators and A must fit {THREAD_REGISTERS} registers a thread, need {registers} + {held}: "
-            f"{registers + held - THREAD_REGISTERS} too many; {counted(loop.blocks[2], 'K block')} of "
+            f"plan: accumulators and A must fit {THREAD_REGISTERS} registers a thread, need {registers} + {of_a}: "
+            f"{registers + of_a - THREAD_REGISTERS} too many; {counted(loop.blocks[2], 'K block')} of "
             f"{counted(blocks, 'M block')} a warpgroup; more warpgroups, or a smaller tile"
         )
 
 
-def columns_of(loop: MainLoop) -> TensorColumns:
+def tensor_columns(loop: MainLoop) -> TensorColumns:
     """The columns that the accumulators, and scale factors, of a tile take on sm100, and the load that reads them.
 
     Args:
@@ -133,8 +133,8 @@ def columns_of(loop: MainLoop) -> TensorColumns:
         DescriptorError: if columns are short.
 
     >>> from descriptors.gemm.plan_request import main_loop
-    >>> made = columns_of(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
-    >>> made.firsts, made.plan.allocate, made.readout.move.ptx
+    >>> columns = tensor_columns(main_loop("m128n256k16", "bf16", tile=(256, 256, 64)))
+    >>> columns.firsts, columns.plan.allocate, columns.readout.move.ptx
     ((0, 256), 512, 'tcgen05.ld.sync.aligned.32x32b.x128.b32')
     """
     (m, n, _), count = loop.extents, loop.blocks[0] * loop.blocks[1]
@@ -152,6 +152,6 @@ def columns_of(loop: MainLoop) -> TensorColumns:
         legality=loop.legality,
     )  # fmt: skip
     parts = plan.parts[:count]
-    found = parts[0].fragment
-    assert found is not None
-    return TensorColumns(plan, readout(found, "32x32b"), tuple(part.column for part in parts))
+    lanes_of_d = parts[0].fragment
+    assert lanes_of_d is not None
+    return TensorColumns(plan, readout(lanes_of_d, "32x32b"), tuple(part.column for part in parts))

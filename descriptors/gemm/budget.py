@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.gemm.plan_request import MOST_STAGES
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import counted
 from layoutalg.frozen import frozen
 
@@ -90,12 +90,12 @@ def budget(
     """
     limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=SMEM_BYTES)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
-    made = Budget(parts, count, extra, limit)
-    if made.used > limit:
+    room = Budget(parts, count, extra, limit)
+    if room.used > limit:
         each = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", BARRIER_BYTES)))
-        fewer = f"give --stages {made.most_stages} or fewer" if made.most_stages else "give a tile of less M, N or K"
+        fewer = f"give --stages {room.most_stages} or fewer" if room.most_stages else "give a tile of less M, N or K"
         raise DescriptorError(
-            f"plan: {counted(count, 'stage')} must fit {limit} bytes of shared memory, need {made.used}, "
-            f"{made.used - limit} too many; a stage is {each}; {fewer}"
+            f"plan: {counted(count, 'stage')} must fit {limit} bytes of shared memory, need {room.used}, "
+            f"{room.used - limit} too many; a stage is {each}; {fewer}"
         )
-    return made if stages is not None else Budget(parts, min(made.most_stages, USUAL_STAGES), extra, limit)
+    return room if stages is not None else Budget(parts, min(room.most_stages, USUAL_STAGES), extra, limit)

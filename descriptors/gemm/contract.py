@@ -6,8 +6,8 @@ compared as functions, words as numbers.
 
 Law: what is derived for a section without expectations, put into it, holds.
 
->>> asked = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = "128x64"\\nmma = "64x16"\\n'
->>> print(check_contract(asked + missing(asked)).headline)
+>>> toml = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = "128x64"\\nmma = "64x16"\\n'
+>>> print(check_contract(toml + missing(toml)).headline)
 5 values hold, of 1 section
 """
 
@@ -63,8 +63,8 @@ class Expectation:
         section: as in ``operand.a``.
         key: the path, as the file has it.
         line: of the file; 0 if it was not found.
-        wanted: what the file has.
-        found: what is derived.
+        stated: what the file has.
+        actual: what is derived.
         ok: whether they are the same.
         where: the first index at which lists differ; () if they are none.
     """
@@ -72,15 +72,15 @@ class Expectation:
     section: str
     key: str
     line: int
-    wanted: Any
-    found: Any
+    stated: Any
+    actual: Any
     ok: bool
     where: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         at = "".join(f"[{index}]" for index in self.where)
-        wanted, found = (_at(value, self.where) for value in (self.wanted, self.found))
-        return f"{self.section}: {self.key}{at} must be {_text(found)}, found {_text(wanted)}"
+        stated, actual = (_at(value, self.where) for value in (self.stated, self.actual))
+        return f"{self.section}: {self.key}{at} must be {_text(actual)}, found {_text(stated)}"
 
 
 @frozen
@@ -119,19 +119,19 @@ def check_contract(text: str) -> ContractReport:
     Raises:
         DescriptorError: if it is no TOML, a key is unknown, or a section has no derivation; with the line.
 
-    >>> asked = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = [128, 64]\\nmma = "64x16"\\n'
-    >>> print(check_contract(asked + 'expect.word = 0x4000404000010010').values[0])
+    >>> toml = '[operand.a]\\ndtype = "bf16"\\nmajor = "K"\\nswizzle = "128B"\\ntile = [128, 64]\\nmma = "64x16"\\n'
+    >>> print(check_contract(toml + 'expect.word = 0x4000404000010010').values[0])
     operand.a: word must be 0x4000404000010000, found 0x4000404000010010
     """
     lines, values, count = lines_of(text), list[Expectation](), 0
     for section, arguments, expected in _sections(text, lines):
         count += 1
         answer = _record(section, arguments, lines)
-        for path, wanted in _flat(expected):
+        for path, stated in _flat(expected):
             line = lines.get(f"{section}.expect.{path}", lines.get(f"{section}.expect", lines.get(section, 0)))
-            derived = _value(section, answer, path, line)
-            where = _difference(wanted, derived)
-            values.append(Expectation(section, path, line, wanted, derived, where is None, where or ()))
+            value = _value(section, answer, path, line)
+            where = _difference(stated, value)
+            values.append(Expectation(section, path, line, stated, value, where is None, where or ()))
     if not values:
         raise DescriptorError("check: the file must rely on something, found no table expect; --init writes one")
     return ContractReport(tuple(values), count)
@@ -179,8 +179,8 @@ def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
             "key": one.key,
             "line": one.line,
             "ok": one.ok,
-            "file": one.wanted,
-            "derived": one.found,
+            "file": one.stated,
+            "derived": one.actual,
         }
         for one in report.values
     ]
@@ -211,16 +211,16 @@ def lines_of(text: str) -> dict[str, int]:
     >>> lines_of('[operand.a]\\ndtype = "bf16"\\nexpect.word = 1')
     {'operand.a': 1, 'operand': 1, 'operand.a.dtype': 2, 'operand.a.expect.word': 3}
     """
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
         if begun := _SECTION.match(line):
             section = _unquoted(begun[1])
-            found.setdefault(section, number)
-            found.setdefault(section.partition(".")[0], number)
+            numbers.setdefault(section, number)
+            numbers.setdefault(section.partition(".")[0], number)
         elif key := _KEY.match(line):
-            found.setdefault(f"{section}.{_unquoted(key[1])}".lstrip("."), number)
-    return found
+            numbers.setdefault(f"{section}.{_unquoted(key[1])}".lstrip("."), number)
+    return numbers
 
 
 def _unquoted(path: str) -> str:
@@ -303,17 +303,17 @@ def _steps(at: Any) -> list[str]:
     return [str(i) for i in range(len(at))] if isinstance(at, (list, tuple)) else []
 
 
-def _difference(wanted: Any, found: Any) -> tuple[int, ...] | None:
+def _difference(stated: Any, actual: Any) -> tuple[int, ...] | None:
     """Where two values differ first; () if they are no lists, None if they do not."""
-    if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)):
-        if len(wanted) != len(found):
+    if isinstance(stated, (list, tuple)) and isinstance(actual, (list, tuple)):
+        if len(stated) != len(actual):
             return ()
-        for i, (one, other) in enumerate(zip(wanted, found, strict=True)):
+        for i, (one, other) in enumerate(zip(stated, actual, strict=True)):
             inner = _difference(one, other)
             if inner is not None:
                 return (i, *inner)
         return None
-    return None if _plain(wanted) == _plain(found) or _same_layout(wanted, found) else ()
+    return None if _plain(stated) == _plain(actual) or _same_layout(stated, actual) else ()
 
 
 def _plain(value: Any) -> Any:
@@ -326,11 +326,11 @@ def _plain(value: Any) -> Any:
     return value if not isinstance(value, bool) else str(value)
 
 
-def _same_layout(wanted: Any, found: Any) -> bool:
-    if not isinstance(wanted, str) or not isinstance(found, str):
+def _same_layout(stated: Any, actual: Any) -> bool:
+    if not isinstance(stated, str) or not isinstance(actual, str):
         return False
     try:
-        one, other = parse_layout(wanted), parse_layout(found)
+        one, other = parse_layout(stated), parse_layout(actual)
         if isinstance(one, Swizzle) or isinstance(other, Swizzle):
             return one == other
         return bool(size(one) == size(other)) and all(one(i) == other(i) for i in range(size(one)))

@@ -62,5 +62,5 @@ def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = Fals
     t, r, e = np.meshgrid(np.arange(len(pointers)), np.arange(REGISTERS), np.arange(each), indexing="ij")
     warp, lane, width = t // LANES * LANES, t % LANES, 4 // each
     row, byte = (2 * (lane % 4) + e, width * (lane // 4)) if trans else (lane // 4, 4 * (lane % 4) + width * e)
-    found: NDArray[np.int64] = pointers[warp + 8 * r + row] + byte
-    return found
+    addresses: NDArray[np.int64] = pointers[warp + 8 * r + row] + byte
+    return addresses

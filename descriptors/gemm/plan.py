@@ -4,8 +4,8 @@ Law: a plan that is changed in what it makes the hardware do is refuted, with an
 
 >>> from layoutalg.frozen import replace
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
->>> print(replace(made, b=replace(made.b, transposed=0)).verify())
+>>> example = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN")
+>>> print(replace(example, b=replace(example.b, transposed=0)).verify())
 disproved: 64x16x32 product, 2 stages, 1015 of 1024 accumulators differ; D(0,0) must be -48, found -7: B(0,1) of stage
 0 is read from byte 8194, where B(1,0) of stage 0 lies
 """
@@ -70,7 +70,16 @@ class Plan(Told):
 
     @property
     def transaction_bytes(self) -> int:
-        """What the copies of one stage of one CTA add to the transaction count of its full barrier."""
+        """What the copies of one stage of one CTA add to the transaction count of its full barrier: ``expect_tx``.
+
+        The one sum of it. A box of A or B counts by the bytes it reads (``TmaPlan.transaction_bytes``), whoever of
+        a cluster issues it; scale factors are copied as they lie, so that they count by the bytes that they fill.
+
+        >>> from descriptors.gemm.planner import plan
+        >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
+        >>> example.transaction_bytes == sum(2 * 64 * rows for rows in (64, 128))
+        True
+        """
         factors = 0 if self.scales is None else self.scales.stage_bytes
         return self.a.transaction_bytes + self.b.transaction_bytes + factors
 

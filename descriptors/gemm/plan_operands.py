@@ -144,9 +144,9 @@ def operand(
     >>> operand(main_loop("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
-    made = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
+    staged = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
     ctas = loop.cluster["BA".index(matrix)]
-    return replace(made, tma=cut(made.tma, ctas, matrix), ctas=ctas)
+    return replace(staged, tma=cut(staged.tma, ctas, matrix), ctas=ctas)
 
 
 def _mode(loop: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:
@@ -177,15 +177,15 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
     reads = (loop.extents[index] // pair, loop.extents[2])
     by = Reader(loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, legality=legality)
     tile = (loop.tile[index] // pair, loop.tile[2], stages)
-    made = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
-    along_mn, along_k, along_stages = made.advance
+    derivation = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
+    along_mn, along_k, along_stages = derivation.advance
     run = run_of(loop, matrix)
     return StagedOperand(
         matrix=matrix,
-        derivation=made,
-        tma=within(tma_plan(made), run, matrix),
+        derivation=derivation,
+        tma=within(tma_plan(derivation), run, matrix),
         base=base,
-        word=made.word(0, 0, 0, base),
+        word=derivation.word(0, 0, 0, base),
         mn_steps=tuple(map(along_mn, range(loop.blocks[index]))),
         k_steps=tuple(map(along_k, range(loop.blocks[2]))),
         stage_steps=tuple(map(along_stages, range(stages))),

@@ -142,13 +142,13 @@ def main_loop(
     for element, major in read:
         check_operand(of, named, element, major, _any_swizzle(element, major, of), legality=mode)
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
-    made = MainLoop(
+    loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
         b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
         a_source=place, cluster=as_cluster(cluster, pair),
     )  # fmt: skip
-    _check_tile(made)
-    return made
+    _check_tile(loop)
+    return loop
 
 
 def extents_of(instruction: object) -> tuple[int, int, int]:
@@ -161,9 +161,9 @@ def extents_of(instruction: object) -> tuple[int, int, int]:
     ((64, 128, 16), (64, 8, 32), (128, 256, 16))
     """
     if isinstance(instruction, str) and len(instruction) <= 200:
-        found = re.search(r"m(\d{1,6})n(\d{1,6})k(\d{1,6})(?!\d)", instruction.casefold(), re.ASCII)
-        if found:
-            m, n, k = map(int, found.groups())
+        match = re.search(r"m(\d{1,6})n(\d{1,6})k(\d{1,6})(?!\d)", instruction.casefold(), re.ASCII)
+        if match:
+            m, n, k = map(int, match.groups())
             return m, n, k
     if isinstance(instruction, (tuple, list)):
         return three(instruction, "the instruction")
@@ -201,11 +201,11 @@ def kind_of_request(
     'mxf4nvf4'
     """
     if arch == "sm90":
-        found = kind_of("sm90", a, b)
-        if kind not in (None, found) or scale_dtype is not None or vector is not None:
-            what = f"kind {brief(kind)}" if kind not in (None, found) else "scale factors"
+        known = kind_of("sm90", a, b)
+        if kind not in (None, known) or scale_dtype is not None or vector is not None:
+            what = f"kind {brief(kind)}" if kind not in (None, known) else "scale factors"
             raise DescriptorError(f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90")
-        return found
+        return known
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)

@@ -7,8 +7,8 @@ Law: the pointers of the K blocks name different bytes, and carry the ids that t
 
 >>> from descriptors.gemm.plan_request import main_loop
 >>> one = main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4")
->>> made = scales_of(one, columns=(128, 132))
->>> [(hex(a), hex(b)) for a, b in made.pointers][:2]
+>>> scales = scales_of(one, columns=(128, 132))
+>>> [(hex(a), hex(b)) for a, b in scales.pointers][:2]
 [('0x80', '0x84'), ('0x80000080', '0x80000084')]
 """
 
@@ -68,15 +68,15 @@ class Scales:
         """Word and column of every ``tcgen05.cp`` of a stage, those of A first.
 
         >>> from descriptors.gemm.plan_request import main_loop
-        >>> made = scales_of(main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
-        >>> [(hex(word), column) for word, column in made.copies()][:2]
+        >>> scales = scales_of(main_loop("m128n128k64", "e2m1", tile=(128, 128, 256), kind="mxf4"), columns=(128, 136))
+        >>> [(hex(word), column) for word, column in scales.copies()][:2]
         [('0x400800010000', 128), ('0x400800010020', 132)]
         """
-        found = []
+        copies = []
         for factors, column, base in zip((self.a, self.b), self.columns, self.bases, strict=True):
             start = (base + stage * factors.bytes) // 16
-            found += [(step.word + start, column + step.column) for step in factors.steps]
-        return tuple(found)
+            copies += [(step.word + start, column + step.column) for step in factors.steps]
+        return tuple(copies)
 
 
 def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:

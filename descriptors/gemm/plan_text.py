@@ -3,17 +3,17 @@
 Law: text and data have the same words, the same tensor maps, and the same line of PTX but for registers left out.
 
 >>> from descriptors.gemm.planner import plan, propose
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
->>> told, kept = tell_plan(made), record_plan(made)
->>> all(kept["operands"][name]["word"] in told for name in "AB"), kept["instruction"]["ptx"] in told
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
+>>> text, kept = tell_plan(example), record_plan(example)
+>>> all(kept["operands"][name]["word"] in text for name in "AB"), kept["instruction"]["ptx"] in text
 (True, True)
->>> all(name in told for side in kept["operands"].values() for name in side["tensor_map"])
+>>> all(name in text for side in kept["operands"].values() for name in side["tensor_map"])
 True
 
 Law: a row of the proposals is a plan, and its command gives that plan.
 
->>> found = propose("bf16", tile=(64, 16, 32), arch="sm90", top=2)
->>> [line in tell_proposals(found) for line in map(plan_command, found.plans)]
+>>> best = propose("bf16", tile=(64, 16, 32), arch="sm90", top=2)
+>>> [line in tell_proposals(best) for line in map(plan_command, best.plans)]
 [True, True]
 """
 
@@ -43,40 +43,40 @@ _SHOWN = 8
 _REFUSALS = 12
 
 
-def tell_plan(made: Plan, proof: Product | None = None) -> str:
+def tell_plan(plan: Plan, proof: Product | None = None) -> str:
     """A plan for a person.
 
     Args:
-        made: the plan.
-        proof: what ``made.verify()`` returned, for the last lines.
+        plan: the plan.
+        proof: what ``plan.verify()`` returned, for the last lines.
 
     >>> from descriptors.gemm.planner import plan
     >>> print(tell_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[0])
     m64n8k16, bf16 by bf16 into f32 (sm90): a tile of 64x8x32, 2 stages
     """
-    one = made.asked
+    one = plan.asked
     title = f"{one.name}, {one.a} by {one.b} into {one.d} ({one.arch}): a tile of {extents_text(one.tile)}"
-    lines = [f"{title}, {counted(made.stages, 'stage')}", "", *_instruction(made), ""]
-    for side in (made.a, made.b):
-        lines += [*_operand_lines(made, side), ""]
-    lines += [*_scales_lines(made), *_accumulators(made), "", *_shared(made), "", *_order(made)]
-    return "\n".join([*lines, *_proved(proof)])
+    lines = [f"{title}, {counted(plan.stages, 'stage')}", "", *_instruction(plan), ""]
+    for side in (plan.a, plan.b):
+        lines += [*_operand_lines(plan, side), ""]
+    lines += [*_scales_lines(plan), *_accumulators(plan), "", *_shared(plan), "", *_order(plan)]
+    return "\n".join([*lines, *_proof_lines(proof)])
 
 
-def tables_plan(made: Plan) -> list[Table]:
+def tables_plan(plan: Plan) -> list[Table]:
     """Who issues what, and why."""
-    return [("order of issue", [("who", "what", "why"), *map(tuple, order(made))])]
+    return [("order of issue", [("who", "what", "why"), *map(tuple, order(plan))])]
 
 
-def _proved(proof: Product | None) -> Iterator[str]:
+def _proof_lines(proof: Product | None) -> Iterator[str]:
     if proof is not None:
         yield ""
         yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
         yield f"{proof} (models: {proof.evidence})"
 
 
-def _instruction(made: Plan) -> Iterator[str]:
-    one, line = made.asked, made.line
+def _instruction(plan: Plan) -> Iterator[str]:
+    one, line = plan.asked, plan.line
     yield "Instruction"
     yield f"   {line.short}"
     if line.registers > 4:
@@ -94,32 +94,34 @@ def _instruction(made: Plan) -> Iterator[str]:
         yield from _wrapped("           by ", one.row.source.split(" "), " ")
 
 
-def _accumulators(made: Plan) -> Iterator[str]:
-    held, one = made.accumulators, made.asked
-    if isinstance(held, Registers):
-        groups = counted(held.warpgroups, "warpgroup")
+def _accumulators(plan: Plan) -> Iterator[str]:
+    accumulators, one = plan.accumulators, plan.asked
+    if isinstance(accumulators, Registers):
+        groups = counted(accumulators.warpgroups, "warpgroup")
         shape = f"{one.extents[0]}x{one.extents[1]} {one.d}"
-        yield f"Accumulators: {held.each} of {shape} in the registers of each of {groups}"
-        yield f"   registers  {held.registers} a thread, of {THREAD_REGISTERS}"
-        yield f"   layout     (thread, value) -> m + {one.extents[0]} n: {held.fragment.layout}"
+        yield f"Accumulators: {accumulators.each} of {shape} in the registers of each of {groups}"
+        yield f"   registers  {accumulators.registers} a thread, of {THREAD_REGISTERS}"
+        yield f"   layout     (thread, value) -> m + {one.extents[0]} n: {accumulators.fragment.layout}"
         if one.blocks[0] > 1:
-            yield f"   blocks     M block i is of warpgroup i % {held.warpgroups}"
+            yield f"   blocks     M block i is of warpgroup i % {accumulators.warpgroups}"
         return
-    fragment, read = held.readout.fragment, held.readout
-    yield f"Accumulators: {len(held.firsts)} in tensor memory: {fragment.what}"
-    parts = ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in held.plan.parts)
-    yield f"   columns    {parts}: {held.plan.used} used, {held.plan.allocate} to allocate"
+    fragment, read = accumulators.readout.fragment, accumulators.readout
+    yield f"Accumulators: {len(accumulators.firsts)} in tensor memory: {fragment.what}"
+    parts = ", ".join(
+        f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in accumulators.plan.parts
+    )
+    yield f"   columns    {parts}: {accumulators.plan.used} used, {accumulators.plan.allocate} to allocate"
     yield f"   layout     (m, n) -> lane << 16 | column: {fragment.layout}"
     yield f"   read by    {read.move.ptx}, {len(read.loads) // 4} a warp of each: (thread, value) -> {read.elements}"
 
 
-def _shared(made: Plan) -> Iterator[str]:
-    room = made.budget
+def _shared(plan: Plan) -> Iterator[str]:
+    room = plan.budget
     yield f"Shared memory: {room.used} of {room.capacity} bytes"
     parts = ", ".join(f"{name} {size}" for name, size in room.parts)
     yield f"   a stage    {room.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
-    yield f"   barriers   at {made.barriers}"
-    moved = traffic(made)
+    yield f"   barriers   at {plan.barriers}"
+    moved = traffic(plan)
     about = f"{moved.core_matrices} core matrices of 128 bytes, {moved.wavefronts} wavefronts by the bank model"
     yield f"   reads      {moved.read_bytes} bytes a stage by the instructions: {about}"
     per_read, per_copied = f"{moved.per_byte_read:.1f}", f"{moved.per_byte_copied:.1f}"
@@ -127,61 +129,61 @@ def _shared(made: Plan) -> Iterator[str]:
     yield f"   stages     {room.most_stages} at most, by {room.limit}"
 
 
-def _order(made: Plan) -> Iterator[str]:
-    yield f"Order of issue, s the stage; a stage is {made.transaction_bytes} bytes for its full barrier"
-    yield from aligned(order(made), indent=3)
+def _order(plan: Plan) -> Iterator[str]:
+    yield f"Order of issue, s the stage; a stage is {plan.transaction_bytes} bytes for its full barrier"
+    yield from aligned(order(plan), indent=3)
 
 
-def record_plan(made: Plan, proof: Product | None = None) -> dict[str, Any]:
+def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
     """A plan as plain data.
 
     Args:
-        made: the plan.
-        proof: what ``made.verify()`` returned.
+        plan: the plan.
+        proof: what ``plan.verify()`` returned.
 
     >>> from descriptors.gemm.planner import plan
     >>> record_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2))["transaction_bytes"]
     4608
     """
-    one, room = made.asked, made.budget
+    one, room = plan.asked, plan.budget
     return {
         **fields(one, "arch kind tile"),
-        "stages": made.stages,
+        "stages": plan.stages,
         **fields(one, "cta_group cluster blocks"),
         "instruction": {
             "name": one.name,
-            "ptx": made.ptx,
-            "registers": made.line.registers,
-            "idesc": [word_text(word, 32) for word in made.line.idescs],
+            "ptx": plan.ptx,
+            "registers": plan.line.registers,
+            "idesc": [word_text(word, 32) for word in plan.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: _operand_record(side) for side in (made.a, made.b)},
-        "registers_of_a": _loads_record(made.loads),
-        "scale_factors": _scales_record(made),
-        "accumulators": _accumulators_record(made),
-        "transaction_bytes": made.transaction_bytes,
+        "operands": {side.matrix: _operand_record(side) for side in (plan.a, plan.b)},
+        "registers_of_a": _loads_record(plan.loads),
+        "scale_factors": _scales_record(plan),
+        "accumulators": _accumulators_record(plan),
+        "transaction_bytes": plan.transaction_bytes,
         "shared_memory": {
             "parts": dict(room.parts),
             "stage_bytes": room.stage_bytes,
-            "barriers": made.barriers,
+            "barriers": plan.barriers,
             **fields(room, "used capacity most_stages limit"),
         },
-        "traffic": contents(traffic(made)),
-        "order": [step._asdict() for step in order(made)],
+        "traffic": contents(traffic(plan)),
+        "order": [step._asdict() for step in order(plan)],
         "proof": None if proof is None else _proof_record(proof),
     }
 
 
-def _accumulators_record(made: Plan) -> dict[str, Any]:
-    held = made.accumulators
-    if isinstance(held, Registers):
-        return {**fields(held, "warpgroups each registers"), "layout": str(held.fragment.layout)}
+def _accumulators_record(plan: Plan) -> dict[str, Any]:
+    accumulators = plan.accumulators
+    if isinstance(accumulators, Registers):
+        return {**fields(accumulators, "warpgroups each registers"), "layout": str(accumulators.fragment.layout)}
     return {
-        "columns": {part.name: (part.column, part.columns) for part in held.plan.parts},
-        "allocate": held.plan.allocate,
-        "layout": str(held.readout.fragment.layout),
-        "load": held.readout.move.ptx,
-        "registers": str(held.readout.elements),
+        "columns": {part.name: (part.column, part.columns) for part in accumulators.plan.parts},
+        "allocate": accumulators.plan.allocate,
+        "layout": str(accumulators.readout.fragment.layout),
+        "load": accumulators.readout.move.ptx,
+        "registers": str(accumulators.readout.elements),
     }
 
 
@@ -193,41 +195,41 @@ def _proof_record(proof: Product) -> dict[str, Any]:
     }
 
 
-def _operand_lines(made: Plan, side: StagedOperand) -> Iterator[str]:
+def _operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     """An operand in every stage: its memory and layout, its words or its registers, its copies."""
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
-    if made.asked.cta_group == 2:
+    if plan.asked.cta_group == 2:
         several = side.run < d.tile[0]
         first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
         yield f"   half       CTA v of the pair holds {letter} from {first}{side.run} v on, {side.run} of them{each}"
     where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
     yield f"   memory     {where}"
     yield f"   layout     {d.smem_tile}"
-    if side.matrix == "A" and made.loads is not None:
-        yield from _loads(made.loads)
+    if side.matrix == "A" and plan.loads is not None:
+        yield from _loads(plan.loads)
     else:
         yield from _words(side, letter)
-    told = [f"{name} = {value}" for name, value in encode_arguments(side)]
-    yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*told[:-1], told[-1] + ")"], ", ", " " * 16)
+    arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
+    yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
     names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
-    yield from _multicast(made, side)
+    yield from _multicast(plan, side)
     each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
     yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
 
 
-def _multicast(made: Plan, side: StagedOperand) -> Iterator[str]:
+def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
     if side.ctas == 1:
         return
     same, other = ("x", "y") if side.matrix == "A" else ("y", "x")
     own = side.own_boxes
     issued = f"box {other}" if own == 1 else f"boxes {own} {other} to {own} {other} + {own - 1}"
     yield f"   multicast  the {side.ctas} CTAs of one {same} need this tile; CTA (x, y) issues {issued}, to all of them"
-    sent = [f"{mask:#x} for {same} {at}" for at, mask in enumerate(masks(side.matrix, made.asked.cluster))]
-    yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {made.asked.cluster[0]} y"
+    sent = [f"{mask:#x} for {same} {at}" for at, mask in enumerate(masks(side.matrix, plan.asked.cluster))]
+    yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {plan.asked.cluster[0]} y"
 
 
 def _words(side: StagedOperand, letter: str) -> Iterator[str]:
@@ -249,11 +251,11 @@ def _loads(loads: LoadedOperand) -> Iterator[str]:
         yield f"              threads 0, 1, 8, 16 give the addresses of elements (m, k) = {points} of the K block"
 
 
-def _scales_lines(made: Plan) -> Iterator[str]:
+def _scales_lines(plan: Plan) -> Iterator[str]:
     """The scale factors in every stage, and the pointers of every K block; nothing where there are none."""
-    if made.scales is None:
+    if plan.scales is None:
         return
-    one = made.scales
+    one = plan.scales
     yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
     for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
@@ -295,11 +297,11 @@ def _loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
     return {"layout": str(loads.fragment.layout), **fields(loads, "move loads registers")}
 
 
-def _scales_record(made: Plan) -> dict[str, Any] | None:
+def _scales_record(plan: Plan) -> dict[str, Any] | None:
     """The scale factors as plain data; None where there are none."""
-    if made.scales is None:
+    if plan.scales is None:
         return None
-    one = made.scales
+    one = plan.scales
     return {
         **fields(one, "dtype vector bases columns"),
         "bytes": (one.a.bytes, one.b.bytes),
@@ -323,40 +325,44 @@ def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -
 
 def _some(values: Iterable[object]) -> str:
     """Values in a row; of many the first ones, and the last."""
-    given = list(map(str, values))
-    return ", ".join(given if len(given) <= _SHOWN else [*given[: _SHOWN - 2], "...", given[-1]])
+    texts = list(map(str, values))
+    return ", ".join(texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 2], "...", texts[-1]])
 
 
-def tell_proposals(found: Proposals) -> str:
+def tell_proposals(proposals: Proposals) -> str:
     """Proposals for a person.
 
     Args:
-        found: what ``propose`` returned.
+        proposals: what ``propose`` returned.
 
     >>> from descriptors.gemm.planner import propose
     >>> print(tell_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1)).splitlines()[0])
     5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
     """
-    lines = [f"{found.headline.split(',')[0]}, ranked by the shared memory that a stage reads, then by stages"]
+    lines = [f"{proposals.headline.split(',')[0]}, ranked by the shared memory that a stage reads, then by stages"]
     rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "accumulators", "read a stage")]
-    rows += [_row(one) for one in found.plans]
+    rows += [_row(one) for one in proposals.plans]
     lines += ["", *aligned(rows, indent=3), "", "Proved, and told whole by"]
-    lines += [f"   {plan_command(one)}" for one in found.plans]
-    if found.fitting > len(found.plans):
-        lines.append(f"   {found.fitting - len(found.plans)} more fit (--top shows them)")
-    if found.refused:
+    lines += [f"   {plan_command(one)}" for one in proposals.plans]
+    if proposals.fitting > len(proposals.plans):
+        lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
+    if proposals.refused:
         lines += ["", "Refused"]
-        lines += [f"   {name}: {reason}" for name, reason in found.refused[:_REFUSALS]]
-    if len(found.refused) > _REFUSALS:
-        lines.append(f"   and {len(found.refused) - _REFUSALS} more (--json has them)")
-    lines.append(f"   {found.others} legal shapes do not divide the tile" if found.others else "")
+        lines += [f"   {name}: {reason}" for name, reason in proposals.refused[:_REFUSALS]]
+    if len(proposals.refused) > _REFUSALS:
+        lines.append(f"   and {len(proposals.refused) - _REFUSALS} more (--json has them)")
+    lines.append(f"   {proposals.others} legal shapes do not divide the tile" if proposals.others else "")
     return "\n".join(lines).rstrip()
 
 
 def _row(one: Plan) -> tuple[str, ...]:
     sides = [f"{side.derivation.major}-major {side.derivation.swizzle}" for side in (one.a, one.b)]
-    held = one.accumulators
-    place = f"{held.registers} registers" if isinstance(held, Registers) else f"{held.plan.allocate} columns"
+    accumulators = one.accumulators
+    place = (
+        f"{accumulators.registers} registers"
+        if isinstance(accumulators, Registers)
+        else f"{accumulators.plan.allocate} columns"
+    )
     stages = f"{one.stages} of {one.budget.most_stages}"
     used, read = str(one.budget.used), f"{read_bytes(one)} bytes"
     return one.asked.name, str(one.asked.cta_group), *sides, stages, used, place, read
@@ -369,32 +375,30 @@ def plan_command(one: Plan) -> str:
     >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, verify=False))
     'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --a-swizzle 64B --b-swizzle 64B'
     """
-    asked = one.asked
-    words = ["descriptors plan", asked.name, asked.a.name, f"--arch {asked.arch} --tile {extents_text(asked.tile)}"]
+    loop = one.asked
+    words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch} --tile {extents_text(loop.tile)}"]
     words.append(f"--stages {one.stages}")
-    words += [f"--b-dtype {asked.b.name}"] if asked.b != asked.a else []
-    words += [f"--d-dtype {asked.d}"] if asked.d not in ("f32", "s32") else []
+    words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
+    words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
     words += [f"--{name}-major MN" for name, side in (("a", one.a), ("b", one.b)) if side.transposed]
     words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
-    words += [f"--cta-group {asked.cta_group}"] if asked.cta_group == 2 else []
-    words += (
-        [f"--kind {asked.kind} --scale-dtype {asked.scale[0]} --scale-vector {asked.scale[1]}"] if asked.scale else []
-    )
+    words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
+    words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
     return " ".join(words)
 
 
-def record_proposals(found: Proposals) -> dict[str, Any]:
+def record_proposals(proposals: Proposals) -> dict[str, Any]:
     """Proposals as plain data.
 
     Args:
-        found: what ``propose`` returned.
+        proposals: what ``propose`` returned.
 
     >>> from descriptors.gemm.planner import propose
     >>> record_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1))["plans"][0]["read_bytes"]
     5120
     """
     return {
-        **fields(found, "tile fitting"),
+        **fields(proposals, "tile fitting"),
         "plans": [
             {
                 "instruction": one.asked.name,
@@ -407,8 +411,8 @@ def record_proposals(found: Proposals) -> dict[str, Any]:
                 "read_bytes": read_bytes(one),
                 "command": plan_command(one),
             }
-            for one in found.plans
+            for one in proposals.plans
         ],
-        "refused": [{"instruction": name, "reason": reason} for name, reason in found.refused],
-        "others": found.others,
+        "refused": [{"instruction": name, "reason": reason} for name, reason in proposals.refused],
+        "others": proposals.others,
     }

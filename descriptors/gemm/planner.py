@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import TensorColumns, columns_of, registers_of
+from descriptors.gemm.accumulators import TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import operand
@@ -45,8 +45,7 @@ from descriptors.smem.operands.operand import (
     as_element_type,
     as_major,
 )
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import architecture, assumed_architecture
+from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -109,18 +108,18 @@ def plan(
         DescriptorError: if an argument is malformed, the tile is not whole instructions, or a budget does not suffice.
         ProofError: if the product is not ``A @ B``.
 
-    >>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
-    >>> hex(made.b.word), made.b.k_steps, made.b.transposed, made.accumulators.registers
+    >>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    >>> hex(example.b.word), example.b.k_steps, example.b.transposed, example.accumulators.registers
     ('0x4000004002001000', (0, 128, 256, 384), 1, 64)
     """
-    proved = as_flag(verify, "plan: verify")
+    with_proof = as_flag(verify, "plan: verify")
     loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
         cluster=cluster, legality=legality,
     )  # fmt: skip
-    held = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
-    scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
+    accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
+    scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
     room = _budget(loop, scales, stages, smem)
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
@@ -129,10 +128,10 @@ def plan(
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    made = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads)
-    if proved:
-        prove_plan(made)
-    return made
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads)
+    if with_proof:
+        prove_plan(whole_plan)
+    return whole_plan
 
 
 def prove_plan(plan: Plan) -> Product:
@@ -154,11 +153,11 @@ def prove_plan(plan: Plan) -> Product:
 def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
     if warpgroups is not None:
         raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
-    return columns_of(loop)
+    return tensor_columns(loop)
 
 
-def _scales(loop: MainLoop, held: TensorColumns) -> Scales:
-    return scales_of(loop, columns=(held.plan.part("SFA").column, held.plan.part("SFB").column))
+def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
+    return scales_of(loop, columns=(accumulators.plan.part("SFA").column, accumulators.plan.part("SFB").column))
 
 
 def _aligned(size: int) -> int:
@@ -205,7 +204,7 @@ class Proposals(Told):
 
 
 def propose(
-    dtype: str | ElementType, *, tile: Sequence[int], arch: str | None = None, top: int = 4, **asked: Any
+    dtype: str | ElementType, *, tile: Sequence[int], arch: str | None = None, top: int = 4, **options: Any
 ) -> Proposals:
     """Every plan of a tile, the best proved.
 
@@ -214,46 +213,46 @@ def propose(
         tile: M, N and K of one stage, over both CTAs of a pair.
         arch: ``"sm90"`` or ``"sm100"``, which is taken if it is left out.
         top: how many are kept, and proved.
-        asked: the other arguments of ``plan``, which hold for every instruction; with ``cta_group`` left out both are
+        options: the other arguments of ``plan``, which hold for every instruction; with ``cta_group`` left out both are
             tried on sm100.
 
     Raises:
         DescriptorError: if an argument is malformed, or nothing fits; the reasons of the best are named.
 
-    >>> found = propose("bf16", tile=(128, 256, 64), arch="sm90", top=1)
-    >>> print(found.headline)
+    >>> proposals = propose("bf16", tile=(128, 256, 64), arch="sm90", top=1)
+    >>> print(proposals.headline)
     9 plans of a tile of 128x256x64, best m64n256k16
     """
     of, whole = architecture(assumed_architecture() if arch is None else arch), three(tile, "the tile")
-    shown = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
-    given = {name: value for name, value in asked.items() if value is not None}
+    most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
+    arguments = {name: value for name, value in options.items() if value is not None}
     a = as_element_type(dtype)
-    b = as_element_type(given.get("b_dtype", a))
-    kind = kind_of_request(of, a, b, given.get("kind"), given.get("scale_dtype"), given.get("scale_vector"))
-    groups = (given.pop("cta_group"),) if "cta_group" in given else (1, 2)
+    b = as_element_type(arguments.get("b_dtype", a))
+    kind = kind_of_request(of, a, b, arguments.get("kind"), arguments.get("scale_dtype"), arguments.get("scale_vector"))
+    groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
     rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]
-    read = rows_read(rows, as_mode(given.get("legality", "strict")))
+    read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))
     fits, refused = list[Plan](), list[tuple[str, str]]()
-    given |= {"dtype": a, "tile": whole, "arch": of, "verify": False}
+    arguments |= {"dtype": a, "tile": whole, "arch": of, "verify": False}
     for shape in reversed(dividing):
-        _try(shape, given, fits, refused)
+        _try(shape, arguments, fits, refused)
     if fits:
         best = min(fits, key=_rank)
         shape = (best.asked.cta_group, *best.asked.extents)
         for majors in ((Major.K, Major.MN), (Major.MN, Major.K), (Major.MN, Major.MN)):
             names = dict(zip(("a_major", "b_major"), majors, strict=True))
-            if not any(name in given and as_major(given[name]) is not major for name, major in names.items()):
-                _try(shape, {**given, **names}, fits, refused)
+            if not any(name in arguments and as_major(arguments[name]) is not major for name, major in names.items()):
+                _try(shape, {**arguments, **names}, fits, refused)
     if not fits:
         why = "; ".join(f"{name}: {reason}" for name, reason in refused[:2]) or _none(legal, whole)
         raise DescriptorError(f"plan: an instruction must fit the tile {extents_text(whole)}, none does; {why}")
     ranked = sorted(fits, key=_rank)
-    for one in ranked[:shown]:
+    for one in ranked[:most]:
         prove_plan(one)
-    return Proposals(whole, tuple(ranked[:shown]), len(fits), tuple(refused), len(legal) - len(dividing))
+    return Proposals(whole, tuple(ranked[:most]), len(fits), tuple(refused), len(legal) - len(dividing))
 
 
 def _rank(one: Plan) -> tuple[int, int, int, int]:
@@ -271,12 +270,14 @@ def _none(legal: set[tuple[int, int, int, int]], tile: tuple[int, int, int]) -> 
 
 
 def _try(
-    shape: tuple[int, int, int, int], given: dict[str, Any], fits: list[Plan], refused: list[tuple[str, str]]
+    shape: tuple[int, int, int, int], arguments: dict[str, Any], fits: list[Plan], refused: list[tuple[str, str]]
 ) -> None:
     group, *extents = shape
     try:
-        fits.append(plan(extents, cta_group=group, **given))
+        fits.append(plan(extents, cta_group=group, **arguments))
     except DescriptorError as error:
-        majors = "".join(f", {name[0].upper()} {given[name]}-major" for name in ("a_major", "b_major") if name in given)
+        majors = "".join(
+            f", {name[0].upper()} {arguments[name]}-major" for name in ("a_major", "b_major") if name in arguments
+        )
         pair = ", cta_group 2" if group == 2 else ""
         refused.append(("m{}n{}k{}".format(*extents) + pair + majors, str(error)))

@@ -37,9 +37,9 @@ from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.proof.addresses import address_bits, fetched_rows
+from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.tmem.landing_model import landing
@@ -90,11 +90,11 @@ class Product(Told):
 class Simulation:
     """What of a plan is simulated, and nothing else."""
 
-    asked: MainLoop
+    loop: MainLoop
     a: StagedOperand
     b: StagedOperand
     line: PtxLine
-    held: Registers | TensorColumns
+    accumulators: Registers | TensorColumns
     scales: Scales | None
     loads: LoadedOperand | None = None
 
@@ -122,26 +122,26 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     """
     import numpy as np
 
-    loop, rng = simulation.asked, np.random.default_rng(seed)
+    loop, rng = simulation.loop, np.random.default_rng(seed)
     (m, n, k), stages, pair = loop.tile, simulation.stages, loop.cta_group
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
     values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
     numbers = _numbered(*(value.shape for value in values))
     read, causes = [], list[str]()
     for index, side in enumerate((simulation.a, simulation.b)):
-        taken = []
+        arrays = []
         for cta in range(pair):
             got, cause = _read(simulation, side, index, cta, numbers)
-            taken.append(got)
+            arrays.append(got)
             causes += cause
         table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
-        read.append(table[joined(taken, loop.blocks[1] if index else 1, axis=1)])
-    wanted = values
+        read.append(table[joined(arrays, loop.blocks[1] if index else 1, axis=1)])
+    operands = values
     if simulation.scales is not None:
-        read, wanted = _scaled(simulation.scales, read, wanted, pair, rng, causes)
-    expected, found = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (wanted, read))
+        read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
+    expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
     rows = m // pair
-    seen = np.concatenate([_gathered(simulation, found[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
     differs = ~(seen == expected)  # what is nowhere is NaN, and differs
     differing = int(np.count_nonzero(differs))
     proofs = _operand(simulation, simulation.a, numbers[0]), verify(simulation.b.derivation, bases=(simulation.b.base,))
@@ -155,14 +155,14 @@ def _operand(simulation: Simulation, side: StagedOperand, numbers: NDArray[Any])
         return verify(side.derivation, bases=(side.base,))
     import numpy as np
 
-    held = empty()
-    fill(held, side, numbers)
-    found = register_reads(held, side, simulation.loads)
-    wrong = np.argwhere(found != numbers)
+    memory = empty()
+    fill(memory, side, numbers)
+    numbers_read = register_reads(memory, side, simulation.loads)
+    wrong = np.argwhere(numbers_read != numbers)
     if not len(wrong):
         return LoadedReport(numbers.size, 0, "")
     stage, m, k = (int(x) for x in wrong[0])
-    lies = _element_name(int(found[stage, m, k]), [numbers])
+    lies = _element_name(int(numbers_read[stage, m, k]), [numbers])
     return LoadedReport(numbers.size, len(wrong), f"A({m},{k}) of stage {stage}: its register holds {lies}")
 
 
@@ -170,12 +170,12 @@ def _numbered(*shapes: tuple[int, ...]) -> list[NDArray[Any]]:
     """Numbers for the elements of A, then B: 1 and on."""
     import numpy as np
 
-    found, start = [], 1
+    arrays, start = [], 1
     for shape in shapes:
         count = int(np.prod(shape))
-        found.append(np.arange(start, start + count).reshape(shape))
+        arrays.append(np.arange(start, start + count).reshape(shape))
         start += count
-    return found
+    return arrays
 
 
 def _read(
@@ -184,23 +184,25 @@ def _read(
     """What one CTA's words of an operand read, as numbers of elements; and the first that is another one."""
     import numpy as np
 
-    held, pair, blocks = empty(), simulation.asked.cta_group, simulation.asked.blocks[1] if index else 1
+    memory, pair, blocks = empty(), simulation.loop.cta_group, simulation.loop.blocks[1] if index else 1
     for one, ids in zip((simulation.a, simulation.b), numbers, strict=True):
-        fill(held, one, ids, cta)
+        fill(memory, one, ids, cta)
     bits = simulation.transposed(index)
     # The rows that the CTA must give: its part of the product's rows, and of the columns its half of every N block.
     rows = np.arange(numbers[index].shape[1]).reshape(blocks, pair, -1)[:, cta].ravel()
-    wanted = numbers[index][:, rows]
+    placed = numbers[index][:, rows]
     if simulation.loads is not None and side.matrix == "A":
-        return register_reads(held, side, simulation.loads), []
-    found = fetch(held, side, bits)
-    wrong = np.argwhere(found != wanted)
+        return register_reads(memory, side, simulation.loads), []
+    fetched = fetch(memory, side, bits)
+    wrong = np.argwhere(fetched != placed)
     if not len(wrong):
-        return found, []
+        return fetched, []
     stage, mn, k = (int(x) for x in wrong[0])
     place = int(addresses(side, bits)[stage, mn, k])
-    lies = _element_name(int(found[stage, mn, k]), numbers)
-    return found, [f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"]
+    lies = _element_name(int(fetched[stage, mn, k]), numbers)
+    return fetched, [
+        f"{side.matrix}({rows[mn]},{k}) of stage {stage} is read from byte {place / 2:g}, where {lies} lies"
+    ]
 
 
 def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
@@ -222,46 +224,46 @@ def _scaled(
     counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
     ids = _numbered(*counts)
     table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
-    taken: list[list[Any]] = [[], []]
+    factor_arrays: list[list[Any]] = [[], []]
     for stage in range(counts[0][0]):
         ctas = []
         for cta in range(pair):
             rows = counts[0][1] // pair
             ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
-        taken[0].append(np.concatenate([one[0] for one in ctas]))
-        taken[1].append(ctas[-1][1])
-    for name, got, wanted in zip("AB", taken, ids, strict=True):
-        wrong = np.argwhere(np.array(got) != wanted)
+        factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
+        factor_arrays[1].append(ctas[-1][1])
+    for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
+        wrong = np.argwhere(np.array(got) != placed)
         if len(wrong):
             stage, row, q = (int(x) for x in wrong[0])
             causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
     sides = [
         [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
-        for both, from_ in ((read, taken), (values, ids))
+        for both, from_ in ((read, factor_arrays), (values, ids))
     ]
     return sides[0], sides[1]
 
 
-def _gathered(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
+def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
     """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
     import numpy as np
 
-    loop, held = simulation.asked, simulation.held
+    loop, accumulators = simulation.loop, simulation.accumulators
     rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
-    found = np.full(product.shape, np.nan)
+    total = np.full(product.shape, np.nan)
     cells = np.full((128, 512), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):
         i, j = index % loop.blocks[0], index // loop.blocks[0]
         block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
-        into = found[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
-        if isinstance(held, Registers):
-            at, elements = wgmma_elements(n), offsets(held.fragment.layout)
+        into = total[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
+        if isinstance(accumulators, Registers):
+            at, elements = wgmma_elements(n), offsets(accumulators.fragment.layout)
             into[elements % rows, elements // rows] = block[at[..., 0], at[..., 1]]
         else:
             at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
-            cells[at[..., 0], held.firsts[index] + at[..., 1]] = block
-            _read_out(cells, held, held.firsts[index], into)
-    return found
+            cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
+            _read_out(cells, accumulators, accumulators.firsts[index], into)
+    return total
 
 
 def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:
@@ -269,7 +271,9 @@ def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArra
     import numpy as np
 
     read = held.readout
-    local = np.array([[read.elements(t, v) for v in range(read.values)] for t in range(read.threads)], dtype=np.int64)
+    # A layout without a swizzle is the sum of its modes.
+    threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
+    local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
     thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
     for load in read.loads:
         m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
@@ -334,8 +338,8 @@ def fetch(memory: NDArray[Any], one: StagedOperand, transposed: Sequence[int]) -
 
     places = addresses(one, transposed)
     inside = places < memory.size
-    found: NDArray[Any] = np.where(inside, memory[np.where(inside, places, 0)], 0)
-    return found
+    bits_read: NDArray[Any] = np.where(inside, memory[np.where(inside, places, 0)], 0)
+    return bits_read
 
 
 def register_reads(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperand) -> NDArray[Any]:
@@ -349,14 +353,14 @@ def register_reads(memory: NDArray[Any], one: StagedOperand, loads: LoadedOperan
     import numpy as np
 
     places = register_bytes(loads, one) * 8 // _PLACE_BITS
-    held, at = memory[places], wgmma_a_elements(loads.each)
-    found = np.zeros((*held.shape[:3], ROWS, one.derivation.mma[1]), dtype=np.int64)
-    found[..., at[..., 0], at[..., 1]] = held
-    stages, blocks, k, rows, columns = found.shape
-    return found.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
+    registers, at = memory[places], wgmma_a_elements(loads.each)
+    elements = np.zeros((*registers.shape[:3], ROWS, one.derivation.mma[1]), dtype=np.int64)
+    elements[..., at[..., 0], at[..., 1]] = registers
+    stages, blocks, k, rows, columns = elements.shape
+    return elements.transpose(0, 1, 3, 2, 4).reshape(stages, blocks * rows, k * columns)
 
 
-def register_bytes(made: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
+def register_bytes(loaded: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
     """The address that each element of each register comes from, by the plan's own loads.
 
     Returns:
@@ -367,15 +371,15 @@ def register_bytes(made: LoadedOperand, side: StagedOperand) -> NDArray[Any]:
     d = side.derivation
     width = d.element.storage_bits // 8
     table = side.base + offsets(d.smem_tile).reshape(*d.tile[:2], -1).astype(np.int64) * width
-    tiles = table.reshape(-1, ROWS, made.blocks, d.mma[1], table.shape[2])
-    if made.loads == 1:
-        row, column = np.array([made.pointer(t) for t in range(made.fragment.threads)]).T
-        trans = ".trans" in made.move
+    tiles = table.reshape(-1, ROWS, loaded.blocks, d.mma[1], table.shape[2])
+    if loaded.loads == 1:
+        row, column = np.array([loaded.pointer(t) for t in range(loaded.fragment.threads)]).T
+        trans = ".trans" in loaded.move
         at = tiles[:, row, :, column].transpose(3, 1, 2, 0)  # (stage, M block, K block, thread)
-        return np.array([[[ldmatrix_bytes(k, made.each, trans=trans) for k in m] for m in stage] for stage in at])
-    elements = offsets(made.fragment.layout)
+        return np.array([[[ldmatrix_bytes(k, loaded.each, trans=trans) for k in m] for m in stage] for stage in at])
+    elements = offsets(loaded.fragment.layout)
     at = tiles[:, elements % ROWS, :, elements // ROWS].transpose(4, 2, 3, 0, 1)
-    return at.reshape(*at.shape[:4], -1, made.each)
+    return at.reshape(*at.shape[:4], -1, loaded.each)
 
 
 def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
@@ -383,13 +387,14 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     import numpy as np
 
     d, blocks = one.derivation, []
+    unit = address_bits(d.element)
     pairs = [(s, i) for s in range(len(one.stage_steps)) for i in range(len(one.mn_steps))]
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = fetched_rows(words, arch=d.arch, element=d.element, major=major, shape=d.mma)
-        blocks.append(np.array(read).reshape(len(one.stage_steps), -1, d.mma[1]))
-    return np.concatenate(blocks, axis=2).astype(np.int64) * address_bits(d.element) // _PLACE_BITS
+        read = read_addresses(words, d.arch, dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
+        blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
+    return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 
 def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int) -> tuple[NDArray[Any], ...]:
@@ -415,17 +420,17 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
         source = read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]
         cells[landed[:, 2], landed[:, 3]] = shared[source]
-    found = []
+    arrays = []
     for index, (one, _, ids) in enumerate(parts):
         count = ids.shape[2] // len(scales.pointers)
         blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
-        rows, taken = one.mn // blocks, []
+        rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):
             reached = [scales.pointer_at(index, block, k) for block in range(blocks)]
-            taken.append(np.concatenate([factor_bytes(at, rows, count, halves=halves) for at in reached]))
-        where = np.concatenate(taken, axis=1)
-        found.append(cells[where[..., 0], where[..., 1], where[..., 2]])
-    return tuple(found)
+            rows_of_bytes.append(np.concatenate([factor_bytes(at, rows, count, halves=halves) for at in reached]))
+        where = np.concatenate(rows_of_bytes, axis=1)
+        arrays.append(cells[where[..., 0], where[..., 1], where[..., 2]])
+    return tuple(arrays)
 
 
 #: Where the two transpose bits are in an instruction descriptor, A first (PTX ISA 9.1, Tables 42-44).

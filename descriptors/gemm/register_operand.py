@@ -102,9 +102,9 @@ def a_in_registers(loop: MainLoop, side: StagedOperand) -> LoadedOperand:
         loop: the instruction and the tile, with A in registers.
         side: A in shared memory.
     """
-    held = fragment(f"wgmma.{loop.name}.A.{loop.a.name}")
+    a_fragment = fragment(f"wgmma.{loop.name}.A.{loop.a.name}")
     move = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     if side.derivation.major is Major.MN:
         bits = loop.a.storage_bits
         move = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" if bits == 16 else f"ld.shared.b{bits}"
-    return LoadedOperand(held, move, loop.blocks[2])
+    return LoadedOperand(a_fragment, move, loop.blocks[2])

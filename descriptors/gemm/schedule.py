@@ -47,8 +47,8 @@ def order(plan: Plan) -> tuple[IssueStep, ...]:
         plan: the plan.
 
     >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
-    >>> [one.what for one in order(made) if "wgmma" in one.what][:3]
+    >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
+    >>> [one.what for one in order(example) if "wgmma" in one.what][:3]
     ['wgmma.fence.sync.aligned', '4 x wgmma.mma_async', 'wgmma.commit_group.sync.aligned']
     """
     if isinstance(plan.accumulators, Registers):
@@ -63,10 +63,10 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
     if plan.asked.cluster != (1, 1):
         readers += f", in {sum(plan.asked.cluster) - 1} CTAs: all that this one sends to"
     yield IssueStep("TMA", "mbarrier.try_wait.parity empty[s]", f"{when}: {readers}")
-    told = f"{plan.transaction_bytes} bytes of this CTA"
+    reason = f"{plan.transaction_bytes} bytes of this CTA"
     if pair:
-        told += f"; {2 * plan.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
-    yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {plan.transaction_bytes}", told)
+        reason += f"; {2 * plan.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
+    yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {plan.transaction_bytes}", reason)
     what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
     if plan.asked.cluster != (1, 1):
         count = plan.a.own_boxes + plan.b.own_boxes
@@ -84,26 +84,26 @@ def _there(plan: Plan) -> str:
     return "" if plan.asked.cluster == (1, 1) else f" of {sum(plan.asked.cluster) - 1} CTAs"
 
 
-def _wgmma(plan: Plan, held: Registers) -> Iterator[IssueStep]:
+def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     m, n, k = plan.asked.blocks
-    count = m // held.warpgroups * n * k
+    count = m // accumulators.warpgroups * n * k
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
     if plan.loads is not None:
-        loads = m // held.warpgroups * k * plan.loads.loads
+        loads = m // accumulators.warpgroups * k * plan.loads.loads
         yield IssueStep("MMA", f"{loads} x {plan.loads.move}", f"A into {plan.loads.registers} registers an M block")
     yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
-    blocks = f"{counted(k, 'K block')} of {counted(held.each, 'accumulator')}"
+    blocks = f"{counted(k, 'K block')} of {counted(accumulators.each, 'accumulator')}"
     yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
     yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
-    told = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
-    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", told)
+    reason = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
+    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
     yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
 
 
-def _alloc(held: TensorColumns) -> Iterator[IssueStep]:
-    told = f"one warp, once; {held.plan.used} columns are used"
-    yield IssueStep("one warp", f"tcgen05.alloc {held.plan.allocate} columns", told)
+def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
+    reason = f"one warp, once; {accumulators.plan.used} columns are used"
+    yield IssueStep("one warp", f"tcgen05.alloc {accumulators.plan.allocate} columns", reason)
     yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
 
 
@@ -124,13 +124,15 @@ def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
     yield IssueStep("MMA", "tcgen05.commit done", "after the last stage, for those who read the accumulators")
 
 
-def _readout(held: TensorColumns) -> Iterator[IssueStep]:
-    loads = len(held.readout.loads) // 4 * len(held.firsts)
+def _readout(accumulators: TensorColumns) -> Iterator[IssueStep]:
+    loads = len(accumulators.readout.loads) // 4 * len(accumulators.firsts)
     yield IssueStep("epilogue", "mbarrier.try_wait.parity done", "four warps, each for its own lanes")
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
-    yield IssueStep("epilogue", f"{loads} x {held.readout.move.ptx}", "each warp")
+    yield IssueStep("epilogue", f"{loads} x {accumulators.readout.move.ptx}", "each warp")
     yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
-    yield IssueStep("one warp", f"tcgen05.dealloc {held.plan.allocate} columns", "after a barrier of all readers")
+    yield IssueStep(
+        "one warp", f"tcgen05.dealloc {accumulators.plan.allocate} columns", "after a barrier of all readers"
+    )
 
 
 def events(plan: Plan) -> list[str]:
@@ -143,24 +145,26 @@ def events(plan: Plan) -> list[str]:
     >>> events(plan("m128n32k16", "bf16", tile=(128, 32, 16), verify=False))[:4]
     ['alloc d 32', 'relinquish', 'mma d 32 idesc 0x08080490', 'ld d 32x32b.x32 warp 0']
     """
-    held = plan.accumulators
-    if isinstance(held, Registers):
+    accumulators = plan.accumulators
+    if isinstance(accumulators, Registers):
         return []
-    lines = [f"alloc d {held.plan.allocate}", "relinquish"]
+    lines = [f"alloc d {accumulators.plan.allocate}", "relinquish"]
     if plan.scales is not None:
         shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
         copies = zip(shapes, plan.scales.copies(), strict=True)
         lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
-    width = held.readout.fragment.columns
-    for first in held.firsts:
+    width = accumulators.readout.fragment.columns
+    for first in accumulators.firsts:
         place = f"d+{first}" if first else "d"
         lines.append(f"mma {place} {width} idesc {word_text(plan.line.idescs[0], 32)}")
-    for first in held.firsts:
-        for load in held.readout.loads:
+    for first in accumulators.firsts:
+        for load in accumulators.readout.loads:
             column = first + load.column
             place = ("d" + (f"+{column}" if column else "")) + (f"@{load.lane}" if load.lane else "")
-            lines.append(f"ld {place} {held.readout.move.shape}.x{held.readout.move.num} warp {load.warp}")
-    return [*lines, f"dealloc d {held.plan.allocate}"]
+            lines.append(
+                f"ld {place} {accumulators.readout.move.shape}.x{accumulators.readout.move.num} warp {load.warp}"
+            )
+    return [*lines, f"dealloc d {accumulators.plan.allocate}"]
 
 
 #: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).
@@ -241,10 +245,10 @@ def _wavefronts(side: StagedOperand) -> list[int]:
     d = side.derivation
     each = 8 * _ROW_BYTES // d.element.storage_bits
     width, height = (each, _ROWS) if d.major is Major.MN else (_ROWS, each)
-    found = []
+    fronts = []
     for mn in range(0, d.tile[0], width):
         for k in range(0, d.tile[1], height):
             rows = [(mn, k + i) if d.major is Major.MN else (mn + i, k) for i in range(_ROWS)]
             places = [side.base + d.smem_tile((*row, 0)) * d.element.storage_bits // 8 for row in rows]
-            found.append(wavefronts(places, _ROW_BYTES))
-    return found
+            fronts.append(wavefronts(places, _ROW_BYTES))
+    return fronts

@@ -115,9 +115,9 @@ def _ask(
     questions: list[dict[str, Any]], chunks: list[list[int]], each_s: float, last: bool = False
 ) -> list[list[WordAnswer] | None]:
     """Answers by chunk; ``None`` for a chunk that killed the compiler, unless it is the ``last`` try."""
-    asked = [[questions[index] for index in chunk] for chunk in chunks]
+    requests = [[questions[index] for index in chunk] for chunk in chunks]
     answers: list[list[WordAnswer] | None] = []
-    for chunk, reply in zip(chunks, ask("descriptors.oracle.dsl.words", asked, each_s=each_s, batch=8), strict=True):
+    for chunk, reply in zip(chunks, ask("descriptors.oracle.dsl.words", requests, each_s=each_s, batch=8), strict=True):
         if reply.status == "ok":
             answers.append([_answer(value) for value in reply.value])
         else:

@@ -71,12 +71,12 @@ class Summary:
 
     def __str__(self) -> str:
         """As ``proved 40, refused 8; 0 skipped; 1.3 M elements, 0.2 s: 240 points/s, 6.5 M elements/s``."""
-        made = sum(self.counts.values())
-        told = ", ".join(f"{status} {count}" for status, count in sorted(self.counts.items())) or "nothing to do"
-        rate = f"{made / self.seconds:.0f} points/s, {self.elements / self.seconds / 1e6:.1f} M elements/s"
+        points = sum(self.counts.values())
+        tally = ", ".join(f"{status} {count}" for status, count in sorted(self.counts.items())) or "nothing to do"
+        rate = f"{points / self.seconds:.0f} points/s, {self.elements / self.seconds / 1e6:.1f} M elements/s"
         before = f" ({self.disproved_before} disproved)" if self.disproved_before else ""
         work = f"{self.elements / 1e6:.1f} M elements, {self.seconds:.1f} s"
-        return f"{told}; {self.skipped} skipped{before}; {work}: {rate}"
+        return f"{tally}; {self.skipped} skipped{before}; {work}: {rate}"
 
 
 def atlas(
@@ -120,12 +120,14 @@ def atlas(
         todo = _Todo(points, rows.statuses(), prove, progress)
         alone = executor is None and count == 1
         with nullcontext() if alone else _deferred_interrupt() as done, _pool(executor, count) as pool:
-            for made in _results(_batches(todo), prove, pool, done):
-                rows.write(made)
-                counts.update(str(row["status"]) for row in made)
-                elements += sum(int(row["elements"]) for row in made if row["status"] in ("proved", "disproved"))
+            for rows_of_batch in _results(_batches(todo), prove, pool, done):
+                rows.write(rows_of_batch)
+                counts.update(str(row["status"]) for row in rows_of_batch)
+                elements += sum(
+                    int(row["elements"]) for row in rows_of_batch if row["status"] in ("proved", "disproved")
+                )
                 if progress is not None:
-                    progress(len(made))
+                    progress(len(rows_of_batch))
     seconds = max(time.perf_counter() - begun, 1e-9)
     return Summary(counts, todo.skipped, elements, seconds, todo.disproved)
 
@@ -136,7 +138,7 @@ def key_of(point: Point) -> str:
     >>> key_of({"arch": "sm100", "dtype": "bf16", "tile": (128, 64), "order": None})
     'arch=sm100 dtype=bf16 order=default tile=128x64'
     """
-    return " ".join(f"{name}={_shown(point[name])}" for name in sorted(point))
+    return " ".join(f"{name}={_value_text(point[name])}" for name in sorted(point))
 
 
 def row_of(point: Point, prove: bool) -> Row:
@@ -319,7 +321,7 @@ def _next_rows(done: _Done, waiting: set[Future[list[Row]]]) -> list[Row]:
     return task.result()
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, (tuple, list)):
         return "x".join(map(str, value))
     return "default" if value is None else str(value)

@@ -78,15 +78,15 @@ class JsonLines:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.found: dict[str, str] = {}
+        self.by_key: dict[str, str] = {}
         self.end, self.cut = 0, False
 
     def __enter__(self) -> JsonLines:
         try:
             self.file: IO[bytes] = open(self.path, "a+b")
         except OSError as error:
-            found = f"found {error.strerror}; {self.path}"
-            raise DescriptorError(f"atlas: the output must be a file in a folder that is there, {found}") from error
+            reason = f"found {error.strerror}; {self.path}"
+            raise DescriptorError(f"atlas: the output must be a file in a folder that is there, {reason}") from error
         try:
             _hold(self.file, self.path)
             self._look()
@@ -100,7 +100,7 @@ class JsonLines:
 
     def statuses(self) -> dict[str, str]:
         """The status of every key; where a key has several rows, of the last."""
-        return dict(self.found)
+        return dict(self.by_key)
 
     def rows(self) -> Iterator[Row]:
         """Every whole row of the file."""
@@ -136,7 +136,7 @@ class JsonLines:
                 raise DescriptorError(
                     f"atlas: every line must be a row of an atlas, found {text}; {self.path}:{number}"
                 )
-            self.found[row["key"]] = row["status"]
+            self.by_key[row["key"]] = row["status"]
             self.end += len(line)
 
 
@@ -205,13 +205,13 @@ class ParquetParts:
         self.path.mkdir(parents=True, exist_ok=True)
         self.journal.__enter__()
         try:
-            self.found = self._parts_read()
+            self.by_key = self._parts_read()
         except BaseException:
             self.journal.__exit__()
             raise
         # What a run left that was killed; it may have been killed after the rows had become a part.
-        self.held = [row for row in self.journal.rows() if self.found.get(row["key"]) != row["status"]]
-        self.found |= {row["key"]: row["status"] for row in self.held}
+        self.pending = [row for row in self.journal.rows() if self.by_key.get(row["key"]) != row["status"]]
+        self.by_key |= {row["key"]: row["status"] for row in self.pending}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -222,13 +222,13 @@ class ParquetParts:
 
     def statuses(self) -> dict[str, str]:
         """The status of every key; where a key has several rows, of the last."""
-        return dict(self.found)
+        return dict(self.by_key)
 
     def write(self, rows: list[Row]) -> None:
         """Add rows to the journal; make a part of them when there are enough."""
         self.journal.write(rows)
-        self.held += rows
-        if len(self.held) >= PART_ROWS:
+        self.pending += rows
+        if len(self.pending) >= PART_ROWS:
             self._flush()
 
     def _need_own(self) -> None:
@@ -244,34 +244,34 @@ class ParquetParts:
 
     def _parts_read(self) -> dict[str, str]:
         """Key and status of every row of every part."""
-        found: dict[str, str] = {}
+        statuses: dict[str, str] = {}
         for part in self._parts():
             try:
                 table = self.parquet.read_table(part, columns=["key", "status"])
-                found |= zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
+                statuses |= zip(table["key"].to_pylist(), table["status"].to_pylist(), strict=True)
             except (self.arrow.ArrowException, KeyError, OSError) as error:
                 reason = " ".join(str(error).split())[:120]
                 raise DescriptorError(
                     f"atlas: every part must be Parquet with the columns key and status, found {reason}; {part}"
                 ) from None
-        return found
+        return statuses
 
     def _flush(self) -> None:
         """Make a part of the rows that are held, then forget the journal: in this order, nothing is ever lost."""
-        if self.held:
+        if self.pending:
             last = max((int(_PART.fullmatch(part.name)[1]) for part in self._parts()), default=-1)  # type: ignore[index]
             target = self.path / f"part-{last + 1:05d}.parquet"
             begun = target.with_name(target.name + ".begun")
-            self.parquet.write_table(self.arrow.Table.from_pylist(self.held, schema=self._schema()), begun)
+            self.parquet.write_table(self.arrow.Table.from_pylist(self.pending, schema=self._schema()), begun)
             begun.replace(target)
-            self.held = []
+            self.pending = []
         self.journal.clear()
 
     def _schema(self) -> Any:
         numbers, text, count = self.arrow.list_(self.arrow.int64()), self.arrow.string(), self.arrow.int64()
         lists, counts = ("tile", "mma", "order"), ("leading_byte_offset", "stride_byte_offset", "subtiles", "elements")
         named = {**dict.fromkeys(lists, numbers), **dict.fromkeys(counts, count)}
-        columns = dict.fromkeys(name for row in self.held for name in row)
+        columns = dict.fromkeys(name for row in self.pending for name in row)
         return self.arrow.schema([(name, named.get(name, text)) for name in columns])
 
 

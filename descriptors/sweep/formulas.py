@@ -148,8 +148,8 @@ def _cells(row: FormulaRow, show: Callable[[Any], str], times: str) -> tuple[str
         offsets.append("-" if name in d.match.idle else f"({formula})" if name in d.dont_care else formula)
     steps = {"MN": "", "K": ""}
     for step in d.steps:
-        told = f"{show(row.in_extents(step.extent))}{times}{show(row.in_extents(step.bytes))}"
-        steps[step.dimension] += f", {told}" if steps[step.dimension] else told
+        span = f"{show(row.in_extents(step.extent))}{times}{show(row.in_extents(step.bytes))}"
+        steps[step.dimension] += f", {span}" if steps[step.dimension] else span
     unit, mma = map(extents_text, (row.unit, d.mma))
     return str(d.major), str(d.swizzle), row.first, str(d.element.storage_bits), unit, mma, *offsets, *steps.values()
 

@@ -52,7 +52,7 @@ def extents(text: object) -> tuple[int, ...]:
     >>> extents("64:256:64,512")
     (64, 128, 192, 256, 512)
     """
-    found: list[int] = []
+    every: list[int] = []
     for part in str(text).split(",") if isinstance(text, (str, int)) else [""]:
         numbers = part.split(":")
         if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() and len(n) <= 9 for n in numbers):
@@ -60,8 +60,8 @@ def extents(text: object) -> tuple[int, ...]:
         first, last, step = (*map(int, numbers), *(map(int, numbers[:1]) if len(numbers) == 1 else ()), 1)[:3]
         if first < 1 or last < first or step < 1 or (last - first) // step >= _MOST_VALUES:
             raise DescriptorError(f"atlas: a range must run upwards from 1 or more, found {brief(text)}")
-        found += range(first, last + 1, step)
-    return tuple(dict.fromkeys(found))
+        every += range(first, last + 1, step)
+    return tuple(dict.fromkeys(every))
 
 
 @frozen
@@ -184,13 +184,13 @@ def lattice(
     return points
 
 
-def _names(given: Any, every: Iterable[str]) -> tuple[Any, ...]:
-    if isinstance(given, str):
-        given = every if given == "all" else given.split(",")
+def _names(names: Any, every: Iterable[str]) -> tuple[Any, ...]:
+    if isinstance(names, str):
+        names = every if names == "all" else names.split(",")
     try:
-        return tuple(dict.fromkeys(given))
+        return tuple(dict.fromkeys(names))
     except TypeError:
-        raise DescriptorError(f"atlas: names must be a list, found {brief(given)}") from None
+        raise DescriptorError(f"atlas: names must be a list, found {brief(names)}") from None
 
 
 def _order(name: Any) -> tuple[int, int] | None:

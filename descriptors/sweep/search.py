@@ -47,11 +47,9 @@ from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
-from descriptors.smem.proof.addresses import address_bits, stored_rows
 from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
-from descriptors.smem.words.descriptor import Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen
@@ -185,8 +183,8 @@ def as_producer(producer: object, tile: tuple[int, int]) -> Producer:
     moved = offsets(producer)
     low, high = int(moved.min()), int(moved.max())
     if low < 0 or high >= size(tile):
-        found = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
-        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {found}")
+        offsets_text = f"{low} to {high}; producer = {producer}, tile = ({tile[0]},{tile[1]})"
+        raise DescriptorError(f"search: producer must stay in [0,{size(tile)}), found {offsets_text}")
     return producer
 
 
@@ -335,10 +333,10 @@ def _measured(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[
     for order in ((0, 1), (1, 0)) if major is Major.K else ((1, 0), (0, 1)):
         try:
             d = _derived(question, major, swizzle, order)
-            bits = np.array(stored_rows(d.smem_tile, d.element)) * address_bits(d.element)
         except LayoutError as error:
             refused.setdefault(str(error), []).append(order)
             continue
+        bits = offsets(d.smem_tile).astype(np.int64) * d.element.storage_bits
         same = next((one.orders for one in made if (bits == one.bits).all()), None)
         if same is None:
             made.append(_Made(d, bits, [order]))
@@ -363,7 +361,11 @@ class _Made(NamedTuple):
 def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tuple[int, int]) -> Derivation:
     """A candidate, not proved yet."""
     tile = _padded(question, major, swizzle)
-    return derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
+    d = derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
+    if (needed := size(tile) * d.element.storage_bits // 8) > WINDOW_BYTES:
+        must = f"search: a tile must lie in the {WINDOW_BYTES} bytes that a start address can name"
+        raise DescriptorError(f"{must}, found {brief(needed)}; tile = ({tile[0]},{tile[1]})")
+    return d
 
 
 def _padded(question: _Question, major: Major, swizzle: SwizzleMode) -> tuple[int, int]:

@@ -3,9 +3,9 @@
 Law: a line for every finding, best first, numbered from 1.
 
 >>> from descriptors.sweep.search import survey
->>> found = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings
->>> listed = [[str(number), str(one.major), str(one.swizzle)] for number, one in enumerate(found, 1)]
->>> [line.split()[:3] for line in findings_table(found)[1:]] == listed
+>>> ranked = survey(tile=(64, 32), dtype="bf16", mma=(64, 16)).findings
+>>> listed = [[str(number), str(one.major), str(one.swizzle)] for number, one in enumerate(ranked, 1)]
+>>> [line.split()[:3] for line in findings_table(ranked)[1:]] == listed
 True
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from descriptors.answers import fields
 from descriptors.smem.instructions.transpose import transpose_note
-from descriptors.smem.words.bitfield import SMEM_BYTES, WINDOW_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, extents_text, word_text
@@ -77,32 +77,32 @@ def findings_table(findings: Sequence[Finding]) -> list[str]:
     return aligned([["#", *_TABLE], *rows], ">")
 
 
-def derive_command(finding: Finding, asked: Asked) -> str:
+def derive_command(finding: Finding, request: Asked) -> str:
     """The command that derives a finding, with its stages if the start address can name them all.
 
     Args:
         finding: one that a search found.
-        asked: what was searched for: of which kind the instruction is, how strictly the tables are read.
+        request: what was searched for: of which kind the instruction is, how strictly the tables are read.
 
     >>> from descriptors.sweep.search import survey
-    >>> found = survey(tile=(64, 16), dtype="bf16", mma=(64, 16))
-    >>> print(derive_command(found.findings[0], found.asked).partition(" --mma")[0])
+    >>> outcome = survey(tile=(64, 16), dtype="bf16", mma=(64, 16))
+    >>> print(derive_command(outcome.findings[0], outcome.asked).partition(" --mma")[0])
     descriptors derive --dtype bf16 --major K --swizzle 32B --tile 64x16
     """
     d, total = finding.derivation, finding.total_bytes
     staged = finding.stages > 1 and total <= WINDOW_BYTES
-    shown = total if staged or finding.stages == 1 else finding.stage_bytes
+    bytes_needed = total if staged or finding.stages == 1 else finding.stage_bytes
     words = [
         f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",
         f"--tile {extents_text((*d.tile, finding.stages) if staged else d.tile)}",
         f"--mma {extents_text(d.mma)} --order {','.join(map(str, (*d.order, 2) if staged else d.order))}",
         f"--arch {d.arch}",
         f"--operand {d.operand}" if d.operand else "",
-        f"--kind {asked.kind}" if asked.kind else "",
-        f"--cta-group {asked.cta_group}" if asked.cta_group else "",
-        "--sparse" if asked.sparse else "",
-        f"--legality {asked.legality}" if asked.legality != "strict" else "",
-        "--capacity none" if shown > SMEM_BYTES else "",
+        f"--kind {request.kind}" if request.kind else "",
+        f"--cta-group {request.cta_group}" if request.cta_group else "",
+        "--sparse" if request.sparse else "",
+        f"--legality {request.legality}" if request.legality != "strict" else "",
+        "--capacity none" if bytes_needed > SMEM_BYTES else "",
     ]
     return " ".join(word for word in words if word)
 
@@ -115,26 +115,26 @@ def tell_survey(survey: Survey, top: int | None = None, everything: bool = False
         top: how many of the best are shown; all if left out.
         everything: list every refused candidate with its whole reason.
     """
-    found = _best(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
-    return "\n".join([_title(survey), "", *found, *_refused(survey, everything)])
+    body = _best(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
+    return "\n".join([_title(survey), "", *body, *_refused(survey, everything)])
 
 
 def _title(survey: Survey) -> str:
-    asked = survey.asked
-    stages = f"{asked.stages} stage{'s' if asked.stages > 1 else ''}"
+    request = survey.asked
+    stages = f"{request.stages} stage{'s' if request.stages > 1 else ''}"
     return (
-        f"{asked.dtype} tile {extents_text(asked.tile)}, {stages}, mma {extents_text(asked.mma)}, {asked.arch}, "
-        f"producer {asked.producer}, {asked.smem} bytes of shared memory"
+        f"{request.dtype} tile {extents_text(request.tile)}, {stages}, mma {extents_text(request.mma)}, "
+        f"{request.arch}, producer {request.producer}, {request.smem} bytes of shared memory"
     )
 
 
-def _best(survey: Survey, shown: Sequence[Finding]) -> Iterator[str]:
-    yield from [*findings_table(shown), ""]
-    if len(shown) < len(survey.findings):
-        yield from [f"the best {len(shown)} of {len(survey.findings)}", ""]
+def _best(survey: Survey, best: Sequence[Finding]) -> Iterator[str]:
+    yield from [*findings_table(best), ""]
+    if len(best) < len(survey.findings):
+        yield from [f"the best {len(best)} of {len(survey.findings)}", ""]
     yield from [
         "every one proved; the first again, with all its steps:",
-        f"  {derive_command(shown[0], survey.asked)}",
+        f"  {derive_command(best[0], survey.asked)}",
         "",
     ]
     yield from _legend(survey)
@@ -151,8 +151,8 @@ def _legend(survey: Survey) -> Iterator[str]:
     yield f"sorted by {key}; the columns, all memory in bytes:"
     order = "stacking order of the atoms: 0,1 along MN first; 1,0 along K first; any: the same"
     yield from aligned([("order", order), *((_heading(name), text) for name, text in COLUMNS.items())], indent=2)
-    derived = (one.derivation for one in survey.findings)
-    yield from sorted({f"  {transpose_note(d.arch, d.operand)}" for d in derived if d.transposed})
+    derivations = (one.derivation for one in survey.findings)
+    yield from sorted({f"  {transpose_note(d.arch, d.operand)}" for d in derivations if d.transposed})
     yield from sorted({f"  no boxes: {_short(one.plan_refused)}" for one in survey.findings if one.plan_refused})
     yield from sorted({f"  no stores: {one.stores_refused}" for one in survey.findings if one.stores_refused})
 
@@ -164,13 +164,13 @@ def _short(reason: str) -> str:
 def _refused(survey: Survey, everything: bool) -> Iterator[str]:
     if not survey.refusals:
         return
-    shown = survey.refusals if everything or not survey.findings else survey.refusals[:_REFUSALS]
+    refusals = survey.refusals if everything or not survey.findings else survey.refusals[:_REFUSALS]
     yield from ["", f"refused: {sum(len(one.orders) for one in survey.refusals)} candidates"]
-    for one in shown:
+    for one in refusals:
         reason = one.reason if everything else _short(one.reason)
         yield f"  {one.major!s:>2}  {one.swizzle!s:<12}  {_orders(one):<3}  {reason}"
-    if len(shown) < len(survey.refusals):
-        yield f"  and {len(survey.refusals) - len(shown)} more (--all)"
+    if len(refusals) < len(survey.refusals):
+        yield f"  and {len(survey.refusals) - len(refusals)} more (--all)"
 
 
 def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
     }
 
 
-def _finding_record(finding: Finding, asked: Asked) -> dict[str, Any]:
+def _finding_record(finding: Finding, request: Asked) -> dict[str, Any]:
     """Everything that a program needs of one finding: the choice, all columns, the word, and the command."""
     d, plan = finding.derivation, finding.plan
     return {
@@ -207,7 +207,7 @@ def _finding_record(finding: Finding, asked: Asked) -> dict[str, Any]:
         "proved_elements": finding.proof.elements,
         "proved_at": finding.proof.bases,
         "evidence": finding.proof.evidence,
-        "command": derive_command(finding, asked),
+        "command": derive_command(finding, request),
     }
 
 

@@ -27,9 +27,9 @@ from descriptors.tmem.tmem_fragment import (
     PAIRS,
     Datapath,
     TmemFragment,
-    checked,
     column_step,
     lane_step,
+    need_columns,
     spread,
 )
 from layoutalg import Layout, append, composition
@@ -61,14 +61,14 @@ def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapat
     """
     if sparse and (cta_group, ws, m) == (2, False, 128):
         return _SPARSE_PAIR
-    found = _PATHS.get((cta_group, ws, m))
-    if found is None:
+    path = _PATHS.get((cta_group, ws, m))
+    if path is None:
         legal = " or ".join(
             str(one) for pair, stationary, one in sorted(_PATHS) if (pair, stationary) == (cta_group, ws)
         )
         form = f"cta_group {brief(cta_group)}{' .ws' if ws else ''}"
         raise DescriptorError(f"accumulator: M must be {legal or 'that of an instruction'}, found {brief(m)}; {form}")
-    return found
+    return path
 
 
 def accumulator(
@@ -126,7 +126,7 @@ def accumulator(
         layout, modes = append(append(layout, rest[0]), rest[1]), ("m", "n", "M tile", "N tile")
     what = f"accumulator of {m}x{n} {dtype}, cta_group {pair}{' .ws' if ws else ''}{' sparse' if sparse else ''}"
     evidence = DOCUMENTED if (path, letter) == _SPARSE_PAIR else NVIDIA
-    return checked(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
+    return need_columns(TmemFragment(what, modes, layout, bits, f"layout {letter} ({path.name})", evidence))
 
 
 def _tiles(tiles: object) -> tuple[int, int]:
@@ -145,6 +145,6 @@ def _tile_steps(path: Datapath, columns: int, bits: int, counts: tuple[int, int]
         along = Layout((2, 1 << 10), (16 * lane_step(bits), step))
     else:
         along = Layout(1 << 11, step)
-    made = composition(along, Layout(counts))
-    assert isinstance(made, Layout)
-    return made
+    tiles = composition(along, Layout(counts))
+    assert isinstance(tiles, Layout)
+    return tiles

@@ -79,11 +79,11 @@ def tcgen05_cells(m: int, n: int, cta_group: int) -> NDArray[np.int64]:
     raise DescriptorError(f"accumulator model: M must be 64, 128 or 256, found {m}; cta_group {cta_group}")
 
 
-def joined(held: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> NDArray[Any]:
+def joined(blocks: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> NDArray[Any]:
     """The rows of B that one instruction after the other takes: of each the first half as CTA 0's words read them.
 
     Args:
-        held: what each CTA's words read, block by block along an axis.
+        blocks: what each CTA's words read, block by block along an axis.
         instructions: along N.
         axis: along which the rows are.
 
@@ -96,5 +96,5 @@ def joined(held: Sequence[NDArray[Any]], instructions: int, *, axis: int) -> NDA
     """
     import numpy as np
 
-    parts = [np.split(one, instructions, axis=axis) for one in held]
+    parts = [np.split(one, instructions, axis=axis) for one in blocks]
     return np.concatenate([part for block in zip(*parts, strict=True) for part in block], axis=axis)

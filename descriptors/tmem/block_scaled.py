@@ -54,10 +54,10 @@ def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vecto
     """
     if scale_dtype is None and not (isinstance(vector, int) and vector == 16):
         scale_dtype = "ue8m0"
-    named = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector)
-    if not named.startswith("mx"):
-        raise DescriptorError(f"block-scaled: the kind must have scale factors, found {named}")
-    return named
+    mma_kind = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector)
+    if not mma_kind.startswith("mx"):
+        raise DescriptorError(f"block-scaled: the kind must have scale factors, found {mma_kind}")
+    return mma_kind
 
 
 def factors_of(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int, str]:
@@ -72,9 +72,9 @@ def factors_of(kind: str, dtype: str | None, vector: int | None) -> tuple[str, i
     rows = [row for row in SCALES if row.kind == kind and DENSE_K["sm100", kind] in row.k]
     first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector)]
     if not first:
-        known = ", ".join(f"{row.dtype} by {row.vector}" for row in rows)
-        found = f"{dtype or 'any'} by {vector or 'any'}"
-        raise DescriptorError(f"block-scaled: scale factors must be {known}, found {found}; kind {kind}")
+        legal = ", ".join(f"{row.dtype} by {row.vector}" for row in rows)
+        request = f"{dtype or 'any'} by {vector or 'any'}"
+        raise DescriptorError(f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}")
     row = first[-1] if dtype is None and kind == "mxf4nvf4" else first[0]
     return row.dtype, row.vector, row.name
 
@@ -205,27 +205,27 @@ def block_scaled(
     (['0xc000401000010000', '0xc000400000010000', '0x8020480'], 32)
     """
     b_type = a_dtype if b_dtype is None else b_dtype
-    named = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
-    dtype, vector, qualifier = factors_of(named, scale_dtype, scale_vector)
-    step = DENSE_K["sm100", named]
+    mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
+    dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector)
+    step = DENSE_K["sm100", mma_kind]
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:
-        raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {named}")
+        raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {mma_kind}")
     types = type_name(a_dtype), type_name(b_type)
     m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
     plan = tmem_plan(
-        m, n, depth, types[0], b_dtype=types[1], kind=named, cta_group=cta_group, scale_dtype=dtype,
+        m, n, depth, types[0], b_dtype=types[1], kind=mma_kind, cta_group=cta_group, scale_dtype=dtype,
         scale_vector=vector, accumulators=accumulators, legality=legality,
     )  # fmt: skip
     sides: tuple[_Side, _Side] = (m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B")
-    a, b = (_operand(side, depth, step, named, cta_group, legality) for side in sides)
+    a, b = (_operand(side, depth, step, mma_kind, cta_group, legality) for side in sides)
     twofold = (cta_group, m) == (2, 128)
     sfa = scale_factors(m // cta_group, depth, vector, step=step, of_64=twofold)
     sfb = scale_factors(n, depth, vector, step=step, halves=twofold)
 
     def word(sfa_id: int, sfb_id: int) -> int:
         return idesc(
-            *types, m=m, n=n, kind=named, scale_dtype=dtype, scale_vector=vector, cta_group=cta_group, sfa_id=sfa_id,
+            *types, m=m, n=n, kind=mma_kind, scale_dtype=dtype, scale_vector=vector, cta_group=cta_group, sfa_id=sfa_id,
             sfb_id=sfb_id, legality=legality,
         )  # fmt: skip
 
@@ -233,13 +233,13 @@ def block_scaled(
     for i, (at_a, at_b) in enumerate(zip(sfa.places, sfb.places, strict=True)):
         pointers = (at.pointer(plan.part(name).column) for at, name in ((at_a, "SFA"), (at_b, "SFB")))
         steps.append(MmaStep(_word(a, i), _word(b, i), word(at_a.byte, at_b.byte), *pointers))
-    return BlockScaled(named, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
+    return BlockScaled(mma_kind, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
 
 
 def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
     """An operand of one CTA, not proved yet."""
-    mn, dtype, asked, which = side
-    swizzle = widest_swizzle(k, dtype) if asked is None else asked
+    mn, dtype, swizzle_name, which = side
+    swizzle = widest_swizzle(k, dtype) if swizzle_name is None else swizzle_name
     return derive(
         (mn // cta_group, k), dtype, "K", swizzle, (mn // cta_group, step), operand=which, kind=kind,
         cta_group=cta_group, legality=legality, verify=False,

@@ -103,15 +103,15 @@ class ColumnPlan(Told):
         for part in self.parts:
             if part.name == name:
                 return part
-        known = ", ".join(part.name for part in self.parts)
-        raise DescriptorError(f"tmem plan: a part must be one of {known}, found {name!r}")
+        names = ", ".join(part.name for part in self.parts)
+        raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
 
 
-def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
+def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
     """Give each part its columns.
 
     Args:
-        wanted: the parts, in order; one with a lane shares the columns of the part before it.
+        parts: the parts, in order; one with a lane shares the columns of the part before it.
         ctas: CTAs that must fit an SM at once.
         notes: what else there is to know.
 
@@ -125,22 +125,22 @@ def plan_columns(wanted: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] 
     descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
     """
     count = as_integer(ctas, "tmem plan: CTAs", minimum=1, maximum=COLUMNS // LEAST_COLUMNS)
-    placed: list[Part] = []
+    placed_parts: list[Part] = []
     end = 0
-    for part in wanted:
-        start = placed[-1].column if part.lane and placed else -(-end // part.align) * part.align
-        placed.append(replace(part, column=start))
+    for part in parts:
+        start = placed_parts[-1].column if part.lane and placed_parts else -(-end // part.align) * part.align
+        placed_parts.append(replace(part, column=start))
         end = max(end, start + part.columns)
-    if not placed:
+    if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
-    taken = ", ".join(f"{part.name} {part.columns}" for part in placed if not part.lane)
+    sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
     if end > COLUMNS:
-        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {taken} columns")
+        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {sizes} columns")
     allocate = allocation(end)
     if allocate * count > COLUMNS:
-        found = f"find {allocate} each; {taken} columns"
-        raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {found}")
-    return ColumnPlan(tuple(placed), allocate, tuple(notes))
+        each = f"find {allocate} each; {sizes} columns"
+        raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
+    return ColumnPlan(tuple(placed_parts), allocate, tuple(notes))
 
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
@@ -148,8 +148,8 @@ _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 col
 
 
 @frozen
-class _Asked:
-    """The arguments, checked."""
+class _Mma:
+    """The multiplication that a plan is for, its arguments checked."""
 
     m: int
     n: int
@@ -229,11 +229,11 @@ def tmem_plan(
     """
     b = dtype if b_dtype is None else b_dtype
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
-    named = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
-    vector = scale_vector or (16 if named == "mxf4nvf4" else 32) if named.startswith("mx") else 0
-    asked = _Asked(
+    kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    vector = scale_vector or (16 if kind_name == "mxf4nvf4" else 32) if kind_name.startswith("mx") else 0
+    mma = _Mma(
         m, n, as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
-        ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype, named, cta_group, ws,
+        ("s32" if kind_name == "i8" else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
         as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
@@ -243,11 +243,11 @@ def tmem_plan(
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
-        notes += [_SFA_OF_64] * (asked.blocks[0] == 1)
-        if asked.blocks[1] > 1:
+        notes += [_SFA_OF_64] * (mma.blocks[0] == 1)
+        if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
-            raise DescriptorError(f"{rule}, found {asked.blocks[1]} of them: give N {n}, or M 256")
-    return plan_columns(_parts(asked), ctas=ctas, notes=notes)
+            raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
+    return plan_columns(_parts(mma), ctas=ctas, notes=notes)
 
 
 def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
@@ -257,53 +257,51 @@ def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
     return m, n
 
 
-def _parts(asked: _Asked) -> Iterator[Part]:
-    yield from _accumulators(asked)
-    for i in range(asked.stages):
-        number = str(i) if asked.stages > 1 else ""
-        if asked.a_source == "tmem":
-            stored = asked.k // 2 if asked.sparse else asked.k
-            a = operand_a(
-                asked.m, stored, _as_stored(asked), cta_group=asked.cta_group, sparse=asked.sparse, ws=asked.ws
-            )
+def _parts(mma: _Mma) -> Iterator[Part]:
+    yield from _accumulators(mma)
+    for i in range(mma.stages):
+        number = str(i) if mma.stages > 1 else ""
+        if mma.a_source == "tmem":
+            stored_k = mma.k // 2 if mma.sparse else mma.k
+            a = operand_a(mma.m, stored_k, _as_stored(mma), cta_group=mma.cta_group, sparse=mma.sparse, ws=mma.ws)
             yield Part(f"A{number}", a.columns, fragment=a)
-        yield from _scales(asked, number)
-        if asked.sparse:
-            rows = asked.m // asked.cta_group
-            e = sparse_metadata(rows, asked.k, _as_stored(asked), ws=asked.ws)
+        yield from _scales(mma, number)
+        if mma.sparse:
+            rows = mma.m // mma.cta_group
+            e = sparse_metadata(rows, mma.k, _as_stored(mma), ws=mma.ws)
             yield Part(f"E{number}", e.columns, ALIGNED_COLUMNS, fragment=e)
 
 
-def _as_stored(asked: _Asked) -> str:
+def _as_stored(mma: _Mma) -> str:
     """The type of A as it lies in tensor memory: 4 bits of a kind that has 8-bit types too take a byte."""
-    return "e2m1_unpacksmem" if asked.dtype == "e2m1" and asked.kind.endswith("f8f6f4") else asked.dtype
+    return "e2m1_unpacksmem" if mma.dtype == "e2m1" and mma.kind.endswith("f8f6f4") else mma.dtype
 
 
-def _accumulators(asked: _Asked) -> Iterator[Part]:
+def _accumulators(mma: _Mma) -> Iterator[Part]:
     d = accumulator(
-        asked.m, asked.n, asked.d_dtype, cta_group=asked.cta_group, ws=asked.ws, sparse=asked.sparse, kind=asked.kind,
-        a_source=asked.a_source, legality=asked.legality,
+        mma.m, mma.n, mma.d_dtype, cta_group=mma.cta_group, ws=mma.ws, sparse=mma.sparse, kind=mma.kind,
+        a_source=mma.a_source, legality=mma.legality,
     )  # fmt: skip
-    if as_flag(asked.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
-        raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {asked.m}; {d.name}")
-    if asked.interleaved and asked.a_source == "tmem":
+    if as_flag(mma.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
+        raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {mma.m}; {d.name}")
+    if mma.interleaved and mma.a_source == "tmem":
         # A and D of one instruction begin at one lane, so that A would have to be there twice.
         raise DescriptorError("tmem plan: interleaved accumulators must have A in smem, found tmem")
-    count = asked.accumulators * asked.blocks[0] * asked.blocks[1]
+    count = mma.accumulators * mma.blocks[0] * mma.blocks[1]
     for i in range(count):
         name = f"D{i}" if count > 1 else "D"
-        yield Part(name, d.columns, lane=16 if asked.interleaved and i % 2 else 0, fragment=d)
+        yield Part(name, d.columns, lane=16 if mma.interleaved and i % 2 else 0, fragment=d)
 
 
-def _scales(asked: _Asked, number: str) -> Iterator[Part]:
-    if not asked.vector:
+def _scales(mma: _Mma, number: str) -> Iterator[Part]:
+    if not mma.vector:
         return
-    rows, halves = asked.m // asked.cta_group * asked.blocks[0], (asked.cta_group, asked.m) == (2, 128)
-    stored = asked.k // 2 if asked.sparse else asked.k  # the elements that share a factor are counted as A stores them
-    sfa, more = _sfa(rows, stored, asked.vector)
+    rows, halves = mma.m // mma.cta_group * mma.blocks[0], (mma.cta_group, mma.m) == (2, 128)
+    stored_k = mma.k // 2 if mma.sparse else mma.k  # the elements that share a factor are counted as A stores them
+    sfa, more = _sfa(rows, stored_k, mma.vector)
     yield Part(f"SFA{number}", sfa.columns + more, fragment=replace(sfa, evidence=BELIEVED) if halves else sfa)
-    n = padded_rows(asked.n * asked.blocks[1], halves=halves)
-    sfb = scale_cells(n, stored, asked.vector, halves=halves, name="SFB")
+    n = padded_rows(mma.n * mma.blocks[1], halves=halves)
+    sfb = scale_cells(n, stored_k, mma.vector, halves=halves, name="SFB")
     yield Part(f"SFB{number}", sfb.columns, fragment=sfb)
 
 

@@ -51,7 +51,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.operand import SwizzleMode, SwizzleName
 from descriptors.text import Told, word_text
 from descriptors.tmem.copies import TmemCopy
-from descriptors.tmem.tmem_fragment import checked, rescaled
+from descriptors.tmem.tmem_fragment import need_columns, rescaled
 from layoutalg import composition, make_layout
 
 
@@ -91,14 +91,14 @@ class Landing:
         return not self.wrong
 
     def __str__(self) -> str:
-        told = f"{counted(self.elements, 'element')}, {counted(self.bits, 'bit')} of tensor memory"
+        amount = f"{counted(self.elements, 'element')}, {counted(self.bits, 'bit')} of tensor memory"
         if self.first is None:
-            return f"proved: {told}, written by {self.copies} {'copy' if self.copies == 1 else 'copies'}"
-        coordinate, cell, stored, found = self.first
-        came = "nothing" if found is None else f"bit {found:#x}"
+            return f"proved: {amount}, written by {self.copies} {'copy' if self.copies == 1 else 'copies'}"
+        coordinate, cell, source, origin = self.first
+        came = "nothing" if origin is None else f"bit {origin:#x}"
         place = f"lane {cell.lane}, column {cell.column}, bit {cell.bit}"
-        where = f"element {tuple_text(coordinate)}, stored at bit {stored:#x}, shall lie in {place}, which gets {came}"
-        return f"disproved: {self.wrong} of {told}; {where}"
+        where = f"element {tuple_text(coordinate)}, stored at bit {source:#x}, shall lie in {place}, which gets {came}"
+        return f"disproved: {self.wrong} of {amount}; {where}"
 
 
 def prove_landing(
@@ -127,23 +127,23 @@ def prove_landing(
     _check(memory, cells, steps)
     bits = as_integer(bits, "tmem cp: the bits of an element", minimum=1, maximum=CELL_BITS)
     sources = _sources(copy, steps)
-    stored = np.asarray(offsets(memory), dtype=np.int64) * bits
+    element_bits = np.asarray(offsets(memory), dtype=np.int64) * bits
     places = cells.cells().astype(np.int64)
-    if stored.shape != places.shape[: stored.ndim]:
+    if element_bits.shape != places.shape[: element_bits.ndim]:
         raise DescriptorError(f"tmem cp: both layouts must have one shape, found {memory} and {cells.layout}")
-    wanted = stored.reshape(stored.shape + (1,) * (places.ndim - 1 - stored.ndim))
-    wanted = np.broadcast_to(wanted, places.shape[:-1])
+    first_bits = element_bits.reshape(element_bits.shape + (1,) * (places.ndim - 1 - element_bits.ndim))
+    first_bits = np.broadcast_to(first_bits, places.shape[:-1])
     wrong, first = 0, None
     for i in range(bits):
-        found = sources[places[..., 0], places[..., 1], places[..., 2] + i]
-        differs = found != wanted + i
+        origins = sources[places[..., 0], places[..., 1], places[..., 2] + i]
+        differs = origins != first_bits + i
         wrong += int(np.count_nonzero(differs))
         if first is None and differs.any():
             at = tuple(int(one) for one in np.argwhere(differs)[0])
-            source, (lane, column, bit) = int(found[at]), (int(one) for one in places[at])
-            first = (at, Cell(lane, column, bit + i), int(wanted[at]) + i, None if source < 0 else source)
+            source, (lane, column, bit) = int(origins[at]), (int(one) for one in places[at])
+            first = (at, Cell(lane, column, bit + i), int(first_bits[at]) + i, None if source < 0 else source)
     model = read_model.evidence(arch="sm100", dtype="u8", major="K")
-    return Landing(stored.size, wanted.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
+    return Landing(element_bits.size, first_bits.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
 
 
 def _check(memory: object, cells: object, steps: object) -> None:
@@ -165,8 +165,8 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
         fetched = read_model.read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
-        read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
-        words = read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
+        bits_read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
+        words = bits_read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
         landed = landing(copy, lane=step.lane, column=step.column)
         if any(lane >= LANES or column >= COLUMNS for _, _, (lane, column) in landed):
             raise DescriptorError(f"tmem cp: a copy must end inside tensor memory, found {copy} at {step[1:]}")
@@ -212,12 +212,12 @@ class Copied(Told):
         >>> print(tmem_copied((4, 64), "bf16", "128B", "4x256b").memory)
         S<3,3,3> o 0 o (4,64):(64,1)
         """
-        stored = self.derivation.smem_tile
+        tile = self.derivation.smem_tile
         if self.copy.rows == self.derivation.tile[0]:
-            return stored
-        made = composition(stored, (Layout(self.copy.rows), Layout(self.derivation.tile[1])))
-        assert isinstance(made, (Layout, ComposedLayout))
-        return made
+            return tile
+        rows = composition(tile, (Layout(self.copy.rows), Layout(self.derivation.tile[1])))
+        assert isinstance(rows, (Layout, ComposedLayout))
+        return rows
 
     def verify(self) -> Landing:
         """Prove that each bit of the tile lands where ``cells`` says.
@@ -246,20 +246,27 @@ def tmem_copied(tile: Sequence[int], dtype: str, swizzle: SwizzleMode | SwizzleN
     >>> [hex(step.word) for step in tmem_copied((128, 32), "f16", "none", "128x256b").steps]
     ['0x400800800000', '0x400800800100']
     """
-    made = tmem_copy(copy)
+    instruction = tmem_copy(copy)
     if not isinstance(tile, (tuple, list)) or len(tile) != 2:
         raise DescriptorError(f"tmem cp: a tile must be two extents (MN, K), found {brief(tile)}")
     mn = as_integer(tile[0], "tmem cp: MN of the tile", minimum=1)
-    if mn != made.rows:
-        raise DescriptorError(f"tmem cp: MN of the tile must be {made.rows}, found {mn}; tcgen05.cp.{made.name}")
-    d = derive((max(mn, ATOM_ROWS), tile[1]), dtype, "K", swizzle, cp=made.shape, verify=False)
+    if mn != instruction.rows:
+        raise DescriptorError(
+            f"tmem cp: MN of the tile must be {instruction.rows}, found {mn}; tcgen05.cp.{instruction.name}"
+        )
+    d = derive((max(mn, ATOM_ROWS), tile[1]), dtype, "K", swizzle, cp=instruction.shape, verify=False)
     bits = d.element.storage_bits
-    rows, copies = (rescaled(made.cells.layout[i], over=bits) for i in (0, 2))
+    rows, copies = (rescaled(instruction.cells.layout[i], over=bits) for i in (0, 2))
     layout = make_layout(rows, Layout(d.tile[1]), copies)
     cells = TmemFragment(
-        f"{made.rows}x{d.tile[1]} {d.element}", ("mn", "k", "copy"), layout, bits, made.name, made.cells.evidence
+        f"{instruction.rows}x{d.tile[1]} {d.element}",
+        ("mn", "k", "copy"),
+        layout,
+        bits,
+        instruction.name,
+        instruction.cells.evidence,
     )
     row = d.words()[0]
     words = [one for one in row if isinstance(one, int)]
-    steps = tuple(Step(word, made.columns * i) for i, word in enumerate(words))
-    return Copied(d, made, checked(cells), steps)
+    steps = tuple(Step(word, instruction.columns * i) for i, word in enumerate(words))
+    return Copied(d, instruction, need_columns(cells), steps)

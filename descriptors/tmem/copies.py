@@ -6,8 +6,8 @@ own tensor memory. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp`` (
 
 Law: the layouts say what the landing model of the proof says in plain numbers.
 
->>> from descriptors.tmem.landing_model import SHAPES, landing
->>> for name in SHAPES:
+>>> from descriptors.tmem.landing_model import COPY_SHAPES, landing
+>>> for name in COPY_SHAPES:
 ...     made, modelled = tmem_copy(name), {}
 ...     for row, word, cell in landing(name, lane=0, column=0):
 ...         modelled.setdefault((row, 32 * word), set()).add(cell)
@@ -22,7 +22,7 @@ neither. Source: PTX ISA 9.1, tcgen05.cp, optional decompression (text; ptxas ta
 
 Law: elements have bits of their own in the source, outside the padding, and bytes of their own in tensor memory.
 
->>> for name, (bits, padding) in FORMATS.items():
+>>> for name, (bits, padding) in WIDENING_FORMATS.items():
 ...     made = widened_copy(f"128x256b.{name}")
 ...     taken = {made.source(0, e) + i for e in range(32) for i in range(bits)}
 ...     assert len(taken) == 32 * bits and all(bit % 128 < 128 - 8 * padding for bit in taken)
@@ -113,12 +113,12 @@ def tmem_copy(name: str) -> TmemCopy:
     shape, _, multicast = name.casefold().lstrip(".").partition(".")
     row = check_copy(shape, multicast or None)
     assert row is not None
-    known = f"{row.shape}.{multicast}" if multicast else row.shape
-    rows, copies = _LANES[known]
+    full_name = f"{row.shape}.{multicast}" if multicast else row.shape
+    rows, copies = _LANES[full_name]
     layout = make_layout(rows, Layout(row.bits), copies)
-    evidence = BELIEVED if known == "4x256b" else NVIDIA
-    what, modes = f"what tcgen05.cp.{known} writes", ("row", "bit", "copy")
-    return TmemCopy(known, TmemFragment(what, modes, layout, 1, known, evidence))
+    evidence = BELIEVED if full_name == "4x256b" else NVIDIA
+    what, modes = f"what tcgen05.cp.{full_name} writes", ("row", "bit", "copy")
+    return TmemCopy(full_name, TmemFragment(what, modes, layout, 1, full_name, evidence))
 
 
 def tmem_copies() -> tuple[TmemCopy, ...]:
@@ -131,7 +131,7 @@ def tmem_copies() -> tuple[TmemCopy, ...]:
 
 
 #: The formats: bits of an element in the source, and bytes of padding in each 16.
-FORMATS = {"b8x16.b4x16_p64": (4, 8), "b8x16.b6x16_p32": (6, 4)}
+WIDENING_FORMATS = {"b8x16.b4x16_p64": (4, 8), "b8x16.b6x16_p32": (6, 4)}
 _GROUP, _BYTE = 16, 8
 
 
@@ -159,12 +159,12 @@ class WidenedCopy(Told):
     @property
     def element_bits(self) -> int:
         """Bits of an element in the source."""
-        return FORMATS[self.name][0]
+        return WIDENING_FORMATS[self.name][0]
 
     @property
     def padding(self) -> int:
         """Bytes of padding at the end of each 16 bytes of the source."""
-        return FORMATS[self.name][1]
+        return WIDENING_FORMATS[self.name][1]
 
     def ptx(self, cta_group: int = 1) -> str:
         """The instruction, without operands.
@@ -188,19 +188,22 @@ def widened_copy(name: str) -> WidenedCopy:
     (128,(16,1)):(128,(4,0))
     """
     text = name.casefold().lstrip(".") if isinstance(name, str) else ""
-    shape, found, rest = text.partition(".b8x16")
-    if not found:
+    shape, qualifier, rest = text.partition(".b8x16")
+    if not qualifier:
         raise DescriptorError(
-            f"tcgen05.cp: a widening copy must read like 128x256b.{next(iter(FORMATS))}, found {brief(name)}"
+            f"tcgen05.cp: a widening copy must read like 128x256b.{next(iter(WIDENING_FORMATS))}, found {brief(name)}"
         )
-    if (form := f"b8x16{rest}") not in FORMATS:
-        raise ChoiceError("tcgen05.cp: the format", form, FORMATS)
-    made = tmem_copy(shape)
-    bits, groups = FORMATS[form][0], made.bits // (_GROUP * _BYTE)
+    if (form := f"b8x16{rest}") not in WIDENING_FORMATS:
+        raise ChoiceError("tcgen05.cp: the format", form, WIDENING_FORMATS)
+    plain_copy = tmem_copy(shape)
+    bits, groups = WIDENING_FORMATS[form][0], plain_copy.bits // (_GROUP * _BYTE)
     along = Layout((_GROUP, groups), (bits, _GROUP * _BYTE if groups > 1 else 0))
-    source = make_layout(Layout(made.rows, made.bits), along)
-    rows, copies = (rescaled(made.cells.layout[i], over=_BYTE) for i in (0, 2))
-    layout = make_layout(rows, Layout(made.bits // _BYTE), copies)
-    what, grade = f"bytes that tcgen05.cp.{made.name}.{form} writes", weakest(DOCUMENTED, made.cells.evidence)
-    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, made.name, grade)
-    return WidenedCopy(made, form, source, cells)
+    source = make_layout(Layout(plain_copy.rows, plain_copy.bits), along)
+    rows, copies = (rescaled(plain_copy.cells.layout[i], over=_BYTE) for i in (0, 2))
+    layout = make_layout(rows, Layout(plain_copy.bits // _BYTE), copies)
+    what, grade = (
+        f"bytes that tcgen05.cp.{plain_copy.name}.{form} writes",
+        weakest(DOCUMENTED, plain_copy.cells.evidence),
+    )
+    cells = TmemFragment(what, ("row", "element", "copy"), layout, _BYTE, plain_copy.name, grade)
+    return WidenedCopy(plain_copy, form, source, cells)

@@ -51,8 +51,8 @@ def tell_copies(copies: Sequence[TmemCopy]) -> str:
     ]
     rows += [(one.name, one.rows, one.bits, one.columns, one.copies, one.cells.layout) for one in copies]
     grades = dict.fromkeys(one.cells.evidence for one in copies)
-    known = [(" ".join(one.name for one in copies if one.cells.evidence == grade), grade) for grade in grades]
-    return "\n".join([*aligned(rows), *(f"known of {names}: {grade}" for names, grade in known)])
+    by_grade = [(" ".join(one.name for one in copies if one.cells.evidence == grade), grade) for grade in grades]
+    return "\n".join([*aligned(rows), *(f"known of {names}: {grade}" for names, grade in by_grade)])
 
 
 def record_copies(copies: Sequence[TmemCopy]) -> dict[str, Any]:
@@ -66,26 +66,26 @@ def record_copies(copies: Sequence[TmemCopy]) -> dict[str, Any]:
     >>> told == [one["copy"] for one in record_copies(made)["copies"]]
     True
     """
-    told = [
+    rows = [
         {"copy": one.name, **fields(one, "rows bits columns copies"), **fields(one.cells, "layout evidence")}
         for one in copies
     ]
-    return {"copies": told}
+    return {"copies": rows}
 
 
-def tell_widened(made: WidenedCopy) -> str:
+def tell_widened(copy: WidenedCopy) -> str:
     """A widening copy for a person.
 
     >>> from descriptors.tmem.copies import widened_copy
     >>> print(tell_widened(widened_copy("128x256b.b8x16.b6x16_p32")).splitlines()[0])
     tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32: 6 bits an element, 4 bytes of each 16 are padding
     """
-    _, *cells = tell_fragment(made.cells).splitlines()
-    source = f"   source   (row, element) -> {made.source}, in bits of rows one behind the other"
-    return "\n".join([made.headline, source, *cells, f"   open     {OPEN}"])
+    _, *cells = tell_fragment(copy.cells).splitlines()
+    source = f"   source   (row, element) -> {copy.source}, in bits of rows one behind the other"
+    return "\n".join([copy.headline, source, *cells, f"   open     {OPEN}"])
 
 
-def record_widened(made: WidenedCopy) -> dict[str, Any]:
+def record_widened(copy: WidenedCopy) -> dict[str, Any]:
     """A widening copy as plain data.
 
     >>> from descriptors.tmem.copies import widened_copy
@@ -93,9 +93,9 @@ def record_widened(made: WidenedCopy) -> dict[str, Any]:
     4
     """
     return {
-        "ptx": made.ptx(),
-        **fields(made, "element_bits padding source"),
-        **record_fragment(made.cells),
+        "ptx": copy.ptx(),
+        **fields(copy, "element_bits padding source"),
+        **record_fragment(copy.cells),
         "open": OPEN,
     }
 
@@ -199,59 +199,68 @@ def record_factors(factors: ScaleFactors, report: Landing | None = None) -> dict
     }
 
 
-def tell_block_scaled(made: BlockScaled, reports: _Reports | None = None) -> str:
+def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = None) -> str:
     """A multiplication for a person.
 
     Args:
-        made: the multiplication.
-        reports: what ``made.verify()`` returned, for the last lines.
+        multiplication: what is told.
+        reports: what ``multiplication.verify()`` returned, for the last lines.
 
     >>> from descriptors.tmem.block_scaled import block_scaled
     >>> print(tell_block_scaled(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3")).splitlines()[0])
     tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X: M 128, N 8, K 64, factors ue4m3 by 16
     """
-    scale = f"factors {made.scale_dtype} by {made.sfa.vector}"
-    lines = [f"{made.ptx}: M {made.m}, N {made.n}, K {made.k}, {scale}", "", "Shared memory of a CTA"]
-    for name, operand in (("A", made.a), ("B", made.b)):
+    scale = f"factors {multiplication.scale_dtype} by {multiplication.sfa.vector}"
+    lines = [
+        f"{multiplication.ptx}: M {multiplication.m}, N {multiplication.n}, K {multiplication.k}, {scale}",
+        "",
+        "Shared memory of a CTA",
+    ]
+    for name, operand in (("A", multiplication.a), ("B", multiplication.b)):
         size = operand.tile[0] * operand.tile[1] * operand.element.storage_bits // 8
         tile = f"{operand.tile[0]}x{operand.tile[1]} {operand.element}"
         lines.append(f"   {name}    {tile}, swizzle {operand.swizzle}, {size} bytes: {operand.smem_tile}")
-    for name, scales in (("SFA", made.sfa), ("SFB", made.sfb)):
+    for name, scales in (("SFA", multiplication.sfa), ("SFB", multiplication.sfb)):
         lines.append(f"   {name}  {scales.bytes} bytes: {scales.memory}")
         words = [f"{word_text(step.word)} to column {step.column}" for step in scales.steps]
         lines.append(f"        tcgen05.cp.{scales.copy}: {', '.join(words)}")
-    lines += ["", tell_columns(made.plan), "", "Words; addresses of shared memory from that of each part"]
+    lines += ["", tell_columns(multiplication.plan), "", "Words; addresses of shared memory from that of each part"]
     rows: list[tuple[str, ...]] = [("K step", "A", "B", "idesc", "scale A", "scale B")]
-    rows += [(str(i), *_step_words(step)) for i, step in enumerate(made.steps)]
+    rows += [(str(i), *_step_words(step)) for i, step in enumerate(multiplication.steps)]
     lines += aligned(rows, indent=3)
     proofs = zip(_PROVED, reports or (), strict=reports is not None)
-    return "\n".join([*lines, f"   known    {made.evidence}", *(f"{name} {report}" for name, report in proofs)])
+    return "\n".join(
+        [*lines, f"   known    {multiplication.evidence}", *(f"{name} {report}" for name, report in proofs)]
+    )
 
 
-def record_block_scaled(made: BlockScaled, reports: _Reports | None = None) -> dict[str, Any]:
+def record_block_scaled(multiplication: BlockScaled, reports: _Reports | None = None) -> dict[str, Any]:
     """A multiplication as plain data.
 
     Args:
-        made: the multiplication.
-        reports: what ``made.verify()`` returned.
+        multiplication: what is told.
+        reports: what ``multiplication.verify()`` returned.
 
     >>> from descriptors.tmem.block_scaled import block_scaled
     >>> record_block_scaled(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"))["steps"][0]["idesc"]
     '0x08020480'
     """
     return {
-        **fields(made, "ptx kind"),
-        "scale_vec": made.qualifier,
-        **fields(made, "m n k cta_group scale_dtype"),
+        **fields(multiplication, "ptx kind"),
+        "scale_vec": multiplication.qualifier,
+        **fields(multiplication, "m n k cta_group scale_dtype"),
         "operands": {
             name: {"layout": str(one.smem_tile), "swizzle": str(one.swizzle), "dtype": one.element.name}
-            for name, one in (("A", made.a), ("B", made.b))
+            for name, one in (("A", multiplication.a), ("B", multiplication.b))
         },
-        "scale_factors": {"SFA": record_factors(made.sfa), "SFB": record_factors(made.sfb)},
-        "columns": record_columns(made.plan),
-        "steps": [dict(zip(("a", "b", "idesc", "sfa", "sfb"), _step_words(step), strict=True)) for step in made.steps],
+        "scale_factors": {"SFA": record_factors(multiplication.sfa), "SFB": record_factors(multiplication.sfb)},
+        "columns": record_columns(multiplication.plan),
+        "steps": [
+            dict(zip(("a", "b", "idesc", "sfa", "sfb"), _step_words(step), strict=True))
+            for step in multiplication.steps
+        ],
         "proofs": None if reports is None else dict(zip(_PROVED, map(str, reports), strict=True)),
-        "evidence": made.evidence,
+        "evidence": multiplication.evidence,
     }
 
 

@@ -41,11 +41,11 @@ def tell_fragment(fragment: TmemFragment) -> str:
         ("columns", fragment.columns),
     ]
     moves = [
-        (f"every {one['every']} of {one['mode']}, {counted(one['count'], 'time')}:", _moved(one))
+        (f"every {one['every']} of {one['mode']}, {counted(one['count'], 'time')}:", _step_text(one))
         for one in digits(fragment)
     ]
-    known = aligned([*facts, ("known", fragment.evidence)], indent=3)
-    lines = [f"{fragment.what}: {fragment.name}", *known[:-1], *aligned(moves, indent=3, gap=1), known[-1]]
+    table = aligned([*facts, ("known", fragment.evidence)], indent=3)
+    lines = [f"{fragment.what}: {fragment.name}", *table[:-1], *aligned(moves, indent=3, gap=1), table[-1]]
     return "\n".join(lines)
 
 
@@ -74,8 +74,8 @@ def digits(fragment: TmemFragment) -> Iterator[dict[str, Any]]:
         for leaf in _leaves(mode):
             count, place = size(leaf), int(leaf.stride) * fragment.bits
             if count > 1:
-                moved = {"lane": place >> 21, "column": place >> 5 & 0xFFFF, "bit": place & 31}
-                yield {"mode": name, "every": every, "count": count, **moved}
+                step = {"lane": place >> 21, "column": place >> 5 & 0xFFFF, "bit": place & 31}
+                yield {"mode": name, "every": every, "count": count, **step}
             every *= count
 
 
@@ -84,7 +84,7 @@ def _leaves(mode: Layout) -> list[Any]:
     return list(flat) if isinstance(flat.shape, tuple) else [flat]
 
 
-def _moved(digit: dict[str, Any]) -> str:
+def _step_text(digit: dict[str, Any]) -> str:
     """What a digit adds to the place."""
     parts = [f"{name} {digit[name]}" for name in ("lane", "column", "bit") if digit[name]]
     return ", ".join(parts) or "the same place"

@@ -16,7 +16,7 @@ GPU. Source: CUTLASS ``include/cute/atom/copy_traits_sm100.hpp``; PTX ISA 9.1, t
 
 Law: a copy writes no cell twice, and its source as often as it is multicast.
 
->>> for name, (rows, bits, _) in SHAPES.items():
+>>> for name, (rows, bits, _) in COPY_SHAPES.items():
 ...     landed = landing(name, lane=0, column=0)
 ...     assert len({cell for _, _, cell in landed}) == len(landed) and len(landed) % (rows * bits // 32) == 0, name
 >>> sorted({lane for r, w, (lane, column) in landing("32x128b.warpx4", lane=0, column=8) if r == 5})
@@ -30,7 +30,7 @@ from collections.abc import Callable, Mapping
 from descriptors.errors import ChoiceError
 
 #: Rows, bits a row, and the lanes of row r.
-SHAPES: Mapping[str, tuple[int, int, Callable[[int], tuple[int, ...]]]] = {
+COPY_SHAPES: Mapping[str, tuple[int, int, Callable[[int], tuple[int, ...]]]] = {
     "128x256b": (128, 256, lambda r: (r,)),
     "128x128b": (128, 128, lambda r: (r,)),
     "64x128b.warpx2::02_13": (64, 128, lambda r: (r, r + 64)),
@@ -57,9 +57,9 @@ def landing(name: str, *, lane: int, column: int) -> list[tuple[int, int, tuple[
     >>> landing("4x256b", lane=31, column=0)[-1]
     (3, 7, (127, 7))
     """
-    if name not in SHAPES:
-        raise ChoiceError("tcgen05.cp: the shape", name, SHAPES)
-    rows, bits, lanes = SHAPES[name]
+    if name not in COPY_SHAPES:
+        raise ChoiceError("tcgen05.cp: the shape", name, COPY_SHAPES)
+    rows, bits, lanes = COPY_SHAPES[name]
     return [
         (row, word, (lane + one, column + word))
         for row in range(rows)

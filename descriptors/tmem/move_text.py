@@ -59,23 +59,28 @@ def record_move(move: TmemMove) -> dict[str, Any]:
     }
 
 
-def tell_reduction(made: TmemReduction) -> str:
+def tell_reduction(reduction: TmemReduction) -> str:
     """A reducing load for a person.
 
     >>> from descriptors.tmem.reductions import tmem_reduction
     >>> print(tell_reduction(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
     tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32: 3 registers a thread, the last the max of 2 columns
     """
-    result = f"{made.registers} registers a thread, the last the {made.operation} of {made.move.num} columns"
-    loads = tell_move(made.move).splitlines()
-    digits = [line for line in tell_fragment(made.over).splitlines() if line.startswith("   every ")]
-    over = f"   result   (thread, column) -> {made.over.layout}, lane << 16 | column"
+    result = (
+        f"{reduction.registers} registers a thread, the last the {reduction.operation} of {reduction.move.num} columns"
+    )
+    loads = tell_move(reduction.move).splitlines()
+    digits = [line for line in tell_fragment(reduction.over).splitlines() if line.startswith("   every ")]
+    over = f"   result   (thread, column) -> {reduction.over.layout}, lane << 16 | column"
     targets = f"   targets  {', '.join(TARGETS)}"
-    known = [f"   known    registers: {made.move.cells.evidence}", f"   known    result: {made.over.evidence}"]
-    return "\n".join([f"{made.ptx}: {result}", *loads[1:-1], over, *digits, targets, *known])
+    grades = [
+        f"   known    registers: {reduction.move.cells.evidence}",
+        f"   known    result: {reduction.over.evidence}",
+    ]
+    return "\n".join([f"{reduction.ptx}: {result}", *loads[1:-1], over, *digits, targets, *grades])
 
 
-def record_reduction(made: TmemReduction) -> dict[str, Any]:
+def record_reduction(reduction: TmemReduction) -> dict[str, Any]:
     """A reducing load as plain data.
 
     >>> from descriptors.tmem.reductions import tmem_reduction
@@ -83,13 +88,13 @@ def record_reduction(made: TmemReduction) -> dict[str, Any]:
     ['abs']
     """
     return {
-        **record_move(made.move),
-        **fields(made, "ptx registers operation"),
-        "type": made.dtype,
-        "qualifiers": ["abs"] * made.absolute + ["NaN"] * made.nan,
-        "reduced_over": str(made.over.layout),
+        **record_move(reduction.move),
+        **fields(reduction, "ptx registers operation"),
+        "type": reduction.dtype,
+        "qualifiers": ["abs"] * reduction.absolute + ["NaN"] * reduction.nan,
+        "reduced_over": str(reduction.over.layout),
         "targets": list(TARGETS),
-        "result_evidence": made.over.evidence,
+        "result_evidence": reduction.over.evidence,
     }
 
 
@@ -104,18 +109,18 @@ def tell_readout(readout: Readout) -> str:
        elements   (thread, value) -> (m, n): ((4,8),(2,2)):((2@1,1@0),(1@1,8@0)), from the origin of a load
        thread 1   (0,2) (0,3) (8,2) (8,3)
     """
-    made, each = readout.move, len(readout.loads) // 4
-    values = "value" if not made.packed else "value, two a register"
+    move, each = readout.move, len(readout.loads) // 4
+    values = "value" if not move.packed else "value, two a register"
     rows: list[tuple[object, object]] = [
-        ("registers", f"{made.registers} a thread; {counted(each, 'load')} a warp"),
+        ("registers", f"{move.registers} a thread; {counted(each, 'load')} a warp"),
         ("elements", f"(thread, {values}) -> (m, n): {readout.elements}, from the origin of a load"),
-        ("thread 1", _held(readout)),
+        ("thread 1", _first_elements(readout)),
     ]
     if readout.threads < 32:
         rows.append(("threads", f"0 to {readout.threads - 1} hold elements, the others nothing"))
     rows.append(("known", readout.evidence))
     loads = [(one.warp, one.lane, one.column, tuple_text(one.origin)) for one in readout.loads]
-    head = f"{made.ptx} of an {readout.fragment.what}"
+    head = f"{move.ptx} of an {readout.fragment.what}"
     table = aligned([("warp", "lane", "column", "origin"), *loads], ">", indent=3)
     return "\n".join([head, *aligned(rows, indent=3), *table])
 
@@ -138,7 +143,7 @@ def record_readout(readout: Readout) -> dict[str, Any]:
     }
 
 
-def _held(readout: Readout) -> str:
+def _first_elements(readout: Readout) -> str:
     """The first elements of thread 1 after the first load."""
     first = [tuple_text(readout.element(readout.loads[0], 1, value)) for value in range(min(readout.values, 8))]
     return " ".join(first) + (" ..." if readout.values > 8 else "")
@@ -154,8 +159,8 @@ def tell_readouts(readouts: Sequence[Readout]) -> str:
     """
     rows: list[tuple[object, ...]] = [("load", "registers", "loads a warp", "threads", "(thread, value) -> (m, n)")]
     rows += [(_name(one), one.move.registers, len(one.loads) // 4, one.threads, one.elements) for one in readouts]
-    known = weakest(*(one.evidence for one in readouts))
-    return "\n".join([f"tcgen05.ld of an {readouts[0].fragment.what}", *aligned(rows, indent=3), f"   known  {known}"])
+    grade = weakest(*(one.evidence for one in readouts))
+    return "\n".join([f"tcgen05.ld of an {readouts[0].fragment.what}", *aligned(rows, indent=3), f"   known  {grade}"])
 
 
 def record_readouts(readouts: Sequence[Readout]) -> dict[str, Any]:

@@ -115,12 +115,12 @@ def tmem_move(name: str, direction: str = "ld", *, offset: int | None = None) ->
     """
     if not isinstance(direction, str) or direction not in _PACKED:
         raise ChoiceError("tcgen05: the direction", direction, _PACKED)
-    found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
-    if found is None:
+    match = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if match is None:
         raise DescriptorError(f"tcgen05.{direction}: a shape must read like 16x256b.x8, found {brief(name)}")
-    shape, num, packed = found["shape"], int(found["num"]), found["packed"] is not None
-    if packed and found["packed"] != (qualifier := _PACKED[direction]):
-        raise DescriptorError(f"tcgen05.{direction}: the qualifier must be {qualifier}, found {found['packed']}")
+    shape, num, packed = match["shape"], int(match["num"]), match["packed"] is not None
+    if packed and match["packed"] != (qualifier := _PACKED[direction]):
+        raise DescriptorError(f"tcgen05.{direction}: the qualifier must be {qualifier}, found {match['packed']}")
     if shape not in MOST:
         raise ChoiceError(f"tcgen05.{direction}: the shape", shape, MOST)
     if num not in (legal := [1 << i for i in range(MOST[shape].bit_length())]):
@@ -163,10 +163,10 @@ def _repeated(digits: tuple[tuple[int, int], ...], num: int, step: int) -> Layou
     return Layout(shape, stride) if len(digits) > 1 else Layout(*digits[0])
 
 
-def columns_of(shape: str, packed: bool = False) -> int:
+def move_columns(shape: str, packed: bool = False) -> int:
     """Columns of one repetition.
 
-    >>> columns_of("16x256b"), columns_of("32x32b", packed=True)
+    >>> move_columns("16x256b"), move_columns("32x32b", packed=True)
     (8, 2)
     """
     return _COLUMNS[shape] * (1 + packed)

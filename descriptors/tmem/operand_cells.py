@@ -42,7 +42,7 @@ from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.operands.operand import ElementType, as_element_type
 from descriptors.tmem.accumulator import datapath_of
 from descriptors.tmem.geometry import DOCUMENTED, NVIDIA
-from descriptors.tmem.tmem_fragment import FULL, PAIRS, TmemFragment, checked, lane_step, spread
+from descriptors.tmem.tmem_fragment import FULL, PAIRS, TmemFragment, lane_step, need_columns, spread
 from layoutalg import Layout, append, make_layout
 
 
@@ -88,7 +88,7 @@ def operand_a(
         layout, modes = spread(path, depth, bits, bits), ("m", "k")
     what = f"A operand of {m}x{depth} {element}, cta_group {pair}{' sparse' if sparse else ''}"
     evidence = NVIDIA if element.bits == bits and letter != "C" else DOCUMENTED
-    return checked(TmemFragment(what, modes, layout, bits, f"rows as in layout {letter}", evidence))
+    return need_columns(TmemFragment(what, modes, layout, bits, f"rows as in layout {letter}", evidence))
 
 
 #: A column that metadata begin at is a multiple of so many, CUTLASS says.
@@ -117,8 +117,8 @@ def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFrag
     rows = as_integer(m, "sparse_metadata: M", minimum=1, maximum=512)
     legal = (128, 64, 32) if ws else (128,)
     if rows not in legal:
-        known = " or ".join(map(str, legal))
-        raise DescriptorError(f"sparse_metadata: a CTA must have {known} rows of A, found {rows}; ws = {ws}")
+        counts = " or ".join(map(str, legal))
+        raise DescriptorError(f"sparse_metadata: a CTA must have {counts} rows of A, found {rows}; ws = {ws}")
     step, units = _DEPTHS[element.storage_bits]
     depth = as_integer(k, "sparse_metadata: K", minimum=1, maximum=1 << 14)
     if depth % step:
@@ -133,7 +133,7 @@ def sparse_metadata(m: int, k: int, dtype: str, *, ws: bool = False) -> TmemFrag
         layout = append(layout, Layout(128 // rows, rows * lane_step(bits)))
         modes.append("copy")
     what = f"metadata of a sparse A of {rows}x{depth} {element}{', .ws' if ws else ''}"
-    return checked(TmemFragment(what, tuple(modes), layout, bits, _name(element), NVIDIA))
+    return need_columns(TmemFragment(what, tuple(modes), layout, bits, _name(element), NVIDIA))
 
 
 def _rows_of_16(rows: int, k: int, bits: int) -> Layout:

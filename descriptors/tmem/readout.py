@@ -22,7 +22,7 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError, as_flag, brief
 from descriptors.text import Told
 from descriptors.tmem.geometry import QUARTER, weakest
-from descriptors.tmem.moves import MOST, TmemMove, columns_of, tmem_move
+from descriptors.tmem.moves import MOST, TmemMove, move_columns, tmem_move
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment, lane_step, rescaled
 from layoutalg import Layout, composition, left_inverse, make_identity_layout, make_layout, size
 from layoutalg.frozen import frozen
@@ -109,25 +109,25 @@ def readout(fragment: TmemFragment, name: str, *, pack: bool | None = None) -> R
     ((4,8),(2,2,8)):((2@1,1@0),(1@1,8@0,8@1)) 8 32
     """
     _check_tile(fragment)
-    chosen = _chosen(fragment, name, pack is not None and as_flag(pack, "tmem ld: pack"))
-    if chosen.packed and fragment.bits != 16:
+    move = _fitting_move(fragment, name, pack is not None and as_flag(pack, "tmem ld: pack"))
+    if move.packed and fragment.bits != 16:
         raise DescriptorError(
             f"tmem ld: .pack::16b must read 16-bit elements, found {fragment.bits} bits; {fragment.what}"
         )
     half = HALF.name in fragment.name
-    threads = 16 if half and chosen.lanes == QUARTER else 32
-    inverse, cells = left_inverse(fragment.layout), _values(chosen, threads, fragment.bits)
+    threads = 16 if half and move.lanes == QUARTER else 32
+    inverse, cells = left_inverse(fragment.layout), _values(move, threads, fragment.bits)
     shape = (size(fragment.layout[0]), size(fragment.layout[1]))
     coordinates = make_identity_layout(shape)
     elements = composition(coordinates, composition(inverse, cells))
     assert isinstance(elements, Layout)
     loads = []
     for warp in range(4):
-        for lane in range(0, 16 if half else QUARTER, chosen.lanes):
-            for column in range(0, fragment.columns, chosen.columns):
+        for lane in range(0, 16 if half else QUARTER, move.lanes):
+            for column in range(0, fragment.columns, move.columns):
                 place = (QUARTER * warp + lane) * lane_step(fragment.bits) + column * (32 // fragment.bits)
                 loads.append(Load(warp, QUARTER * warp + lane, column, _pair(coordinates(inverse(place)))))
-    return Readout(fragment, chosen, threads, elements, tuple(loads))
+    return Readout(fragment, move, threads, elements, tuple(loads))
 
 
 def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
@@ -138,13 +138,13 @@ def readouts(fragment: TmemFragment) -> tuple[Readout, ...]:
     [('32x32b', 8), ('16x64b', 4), ('16x128b', 2), ('16x256b', 1), ('16x32bx2', 4)]
     """
     _check_tile(fragment)
-    found = []
+    fitting = []
     for shape in MOST:
         for packed in (False, True) if fragment.bits == 16 else (False,):
-            width = columns_of(shape, packed) * (2 if shape == "16x32bx2" else 1)
+            width = move_columns(shape, packed) * (2 if shape == "16x32bx2" else 1)
             if fragment.columns % width == 0:
-                found.append(readout(fragment, shape, pack=packed))
-    return tuple(found)
+                fitting.append(readout(fragment, shape, pack=packed))
+    return tuple(fitting)
 
 
 def _check_tile(fragment: TmemFragment) -> None:
@@ -152,32 +152,32 @@ def _check_tile(fragment: TmemFragment) -> None:
         raise DescriptorError(f"tmem ld: an accumulator must be one tile (m, n), found {brief(fragment)}")
 
 
-def _chosen(fragment: TmemFragment, name: str, pack: bool) -> TmemMove:
+def _fitting_move(fragment: TmemFragment, name: str, pack: bool) -> TmemMove:
     """The load of a name; without repetitions, the largest that divides the columns."""
     shape = name.lstrip(".") if isinstance(name, str) else ""
     if shape in MOST:
-        width = columns_of(shape, pack) * (2 if shape == "16x32bx2" else 1)
+        width = move_columns(shape, pack) * (2 if shape == "16x32bx2" else 1)
         fitting = [1 << i for i in range(MOST[shape].bit_length()) if fragment.columns % (width << i) == 0]
         shape = f"{shape}.x{max(fitting, default=1)}" + (".pack::16b" if pack else "")
         name = shape
-    made = tmem_move(name)
-    if fragment.columns % made.columns:
-        rule = f"tmem ld: the columns of an accumulator must be a multiple of the load's {made.columns}"
-        raise DescriptorError(f"{rule}, found {fragment.columns}; {made.ptx}, {fragment.what}")
-    return made
+    move = tmem_move(name)
+    if fragment.columns % move.columns:
+        rule = f"tmem ld: the columns of an accumulator must be a multiple of the load's {move.columns}"
+        raise DescriptorError(f"{rule}, found {fragment.columns}; {move.ptx}, {fragment.what}")
+    return move
 
 
-def _values(made: TmemMove, threads: int, bits: int) -> Layout:
+def _values(move: TmemMove, threads: int, bits: int) -> Layout:
     """The layout (thread, value) -> cell, in elements: whole registers, or the halves of packed ones."""
-    thread, register, _ = (made.cells.layout[i] for i in range(3))
+    thread, register, _ = (move.cells.layout[i] for i in range(3))
     scaled = [rescaled(one, over=bits) for one in (thread, register)]
     if threads < 32:
         scaled[0] = Layout(threads, lane_step(bits))
-    if not made.packed:
+    if not move.packed:
         return make_layout(scaled[0], scaled[1])
     return make_layout(scaled[0], make_layout(Layout(2, 32 // bits), scaled[1]))
 
 
-def _pair(found: object) -> tuple[int, int]:
-    assert isinstance(found, tuple) and len(found) == 2
-    return int(found[0]), int(found[1])
+def _pair(coordinate: object) -> tuple[int, int]:
+    assert isinstance(coordinate, tuple) and len(coordinate) == 2
+    return int(coordinate[0]), int(coordinate[1])

@@ -9,7 +9,7 @@ CUTLASS ``SM100_TMEM_LOAD_STAT`` for the registers of .32x32b.
 
 Law: what a thread's result is reduced over is what its registers hold, of one lane; all threads take each cell once.
 
->>> for shape in SHAPES:
+>>> for shape in REDUCING_SHAPES:
 ...     made = tmem_reduction(f"{shape}.x4.max.f32")
 ...     cells = {t: [made.over.cell(t, i) for i in range(4)] for t in range(32)}
 ...     assert all(len({cell.lane for cell in one}) == 1 for one in cells.values())
@@ -30,7 +30,7 @@ from layoutalg import make_layout
 from layoutalg.frozen import frozen
 
 #: The shapes that can be reduced, the operations, and the types with the qualifiers that go with each.
-SHAPES = ("32x32b", "16x32bx2")
+REDUCING_SHAPES = ("32x32b", "16x32bx2")
 OPERATIONS = ("min", "max")
 QUALIFIERS: dict[str, tuple[str, ...]] = {"f32": ("abs", "NaN"), "u32": (), "s32": ()}
 #: The targets that have the instruction; ptxas 13.0 and 13.5 take it for these, and not for sm_100a, sm_100f.
@@ -98,22 +98,22 @@ def tmem_reduction(name: str, *, offset: int | None = None, target: str | None =
     >>> print(tmem_reduction("32x32b.x8.max.f32").over.layout)
     (32,8):(65536,1)
     """
-    found = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
-    if found is None:
+    match = re.fullmatch(_NAME, name, re.ASCII) if isinstance(name, str) else None
+    if match is None:
         raise DescriptorError(f"tcgen05.ld.red: a name must read like 32x32b.x8.max.f32, found {brief(name)}")
-    parts = found["rest"].split(".")
+    parts = match["rest"].split(".")
     operation, qualifiers, dtype = parts[0], parts[1:-1], parts[-1]
-    for what, one, known in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
-        if one not in known:
-            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, known)
+    for what, one, legal in (("operation", operation, OPERATIONS), ("type", dtype, QUALIFIERS)):
+        if one not in legal:
+            raise ChoiceError(f"tcgen05.ld.red: the {what}", one, legal)
     if set(qualifiers) - set(QUALIFIERS[dtype]) or len(set(qualifiers)) != len(qualifiers):
         rule = (
             f"tcgen05.ld.red: the qualifiers of {dtype} must be {' and '.join(QUALIFIERS[dtype]) or 'none'}, each once"
         )
         raise DescriptorError(f"{rule}, found {'.'.join(qualifiers)}; {name}")
-    move = tmem_move(found["load"], offset=offset)
-    if move.shape not in SHAPES:
-        raise ChoiceError("tcgen05.ld.red: the shape", move.shape, SHAPES)
+    move = tmem_move(match["load"], offset=offset)
+    if move.shape not in REDUCING_SHAPES:
+        raise ChoiceError("tcgen05.ld.red: the shape", move.shape, REDUCING_SHAPES)
     if move.packed or move.num < 2:
         rule = "tcgen05.ld.red: a load must have no .pack::16b and x2 or more"
         raise DescriptorError(f"{rule}, found x{move.num}{'.pack::16b' * move.packed}; {name}")

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.tmem.geometry import BELIEVED, NVIDIA
-from descriptors.tmem.tmem_fragment import TmemFragment, checked, lane_step
+from descriptors.tmem.tmem_fragment import TmemFragment, lane_step, need_columns
 from layoutalg import Layout, make_layout
 from layoutalg.frozen import replace
 
@@ -67,7 +67,7 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     what = f"{name} of {rows} rows, K {blocks * FACTORS * size} by {size}"
     path = "a copy in each warp's lanes" if not halves else "halves of N 64 lanes apart"
     layout = make_layout(along_mn, along_k, copies)
-    return checked(TmemFragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
+    return need_columns(TmemFragment(what, ("mn", "k", "copy"), layout, _BITS, path, NVIDIA))
 
 
 def scale_cells_of_64(k: int, vector: int) -> TmemFragment:

@@ -86,9 +86,9 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     block = Layout(((32, 4), (size, FACTORS)), ((16, 4), (0, 1)))
     if (rows, blocks) == (1, 1):
         return block
-    made = tile_to_shape(block, (rows * BLOCK_ROWS, blocks * FACTORS * size), order)
-    assert isinstance(made, Layout)
-    return made
+    tiled = tile_to_shape(block, (rows * BLOCK_ROWS, blocks * FACTORS * size), order)
+    assert isinstance(tiled, Layout)
+    return tiled
 
 
 def memory_bytes(mn: int, k: int, vector: int) -> int:
@@ -133,9 +133,9 @@ def copy_steps(mn: int, k: int, vector: int, *, rows: int, base: int = 0, halves
 def _descriptor(address: int, halves: bool) -> int:
     """The word of one copy's source: 32 rows of 16 bytes, or 64 of two blocks."""
     layout, shape = Layout((64 if halves else 32, 16), (16, 1)), COPY_OF_HALVES if halves else COPY
-    made = derive(layout=layout, dtype="u8", major="K", swizzle="none", cp=shape.partition(".")[0], verify=False)
+    source = derive(layout=layout, dtype="u8", major="K", swizzle="none", cp=shape.partition(".")[0], verify=False)
     # Nobody reads LBO here, for a row is 16 bytes; CuTe writes 16, and so do we.
-    return replace(made.descriptor_at(address), leading_byte_offset=16).encode()
+    return replace(source.descriptor_at(address), leading_byte_offset=16).encode()
 
 
 def _blocks(mn: int, k: int, vector: int) -> tuple[int, int, int]:

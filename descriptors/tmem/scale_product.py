@@ -140,15 +140,15 @@ def encode_scale(value: float | Fraction, name: str, rounding: Rounding = "neare
     if exact is None or (exact < 0 and not one.signed):
         kind = "finite number" if one.signed else "finite number of at least 0"
         raise DescriptorError(f"scale: a value of {name} must be a {kind}, found {brief(value)}")
-    values, wanted = _magnitudes(name), abs(exact)
+    values, magnitude = _magnitudes(name), abs(exact)
     sign = (1 << one.bits - 1) if exact < 0 else 0
-    above = next((i for i, (known, _) in enumerate(values) if known >= wanted), len(values) - 1)
-    if values[above][0] <= wanted or above == 0 or how == "up":
+    above = next((i for i, (known, _) in enumerate(values) if known >= magnitude), len(values) - 1)
+    if values[above][0] <= magnitude or above == 0 or how == "up":
         return sign | values[above][1]
     (low, low_code), (high, high_code) = values[above - 1], values[above]
-    if how == "down" or wanted - low < high - wanted:
+    if how == "down" or magnitude - low < high - magnitude:
         return sign | low_code
-    if wanted - low > high - wanted:
+    if magnitude - low > high - magnitude:
         return sign | high_code
     return sign | (low_code if low_code % 2 == 0 else high_code)
 
@@ -167,8 +167,8 @@ def _magnitudes(name: str) -> tuple[tuple[Fraction, int], ...]:
     """Every value that is not negative, ascending, with its code."""
     one = choose("scale: format", name, FORMATS)
     codes = range(1 << (one.bits - one.signed))
-    found = [(value, code) for code in codes if (value := decode_scale(code, name)) is not None]
-    return tuple(sorted(found))
+    magnitudes = [(value, code) for code in codes if (value := decode_scale(code, name)) is not None]
+    return tuple(sorted(magnitudes))
 
 
 def _power(exponent: int) -> Fraction:
@@ -187,12 +187,12 @@ def values_of(codes: Any, name: str) -> NDArray[Any]:
     import numpy as np
 
     one = choose("scale: format", name, FORMATS)
-    found = _array(codes)
-    if found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or int(found.max()) >> one.bits)):
+    array = _array(codes)
+    if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or int(array.max()) >> one.bits)):
         raise DescriptorError(f"scale: codes of {name} must be integers of {one.bits} bits, found others")
     values = [decode_scale(code, name) for code in range(1 << one.bits)]
     table = np.array([np.nan if value is None else float(value) for value in values])
-    result: NDArray[Any] = table[found.astype(np.int64)]
+    result: NDArray[Any] = table[array.astype(np.int64)]
     return result
 
 
@@ -221,16 +221,16 @@ def block_scaled_product(
     [[32.0, 64.0], [128.0, 256.0]]
     """
     vector = as_integer(vector, "block_scaled_product: vector", minimum=1)
-    left, right = values_of(a, a_dtype), values_of(b, a_dtype if b_dtype is None else b_dtype)
+    values_a, values_b = values_of(a, a_dtype), values_of(b, a_dtype if b_dtype is None else b_dtype)
     factors = values_of(scale_a, scale_dtype), values_of(scale_b, scale_dtype)
-    for name, matrix, scale in (("A", left, factors[0]), ("B", right, factors[1])):
+    for name, matrix, scale in (("A", values_a, factors[0]), ("B", values_b, factors[1])):
         if matrix.ndim != 2 or scale.ndim != 2 or scale.shape != (matrix.shape[0], matrix.shape[1] // vector):
             rule = f"block_scaled_product: the factors of {name} must be rows by K/{vector}"
             raise DescriptorError(f"{rule}, found {scale.shape} for {matrix.shape}")
-    if left.shape[1] != right.shape[1] or left.shape[1] % vector:
+    if values_a.shape[1] != values_b.shape[1] or values_a.shape[1] % vector:
         must = f"block_scaled_product: K of A and B must be one multiple of {vector}"
-        raise DescriptorError(f"{must}, found {left.shape[1]} and {right.shape[1]}")
-    result: NDArray[Any] = (left * factors[0].repeat(vector, 1)) @ (right * factors[1].repeat(vector, 1)).T
+        raise DescriptorError(f"{must}, found {values_a.shape[1]} and {values_b.shape[1]}")
+    result: NDArray[Any] = (values_a * factors[0].repeat(vector, 1)) @ (values_b * factors[1].repeat(vector, 1)).T
     if c is None:
         return result
     added = _array(c)
@@ -258,13 +258,13 @@ def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
     """
     import numpy as np
 
-    vector, found = as_integer(vector, "pack_scales: the vector", minimum=1), _array(codes)
-    if found.ndim != 2 or found.dtype.kind not in "iu" or (found.size and (found.min() < 0 or found.max() > 255)):
+    vector, array = as_integer(vector, "pack_scales: the vector", minimum=1), _array(codes)
+    if array.ndim != 2 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() > 255)):
         raise DescriptorError("pack_scales: codes must be a matrix of bytes, found something else")
-    mn, count = found.shape
+    mn, count = array.shape
     places = offsets(scale_memory(mn, count * vector, vector))[:mn, : count * vector : vector]
     packed = np.zeros(memory_bytes(mn, count * vector, vector), dtype=np.uint8)
-    packed[places] = found
+    packed[places] = array
     return packed
 
 
@@ -274,8 +274,8 @@ def unpack_scales(packed: Any, mn: int, k: int, vector: int) -> NDArray[Any]:
     >>> unpack_scales(pack_scales([[1, 2, 3, 4]], 16), 1, 64, 16).tolist()
     [[1, 2, 3, 4]]
     """
-    found, size = _array(packed), memory_bytes(mn, k, vector)
-    if found.shape != (size,) or found.dtype.kind not in "iu":
-        raise DescriptorError(f"unpack_scales: the memory must be {size} bytes, found {found.shape}")
-    result: NDArray[Any] = found[offsets(scale_memory(mn, k, vector))[:mn, :k:vector]]
+    array, size = _array(packed), memory_bytes(mn, k, vector)
+    if array.shape != (size,) or array.dtype.kind not in "iu":
+        raise DescriptorError(f"unpack_scales: the memory must be {size} bytes, found {array.shape}")
+    result: NDArray[Any] = array[offsets(scale_memory(mn, k, vector))[:mn, :k:vector]]
     return result

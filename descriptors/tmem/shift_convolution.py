@@ -123,8 +123,8 @@ def numbers(one: ShiftProblem, seed: int = 1) -> tuple[Numbers, Numbers]:
 
     source = np.random.default_rng(seed)
     shapes = (one.images, one.height, one.width, one.channels), (one.filters, *one.taps, one.channels)
-    drawn = [source.integers(1, 9, shape) * source.choice((-1, 1), shape) for shape in shapes]
-    return drawn[0].astype(np.int64), drawn[1].astype(np.int64)
+    arrays = [source.integers(1, 9, shape) * source.choice((-1, 1), shape) for shape in shapes]
+    return arrays[0].astype(np.int64), arrays[1].astype(np.int64)
 
 
 def direct(one: ShiftProblem, activations: Numbers, filters: Numbers) -> Numbers:
@@ -133,12 +133,12 @@ def direct(one: ShiftProblem, activations: Numbers, filters: Numbers) -> Numbers
 
     (pad_h, pad_w), q = one.padding, one.columns
     padded = np.pad(activations, ((0, 0), (pad_h, pad_h), (pad_w, pad_w), (0, 0)))
-    found = np.zeros((one.images, one.rows, q, one.filters), np.int64)
+    outputs = np.zeros((one.images, one.rows, q, one.filters), np.int64)
     for r, s in np.ndindex(*one.taps):
         first = r * one.dilation_h
         rows = padded[:, first : first + (one.rows - 1) * one.stride_h + 1 : one.stride_h, s : s + q]
-        found += rows @ filters[:, r, s].T
-    return found
+        outputs += rows @ filters[:, r, s].T
+    return outputs
 
 
 def simulate(
@@ -152,19 +152,19 @@ def simulate(
     import numpy as np
 
     memories = [np.full((LANES, COLUMNS), _STALE, np.uint32) for _ in range(machine.cta_group)]
-    found = np.zeros((one.images, one.rows, one.columns, one.filters), np.int64)
+    outputs = np.zeros((one.images, one.rows, one.columns, one.filters), np.int64)
     for p in range(one.rows):
         for tile in range(-(-one.places // (LANES * machine.cta_group))):
             for step in steps(p, tile):
                 for cta, cells in enumerate(memories):
                     _run(one, step, p, cta, machine, cells, activations, filters)
             for cta, cells in enumerate(memories):
-                held = shift_model.read(cells, 0, one.filters)
+                accumulator = shift_model.read(cells, 0, one.filters)
                 for lane in range(LANES):
                     output = one.output(LANES * (tile * machine.cta_group + cta) + lane)
                     if output is not None:
-                        found[output[0], p, output[1]] = held[lane]
-    return found
+                        outputs[output[0], p, output[1]] = accumulator[lane]
+    return outputs
 
 
 def _run(
@@ -206,12 +206,12 @@ def _words(one: ShiftProblem, rows: Numbers, places: Sequence[int], bits: int) -
 
     flat = rows.reshape(one.places, -1)
     inside = np.array([0 <= place < one.places for place in places])
-    taken = flat[np.clip(np.asarray(places), 0, one.places - 1)] * inside[:, None]
-    found: NDArray[np.uint32] = np.ascontiguousarray(taken.astype(f"<i{bits // 8}")).view("<u4").astype(np.uint32)
-    return found
+    chosen_rows = flat[np.clip(np.asarray(places), 0, one.places - 1)] * inside[:, None]
+    words: NDArray[np.uint32] = np.ascontiguousarray(chosen_rows.astype(f"<i{bits // 8}")).view("<u4").astype(np.uint32)
+    return words
 
 
-def outcome(found: Numbers, wanted: Numbers) -> Outcome:
+def outcome(outputs: Numbers, definition: Numbers) -> Outcome:
     """What differs.
 
     >>> import numpy as np
@@ -220,11 +220,11 @@ def outcome(found: Numbers, wanted: Numbers) -> Outcome:
     """
     import numpy as np
 
-    places = np.argwhere(found != wanted)
+    places = np.argwhere(outputs != definition)
     if not len(places):
         return Outcome(0)
     n, p, q, k = (int(one) for one in places[0])
-    return Outcome(len(places), (n, p, q, k, int(found[n, p, q, k]), int(wanted[n, p, q, k])))
+    return Outcome(len(places), (n, p, q, k, int(outputs[n, p, q, k]), int(definition[n, p, q, k])))
 
 
 #: The most multiplications that a tile has or that are simulated, and elements of activations and outputs there.
@@ -343,21 +343,21 @@ class ShiftConvolution(Told):
         """
         one, count = self.problem, self.multiplications
         elements = max(one.images * one.height * one.width * one.channels, one.outputs)
-        for what, found, most in (
+        for what, number, most in (
             ("multiplications", count, MOST_SIMULATED),
             ("elements", elements, _MOST_ELEMENTS),
         ):
-            if found > most:
+            if number > most:
                 raise DescriptorError(
-                    f"shift: a simulation must have at most {most} {what}, found {found}; give fewer images, rows or "
+                    f"shift: a simulation must have at most {most} {what}, found {number}; give fewer images, rows or "
                     "channels, or ask for no proof"
                 )
         data = numbers(one, seed)
-        wanted = direct(one, *data)
+        definition = direct(one, *data)
         other = QUARTERS[1 - QUARTERS.index(self.quarters)]
         bits = self.element.bits
         outcomes = [
-            outcome(simulate(one, self.steps, Machine(bits, self.cta_group, moved), *data), wanted)
+            outcome(simulate(one, self.steps, Machine(bits, self.cta_group, moved), *data), definition)
             for moved in (self.quarters, other)
         ]
         return ShiftProof(one.outputs, count, self.quarters, *outcomes)
@@ -402,9 +402,9 @@ def shift_convolution(
     """
     one = shift_problem(images, height, width, channels, filters, taps, padding, stride, dilation)
     pair = as_integer(cta_group, "shift: cta_group", minimum=1, maximum=2)
-    for what, value, known in (("quarters", quarters, QUARTERS), ("start", start, STARTS)):
-        if not isinstance(value, str) or value not in known:
-            raise ChoiceError(f"shift: {what}", value, known)
+    for what, value, legal in (("quarters", quarters, QUARTERS), ("start", start, STARTS)):
+        if not isinstance(value, str) or value not in legal:
+            raise ChoiceError(f"shift: {what}", value, legal)
     element = as_element_type(dtype)
     if element.bits != element.storage_bits or element.bits not in (8, 16, 32):
         raise DescriptorError(f"shift: elements must have 8, 16 or 32 bits, found {element.bits}; dtype = {element}")
@@ -416,10 +416,10 @@ def shift_convolution(
     step = DENSE_K["sm100", kind]
     if one.channels % step:
         raise DescriptorError(f"shift: C must be a multiple of {step}, found {one.channels}; dtype = {element}")
-    found = one.taps[0] * one.taps[1] * (one.channels // step)
-    if found > MOST_SIMULATED:
+    count = one.taps[0] * one.taps[1] * (one.channels // step)
+    if count > MOST_SIMULATED:
         raise DescriptorError(
-            f"shift: a tile must have at most {MOST_SIMULATED} multiplications, found {found}; R = {one.taps[0]}, "
+            f"shift: a tile must have at most {MOST_SIMULATED} multiplications, found {count}; R = {one.taps[0]}, "
             f"S = {one.taps[1]}, C = {one.channels}"
         )
     return ShiftConvolution(one, element, pair, quarters, start)

@@ -110,13 +110,13 @@ def multiply(
     """
     import numpy as np
 
-    held = np.ascontiguousarray(cells[:, a : a + _COLUMNS].astype("<u4")).view(f"<i{bits // 8}").astype(np.int64)
-    found = held @ b.T
+    rows = np.ascontiguousarray(cells[:, a : a + _COLUMNS].astype("<u4")).view(f"<i{bits // 8}").astype(np.int64)
+    sums = rows @ b.T
     before = cells[:, d : d + len(b)]
     if enable_input_d:
-        found = found + before
-    written = [lane for lane in range(len(cells)) if not masks[lane // _QUARTER] >> lane % _QUARTER & 1]
-    before[written] = (found[written] & 0xFFFFFFFF).astype(np.uint32)
+        sums = sums + before
+    unmasked = [lane for lane in range(len(cells)) if not masks[lane // _QUARTER] >> lane % _QUARTER & 1]
+    before[unmasked] = (sums[unmasked] & 0xFFFFFFFF).astype(np.uint32)
 
 
 def clear(cells: Words, column: int, columns: int) -> None:
@@ -140,5 +140,5 @@ def read(cells: Words, column: int, columns: int) -> Numbers:
     """
     import numpy as np
 
-    found: Numbers = cells[:, column : column + columns].astype(np.uint32).view(np.int32).astype(np.int64)
-    return found
+    numbers: Numbers = cells[:, column : column + columns].astype(np.uint32).view(np.int32).astype(np.int64)
+    return numbers

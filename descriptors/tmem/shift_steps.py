@@ -123,8 +123,8 @@ class ShiftProblem:
         >>> [ShiftProblem(2, 9, 9, 16, 16, (3, 3), (1, 1), 1, 1).masked(9, s) for s in range(3)]
         [True, False, False]
         """
-        found = self.output(place)
-        return found is not None and not 0 <= found[1] + s - self.padding[1] < self.width
+        output = self.output(place)
+        return output is not None and not 0 <= output[1] + s - self.padding[1] < self.width
 
 
 def shift_problem(
@@ -170,9 +170,9 @@ def shift_problem(
             f"shift: the dilation along W must be 1, so that the next tap reads the next activation, found {dilation_w}"
             f"; cut W by its residues modulo {dilation_w}: as many convolutions of dilation 1"
         )
-    made = ShiftProblem(n, h, w, c, k, rs, pads, stride_h, dilation_h)
-    _check(made)
-    return made
+    problem = ShiftProblem(n, h, w, c, k, rs, pads, stride_h, dilation_h)
+    _check(problem)
+    return problem
 
 
 def _pair(values: object, what: str, minimum: int) -> tuple[int, int]:
@@ -185,21 +185,23 @@ def _pair(values: object, what: str, minimum: int) -> tuple[int, int]:
     return h, w
 
 
-def _check(made: ShiftProblem) -> None:
+def _check(problem: ShiftProblem) -> None:
     """Refuse what has no output, and outputs that are more than the activations of a row."""
-    (r, s), (pad_h, pad_w) = made.taps, made.padding
-    reach = made.dilation_h * (r - 1) + 1
-    if reach > made.height + 2 * pad_h:
+    (r, s), (pad_h, pad_w) = problem.taps, problem.padding
+    reach = problem.dilation_h * (r - 1) + 1
+    if reach > problem.height + 2 * pad_h:
         raise DescriptorError(
-            f"shift: the taps along H must reach over at most {made.height + 2 * pad_h} rows, H and its padding, found "
-            f"{reach}; P = 0"
+            f"shift: the taps along H must reach over at most {problem.height + 2 * pad_h} rows, H and its padding, "
+            f"found {reach}; P = 0"
         )
-    if s > made.width + 2 * pad_w:
-        raise DescriptorError(f"shift: S must be at most {made.width + 2 * pad_w}, W and its padding, found {s}; Q = 0")
+    if s > problem.width + 2 * pad_w:
+        raise DescriptorError(
+            f"shift: S must be at most {problem.width + 2 * pad_w}, W and its padding, found {s}; Q = 0"
+        )
     if 2 * pad_w > s - 1:
         raise DescriptorError(
             f"shift: the padding along W must be at most {(s - 1) // 2}, so that no row has more outputs than "
-            f"activations, found {pad_w}; Q = {made.columns}, W = {made.width}, S = {s}"
+            f"activations, found {pad_w}; Q = {problem.columns}, W = {problem.width}, S = {s}"
         )
 
 
@@ -286,18 +288,18 @@ def tile_steps(
     inside = [r for r in range(one.taps[0]) if one.input_row(p, r) is not None]
     groups = [(r, k) for r in inside for k in range(one.channels // step_channels)]
     cleared = start == "clear" or not groups
-    found = [ShiftStep("clear")] if cleared else []
+    steps = [ShiftStep("clear")] if cleared else []
     loads = 0
     for number, (r, k) in enumerate(groups):
         for run in _runs(one, split=number == 0 and not cleared):
             for s in run:
                 at = Tap(r, s, k, loads % RANGES)
-                found += _moved(one, firsts, at, quarters, loaded=s == run[0])
-                accumulated = cleared or any(step.kind == "multiply" for step in found)
+                steps += _steps_of_tap(one, firsts, at, quarters, loaded=s == run[0])
+                accumulated = cleared or any(step.kind == "multiply" for step in steps)
                 masks = mask_words(one, firsts, s)
-                found.append(ShiftStep("multiply", at, masks=masks, enable_input_d=accumulated))
+                steps.append(ShiftStep("multiply", at, masks=masks, enable_input_d=accumulated))
             loads += 1
-    return tuple(found)
+    return tuple(steps)
 
 
 def _runs(one: ShiftProblem, *, split: bool) -> list[range]:
@@ -306,7 +308,9 @@ def _runs(one: ShiftProblem, *, split: bool) -> list[range]:
     return [run for run in (range(pad, s), range(pad)) if run] if split else [range(s)]
 
 
-def _moved(one: ShiftProblem, firsts: tuple[int, ...], at: Tap, quarters: str, *, loaded: bool) -> Iterator[ShiftStep]:
+def _steps_of_tap(
+    one: ShiftProblem, firsts: tuple[int, ...], at: Tap, quarters: str, *, loaded: bool
+) -> Iterator[ShiftStep]:
     """How the activations of a tap come into their lanes: all of them loaded, or shifted, and four loaded."""
     offset = at.s - one.padding[1]
     if loaded:

@@ -34,11 +34,13 @@ _ORDER = "a multiply, shift, refresh, multiply keep their order; to be waited fo
 _STAGED = "a refresh reads 4 rows that stand 32 places apart: they lie in shared memory once more, side by side"
 
 
-def tell_convolution(made: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0) -> str:
+def tell_convolution(
+    convolution: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
+) -> str:
     """A convolution for a person.
 
     Args:
-        made: the convolution.
+        convolution: what is told.
         report: its proof, for the last lines.
         row: the output row whose steps are shown.
         tile: the tile of that row.
@@ -47,29 +49,30 @@ def tell_convolution(made: ShiftConvolution, report: ShiftProof | None = None, r
     >>> print(tell_convolution(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))).splitlines()[1])
        output   2x9x9x16, 9 rows of 18 places, 1 tile each: output (n, q) of a row has place 9 n + q
     """
-    one = made.problem
-    sizes = extents_text((one.images, one.height, one.width, one.channels))
-    told = [
-        f"convolution of {sizes} {made.element} by {counted(one.filters, 'filter')} of {extents_text(one.taps)}, "
+    one = convolution.problem
+    sizes, element = extents_text((one.images, one.height, one.width, one.channels)), convolution.element
+    ranges = ", ".join(f"[{a},{a + 8})" for a in convolution.a_columns)
+    lines = [
+        f"convolution of {sizes} {element} by {counted(one.filters, 'filter')} of {extents_text(one.taps)}, "
         f"padding {extents_text(one.padding)}, A shifted in tensor memory",
         f"   output   {extents_text((one.images, one.rows, one.columns, one.filters))}, {counted(one.rows, 'row')} of "
-        f"{counted(one.places, 'place')}, {counted(made.tiles, 'tile')} each: output (n, q) of a row has place "
+        f"{counted(one.places, 'place')}, {counted(convolution.tiles, 'tile')} each: output (n, q) of a row has place "
         f"{one.width} n + q",
         f"   tap s    reads place {one.width} n + q + s - {one.padding[1]}; masked where it is padding",
-        f"   columns  D [0,{one.filters}), A {', '.join(f'[{a},{a + 8})' for a in made.a_columns)} by turns; allocate "
-        f"{made.allocate}",
+        f"   columns  D [0,{one.filters}), A {ranges} by turns; allocate {convolution.allocate}",
     ]
-    steps = made.steps(row, tile)
-    shown = _first_run(steps)
-    told.append(f"row {row}, tile {tile}: {counted(len(steps), 'step')}; {_told_of(steps, shown)}")
-    told += aligned([(i, step.kind, *_words(made, step)) for i, step in enumerate(shown)], ">" + "<" * 3, indent=3)
-    told = [line.rstrip() for line in told]
-    told += ["rows from shared to tensor memory, for a filter row of S taps, a tile of 128 lanes and a K step:"]
-    told += _savings(made)
-    told += [f"   order    {_ORDER}", f"   source   {_STAGED}"]
-    told += [f"   known    {what}: {grade}" for what, grade in EVIDENCE]
-    told.append(f"   not settled: {_NOT_SETTLED[made.quarters]}")
-    return "\n".join([*told, tell_proof(report)] if report is not None else told)
+    steps = convolution.steps(row, tile)
+    first_run = _first_run(steps)
+    lines.append(f"row {row}, tile {tile}: {counted(len(steps), 'step')}; {_which_run(steps, first_run)}")
+    rows = [(i, step.kind, *_words(convolution, step)) for i, step in enumerate(first_run)]
+    lines += aligned(rows, "><<<", indent=3)
+    lines = [line.rstrip() for line in lines]
+    lines += ["rows from shared to tensor memory, for a filter row of S taps, a tile of 128 lanes and a K step:"]
+    lines += _savings(convolution)
+    lines += [f"   order    {_ORDER}", f"   source   {_STAGED}"]
+    lines += [f"   known    {what}: {grade}" for what, grade in EVIDENCE]
+    lines.append(f"   not settled: {_NOT_SETTLED[convolution.quarters]}")
+    return "\n".join([*lines, tell_proof(report)] if report is not None else lines)
 
 
 def _first_run(steps: tuple[ShiftStep, ...]) -> tuple[ShiftStep, ...]:
@@ -78,24 +81,24 @@ def _first_run(steps: tuple[ShiftStep, ...]) -> tuple[ShiftStep, ...]:
     return steps[: loads[1]] if len(loads) > 1 else steps
 
 
-def _told_of(steps: tuple[ShiftStep, ...], shown: tuple[ShiftStep, ...]) -> str:
+def _which_run(steps: tuple[ShiftStep, ...], first_run: tuple[ShiftStep, ...]) -> str:
     loads = sum(step.kind == "load" for step in steps)
     if loads == 0:
         return "every tap of the row is in the padding"
-    at = next(step.tap for step in shown if step.kind == "load")
+    at = next(step.tap for step in first_run if step.kind == "load")
     return f"those of the first of {counted(loads, 'load')}, filter row {at.r}, K step {at.k}"
 
 
-def _words(made: ShiftConvolution, step: ShiftStep) -> tuple[str, str]:
+def _words(convolution: ShiftConvolution, step: ShiftStep) -> tuple[str, str]:
     """The instruction of a step, and what it does."""
-    group = f"cta_group::{made.cta_group}"
+    group = f"cta_group::{convolution.cta_group}"
     if step.kind == "clear":
-        return "tcgen05.st, every warp", f"zeros to D, columns [0,{made.problem.filters})"
+        return "tcgen05.st, every warp", f"zeros to D, columns [0,{convolution.problem.filters})"
     if step.kind == "load":
         spans = ", ".join(f"{place} to {place + 127}" for place in step.places)
         return f"tcgen05.cp.{group}.128x256b", f"places {spans}"
     if step.kind == "shift":
-        which = "each quarter" if made.quarters == "all" else f"lanes {step.lane} to {step.lane + 31}"
+        which = "each quarter" if convolution.quarters == "all" else f"lanes {step.lane} to {step.lane + 31}"
         return (
             f"tcgen05.shift.{group}.down",
             f"at lane {step.lane}: lane l takes l + 1 in {which}, the last keeps its row",
@@ -107,29 +110,29 @@ def _words(made: ShiftConvolution, step: ShiftStep) -> tuple[str, str]:
     off = f"  lanes {_some(lanes_off)} off" if lanes_off else ""
     added = "" if step.enable_input_d else "  enable-input-d false"
     words = " ".join(word_text(mask, 32) for mask in step.masks) if lanes_off else "0"
-    return f"tcgen05.mma.{group}.kind::{made.kind}", f"tap {step.tap.s}  masks {words}{off}{added}"
+    return f"tcgen05.mma.{group}.kind::{convolution.kind}", f"tap {step.tap.s}  masks {words}{off}{added}"
 
 
 def _some(lanes: tuple[int, ...]) -> str:
     return ", ".join(map(str, lanes[:8])) + (", ..." if len(lanes) > 8 else "")
 
 
-def _savings(made: ShiftConvolution) -> list[str]:
-    widths = sorted({*TAPS, made.problem.taps[1]})
+def _savings(convolution: ShiftConvolution) -> list[str]:
+    widths = sorted({*TAPS, convolution.problem.taps[1]})
     rows: list[tuple[object, ...]] = [("S", "shifted", "loaded each", "saved")]
     rows += [(one.taps, one.rows, one.plain, f"{100 * one.saved:.1f}%") for one in table(widths)]
-    all_of_it = made.copied
+    all_of_it = convolution.copied
     bytes_ = f"{all_of_it.rows * ROW_BYTES} bytes instead of {all_of_it.plain * ROW_BYTES}"
     return [*aligned(rows, ">", indent=3), f"   in all: {all_of_it.rows} rows instead of {all_of_it.plain}, {bytes_}"]
 
 
 def record_convolution(
-    made: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
+    convolution: ShiftConvolution, report: ShiftProof | None = None, row: int = 0, tile: int = 0
 ) -> dict[str, Any]:
     """A convolution as plain data; the steps are all those of the tile.
 
     Args:
-        made: the convolution.
+        convolution: what is told.
         report: its proof.
         row: the output row.
         tile: the tile of that row.
@@ -138,36 +141,41 @@ def record_convolution(
     >>> record_convolution(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)))["output"]
     [2, 9, 9, 16]
     """
-    one = made.problem
+    one = convolution.problem
     return {
         "activations": [one.images, one.height, one.width, one.channels],
         "filters": [one.filters, *one.taps, one.channels],
         "output": [one.images, one.rows, one.columns, one.filters],
         "padding": list(one.padding),
         **fields(one, "stride_h dilation_h"),
-        "dtype": str(made.element),
-        **fields(made, "kind cta_group quarters start tiles allocate a_columns"),
+        "dtype": str(convolution.element),
+        **fields(convolution, "kind cta_group quarters start tiles allocate a_columns"),
         "row": row,
         "tile": tile,
-        "steps": [_step(made, step) for step in made.steps(row, tile)],
+        "steps": [_step(convolution, step) for step in convolution.steps(row, tile)],
         "traffic": [_traffic(row_of) for row_of in table(sorted({*TAPS, one.taps[1]}))],
-        "copied": _traffic(made.copied),
+        "copied": _traffic(convolution.copied),
         "proof": None if report is None else record_proof(report),
-        "not_settled": _NOT_SETTLED[made.quarters],
+        "not_settled": _NOT_SETTLED[convolution.quarters],
         "evidence": weakest(*(grade for _, grade in EVIDENCE)),
         "evidence_of": dict(EVIDENCE),
     }
 
 
-def _step(made: ShiftConvolution, step: ShiftStep) -> dict[str, Any]:
-    found: dict[str, Any] = {"kind": step.kind, "instruction": _words(made, step)[0]}
+def _step(convolution: ShiftConvolution, step: ShiftStep) -> dict[str, Any]:
+    record: dict[str, Any] = {"kind": step.kind, "instruction": _words(convolution, step)[0]}
     if step.kind == "clear":
-        return found
-    found |= {"r": step.tap.r, "s": step.tap.s, "k_step": step.tap.k, "a_column": made.a_columns[step.tap.a_range]}
+        return record
+    record |= {
+        "r": step.tap.r,
+        "s": step.tap.s,
+        "k_step": step.tap.k,
+        "a_column": convolution.a_columns[step.tap.a_range],
+    }
     if step.kind == "multiply":
         masks = [word_text(mask, 32) for mask in step.masks]
-        return found | {"masks": masks, "masked": list(step.masked_lanes()), "enable_input_d": step.enable_input_d}
-    return found | {"lane": step.lane} | ({"places": list(step.places)} if step.places else {})
+        return record | {"masks": masks, "masked": list(step.masked_lanes()), "enable_input_d": step.enable_input_d}
+    return record | {"lane": step.lane} | ({"places": list(step.places)} if step.places else {})
 
 
 def _traffic(one: Traffic) -> dict[str, Any]:
@@ -179,21 +187,21 @@ def _traffic(one: Traffic) -> dict[str, Any]:
 def tell_proof(proof: ShiftProof) -> str:
     """A proof for a person."""
     by = f"by {counted(proof.multiplications, 'multiplication')} simulated on whole numbers"
-    moved = "its own quarter alone" if proof.quarters == "all" else "every quarter"
-    told = [f"if one tcgen05.shift moves {moved}: {_wrong(proof.otherwise, proof.outputs)}"]
+    reach = "its own quarter alone" if proof.quarters == "all" else "every quarter"
+    lines = [f"if one tcgen05.shift moves {reach}: {_wrong(proof.otherwise, proof.outputs)}"]
     if proof.ok:
-        told.append(f"proved: {counted(proof.outputs, 'output')} equal those of the definition, {by}")
+        lines.append(f"proved: {counted(proof.outputs, 'output')} equal those of the definition, {by}")
     else:
-        told.append(f"wrong: {_wrong(proof.outcome, proof.outputs)}; {by}")
-    return "\n".join(told)
+        lines.append(f"wrong: {_wrong(proof.outcome, proof.outputs)}; {by}")
+    return "\n".join(lines)
 
 
 def _wrong(outcome: Outcome, outputs: int) -> str:
     if outcome.first is None:
         return f"no output of {outputs} wrong"
-    *place, found, wanted = outcome.first
+    *place, output, right = outcome.first
     count = f"{outcome.wrong} of {counted(outputs, 'output')} wrong"
-    return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {found} for {wanted}"
+    return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {output} for {right}"
 
 
 def record_proof(proof: ShiftProof) -> dict[str, Any]:
@@ -208,6 +216,6 @@ def record_proof(proof: ShiftProof) -> dict[str, Any]:
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     first = None
     if outcome.first is not None:
-        *place, found, wanted = outcome.first
-        first = {"output": place, "found": found, "must_be": wanted}
+        *place, output, right = outcome.first
+        first = {"output": place, "found": output, "must_be": right}
     return {"wrong": outcome.wrong, "first": first}

@@ -70,10 +70,10 @@ def rescaled(layout: Layout, *, times: int = 1, over: int = 1) -> Layout:
     (4,(2,8)):(2,(0,1))
     """
 
-    def changed(strides: Any) -> Any:
-        return tuple(map(changed, strides)) if isinstance(strides, tuple) else strides * times // over
+    def rescale(strides: Any) -> Any:
+        return tuple(map(rescale, strides)) if isinstance(strides, tuple) else strides * times // over
 
-    return Layout(layout.shape, changed(layout.stride))
+    return Layout(layout.shape, rescale(layout.stride))
 
 
 @frozen
@@ -140,19 +140,19 @@ class TmemFragment(Told):
         return np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1)
 
 
-def checked(found: TmemFragment) -> TmemFragment:
+def need_columns(fragment: TmemFragment) -> TmemFragment:
     """The fragment, if tensor memory can hold it.
 
     Raises:
         DescriptorError: if it has more columns than there are.
 
-    >>> checked(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
+    >>> need_columns(TmemFragment("accumulator", ("m", "n"), Layout((128, 8), (65536, 1)), 32, "")).columns
     8
     """
-    if found.columns > COLUMNS:
-        rule = f"tmem: {found.what} must fit {COLUMNS} columns"
-        raise DescriptorError(f"{rule}, needs {brief(found.columns)}; layout = {found.layout}")
-    return found
+    if fragment.columns > COLUMNS:
+        rule = f"tmem: {fragment.what} must fit {COLUMNS} columns"
+        raise DescriptorError(f"{rule}, needs {brief(fragment.columns)}; layout = {fragment.layout}")
+    return fragment
 
 
 @frozen

@@ -62,8 +62,8 @@ def composition(a: Any, b: Any) -> AnyLayout:
 at coordinate (2,1) instead of 7; a = (6,2):(1,7), b = (3,2):(2,3)
     """
     if type(a) is Layout and type(b) is Layout:
-        found = quick_composition(a, b)
-        return need_readable(compose_carefully(a, b), "composition") if found is None else found
+        layout = quick_composition(a, b)
+        return need_readable(compose_carefully(a, b), "composition") if layout is None else layout
     result = _composed(a, b)
     return need_readable(result, "composition") if isinstance(result, Layout) else result
 
@@ -82,8 +82,8 @@ def _composed(a: Any, b: Any) -> AnyLayout:
             return ComposedLayout(a, 0, b)
         if isinstance(b, Swizzle):
             return compose_swizzle(a, b)
-        found = cut(a, b) if type(b) is int and b > 0 else None
-        return trusted(*found[0]) if found else compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
+        halves = cut(a, b) if type(b) is int and b > 0 else None
+        return trusted(*halves[0]) if halves else compose_plain(a, Layout(as_leaf(b, "composition: a tiler")))
     if isinstance(a, ComposedLayout):
         return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
     if isinstance(a, Swizzle) and isinstance(b, (Layout, ComposedLayout)):
@@ -113,9 +113,9 @@ def compose_swizzle(a: Layout, swizzle: Swizzle) -> ComposedLayout:
     >>> print(compose_swizzle(Layout((8, 64), (1, 8)), Swizzle(3, 0, 3)))
     S<3,0,3> o 0 o (8,64):(1,8)
     """
-    moved = _moved_swizzle(a, swizzle)
-    if moved is not None:
-        return ComposedLayout(moved, 0, a)
+    carried = _moved_swizzle(a, swizzle)
+    if carried is not None:
+        return ComposedLayout(carried, 0, a)
     return ComposedLayout(a, 0, ComposedLayout(swizzle, 0, Layout(a.shape)))
 
 
@@ -126,11 +126,11 @@ def _moved_swizzle(a: Layout, swizzle: Swizzle) -> Swizzle | None:
     if not all(powers):
         return None
     images = [d << j for n, d in modes for j in range(n.bit_length() - 1)]  # a of every bit of the index
-    used = 0
+    covered = 0
     for image in images:
-        if image == 0 or used & image:
+        if image == 0 or covered & image:
             return None  # not a permutation of bits, so not linear over xor
-        used |= image
+        covered |= image
     if swizzle.bits == 0 or swizzle.source_mask >> len(images) or swizzle.target_mask >> len(images):
         return swizzle if swizzle.bits == 0 else None
     source, target = (mask.bit_length() - swizzle.bits for mask in (swizzle.source_mask, swizzle.target_mask))

@@ -63,9 +63,9 @@ def divide_plain(target: Layout, tiler: Tiler) -> Layout:
         return target
     if type(tiler) is tuple:
         return by_mode(target, tiler, divide_plain, "logical_divide")
-    found = cut(target, tiler) if type(tiler) is int and tiler > 0 else None
-    if found is not None:  # nearly always
-        (inner, step), (outer, leap) = found
+    halves = cut(target, tiler) if type(tiler) is int and tiler > 0 else None
+    if halves is not None:  # nearly always
+        (inner, step), (outer, leap) = halves
         return trusted((inner, outer), (step, leap))
     tile = as_tile(tiler, "logical_divide")
     total = product(target.shape)

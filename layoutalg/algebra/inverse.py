@@ -153,12 +153,12 @@ def _kept_range(swizzle: Swizzle, count: int) -> int:
     """
     block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     lowest_read = swizzle.source_mask & -swizzle.source_mask  # smaller offsets stay where they are
-    cut = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
-    if len(cut) > 1 << 22:
+    last_block = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
+    if len(last_block) > 1 << 22:
         raise UndecidedError(
-            f"right_inverse: must look at {len(cut)} offsets, more than {1 << 22}; swizzle = {swizzle}"
+            f"right_inverse: must look at {len(last_block)} offsets, more than {1 << 22}; swizzle = {swizzle}"
         )
-    return next((i for i in cut if swizzle(i) >= count), count)
+    return next((i for i in last_block if swizzle(i) >= count), count)
 
 
 def nullspace(layout: Layout) -> Layout:

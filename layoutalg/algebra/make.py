@@ -41,10 +41,10 @@ def make_ordered_layout(shape: Shape, order: Index) -> Layout:
     >>> print(make_ordered_layout((2, 3, 4), (2, 0, 1)), make_ordered_layout((2, (3, 4)), (1, 0)))
     (2,3,4):(12,1,3) (2,(3,4)):(12,(1,3))
     """
-    return ordered(valid_shape(shape), order)
+    return ordered_layout(valid_shape(shape), order)
 
 
-def ordered(shape: Shape, order: Index) -> Layout:
+def ordered_layout(shape: Shape, order: Index) -> Layout:
     """:func:`make_ordered_layout` of a shape that is known to be valid."""
     flat = type(shape) is tuple and type(order) is tuple and len(shape) == len(order)
     if flat and {*map(type, order), *map(type, shape)} == _NUMBERS:  # type: ignore[arg-type]
@@ -75,8 +75,8 @@ def _compact(shape: Shape, keys: Sequence[Any]) -> Layout:
     extents = flatten_tuple(shape)
     strides = [0] * len(extents)
     current = 1
-    used = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None]
-    for i in sorted(used, key=keys.__getitem__):  # stable: ties go left to right
+    moving = [i for i, n in enumerate(extents) if n != 1 and keys[i] is not None]
+    for i in sorted(moving, key=keys.__getitem__):  # stable: ties go left to right
         strides[i] = current
         current *= extents[i]
     return trusted(shape, tuple(strides) if extents is shape else unflatten(strides, shape))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import room
 from layoutalg.algebra.divide import as_tile, by_mode, unpack, zip_modes
-from layoutalg.algebra.make import ordered
+from layoutalg.algebra.make import ordered_layout
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import compact_size, scaled_by
@@ -294,4 +294,4 @@ def _tiled_to_shape(atom: Layout, extents: list[int], order: Index) -> Layout:
         raise LayoutError(
             f"tile_to_shape: the order must have {len(counts)} modes, found {safe_text(order)}; atom = {atom}"
         )
-    return _blocked(atom if len(extents) == 1 else padded, ordered(tuple(counts), order))
+    return _blocked(atom if len(extents) == 1 else padded, ordered_layout(tuple(counts), order))

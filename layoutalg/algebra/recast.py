@@ -80,8 +80,8 @@ def upcast(layout: LayoutKind, n: int) -> LayoutKind:
                 f"upcast: the swizzle's base must be at least {bits}, since it would split units of {n}; "
                 f"layout = {layout}"
             )
-        moved = Swizzle(swizzle.bits, max(0, swizzle.base - bits), swizzle.shift)
-        return ComposedLayout(moved, layout.offset // n, _upcast(layout.inner, n))  # type: ignore[return-value, arg-type]
+        coarser = Swizzle(swizzle.bits, max(0, swizzle.base - bits), swizzle.shift)
+        return ComposedLayout(coarser, layout.offset // n, _upcast(layout.inner, n))  # type: ignore[return-value, arg-type]
     return _upcast(layout, n)  # type: ignore[return-value]  # mypy cannot narrow a bound type variable
 
 
@@ -136,8 +136,9 @@ def downcast(layout: LayoutKind, n: int) -> LayoutKind:
     need_layout(layout, "downcast")
     if isinstance(layout, ComposedLayout):
         swizzle, bits = _swizzle_of(layout, n, "downcast")
-        moved = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
-        return ComposedLayout(moved, layout.offset * n, need_readable(_downcast(layout.inner, n), "downcast"))  # type: ignore[return-value, arg-type]
+        finer = Swizzle(swizzle.bits, swizzle.base + bits, swizzle.shift)
+        inner = need_readable(_downcast(layout.inner, n), "downcast")  # type: ignore[arg-type]
+        return ComposedLayout(finer, layout.offset * n, inner)  # type: ignore[return-value]
     return need_readable(_downcast(layout, n), "downcast")  # type: ignore[return-value]
 
 

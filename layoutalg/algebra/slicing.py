@@ -73,9 +73,9 @@ def slice_and_offset(coord: Coord, src: AnyLayout) -> tuple[AnyLayout, int]:
     (4):(1) 36
     """
     if type(src) is Layout and type(coord) is tuple:
-        found = sliced_flat(coord, src)
-        if found is not None:
-            return found
+        modes_and_offset = sliced_flat(coord, src)
+        if modes_and_offset is not None:
+            return modes_and_offset
     need_layout(src, "slice_and_offset")
     need_fit(coord, src)
     return slice_any(coord, src)

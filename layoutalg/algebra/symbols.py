@@ -58,12 +58,12 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     if not isinstance(values, Mapping):
         raise LayoutError(f"substitute: the values must be a mapping from symbols, found {safe_text(values)}")
     check_depth(value, "substitute")
-    given: dict[str, Any] = {}
+    replacements: dict[str, Any] = {}
     for symbol, replacement in values.items():
-        given[str(symbol)] = as_leaf(replacement, f"substitute: the value of {symbol}")
-        if given[str(symbol)] < 1:
-            raise LayoutError(f"substitute: the value of {symbol} must be positive, found {given[str(symbol)]}")
-    return _replaced(value, given)
+        replacements[str(symbol)] = as_leaf(replacement, f"substitute: the value of {symbol}")
+        if replacements[str(symbol)] < 1:
+            raise LayoutError(f"substitute: the value of {symbol} must be positive, found {replacements[str(symbol)]}")
+    return _replaced(value, replacements)
 
 
 def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
@@ -159,22 +159,22 @@ def prove(a: AnyLayout, b: AnyLayout) -> Proof:
     if coalesce(a) == coalesce(b):
         return Proof(True)
     names = sorted({*symbols_of(a), *symbols_of(b)})
-    tried = 0
-    left = _MOST_OFFSETS
+    tries = 0
+    offsets_left = _MOST_OFFSETS
     for numbers in cartesian(_TRIED, repeat=len(names)):
-        tried += 1
-        if tried > _MOST_TRIED or left <= 0:
+        tries += 1
+        if tries > _MOST_TRIED or offsets_left <= 0:
             break
         values = dict(zip(names, numbers, strict=True))
         one, other = substitute(a, values), substitute(b, values)
-        left -= min(size(one), _MOST_COMPARED)
+        offsets_left -= min(size(one), _MOST_COMPARED)
         difference = _difference(one, other)
         if difference is not None:
             return Proof(False, tuple(values.items()), *difference)
     if not names and size(a) <= _MOST_COMPARED:
         return Proof(True)
     raise UndecidedError(
-        f"prove: no difference was found for {tried} choices of {', '.join(names) or 'no symbols'}, yet the coalesced "
+        f"prove: no difference was found for {tries} choices of {', '.join(names) or 'no symbols'}, yet the coalesced "
         f"forms are {coalesce(a)} and {coalesce(b)}"
     )
 

@@ -107,7 +107,7 @@ def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
             modes.append((as_int(d, "local_partition: a stride of the tiler"), s, weight))
         weight *= s
     modes.sort()
-    period, rest, found = 1, as_int(index, "local_partition: index"), 0
+    period, rest, total_index = 1, as_int(index, "local_partition: index"), 0
     for d, s, _ in modes:
         if d < period:
             raise LayoutError(
@@ -119,18 +119,18 @@ def _indices_of(threads: Layout, index: int, total: int) -> list[int]:
         digit, rest = divmod(rest, d)
         if not 0 <= digit < s:
             return []
-        found += digit * weight
-    return [found] if rest == 0 else []
+        total_index += digit * weight
+    return [total_index] if rest == 0 else []
 
 
 def _coordinate_of(threads: Layout, index: int) -> Index:
     """The coordinate of a thread index: each mode's own part of it, by its strides."""
     total = need_int(product(threads.shape), "local_partition: the number of threads")
-    found = _indices_of(threads, index, total)
-    if len(found) != 1:
+    indices = _indices_of(threads, index, total)
+    if len(indices) != 1:
         raise LayoutError(
-            f"local_partition: the tiler must have exactly one thread of each index, found {len(found)} with index "
+            f"local_partition: the tiler must have exactly one thread of each index, found {len(indices)} with index "
             f"{safe_text(index)}; tiler = {threads}"
         )
     shape = threads.shape
-    return idx2crd(found[0], tuple(product(mode) for mode in shape) if type(shape) is tuple else shape)
+    return idx2crd(indices[0], tuple(product(mode) for mode in shape) if type(shape) is tuple else shape)

@@ -43,6 +43,8 @@ from layoutalg.tuples.leaf import as_flag, as_int, need_int
 WARP = 32
 #: Banks of shared memory, and the bytes of a word of one.
 BANKS, BANK_BYTES = 32, 4
+#: Bytes that a group of banks serves: the most that one lane moves, and the least that a swizzle of chunks moves.
+GROUP_BYTES = 16
 
 
 @frozen
@@ -148,6 +150,32 @@ def access(
     phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=paired)
     costs = tuple(_cost([lanes[lane] for lane in phase], width, count, bank_width) for phase in phases)
     return Access(lanes, phases, costs)
+
+
+def bank_group(address: int, line_bytes: int = BANKS * BANK_BYTES) -> int:
+    """Which group of banks, 16 bytes together, serves a byte address: four banks of 32, of which there are eight.
+
+    What is drawn by banks has the colour of its group. Law: the group of an address is a fourth of its bank.
+
+    Args:
+        address: in bytes.
+        line_bytes: bytes of a line, all banks once: a positive multiple of 16.
+
+    Raises:
+        LayoutError: for another line, or a negative address.
+
+    >>> [bank_group(address) for address in (0, 12, 16, 0x90, 0x3F0)]
+    [0, 0, 1, 1, 7]
+    >>> all(bank_group(address) == address // 4 % 32 // 4 for address in range(1000))
+    True
+    """
+    line = positive(line_bytes, "line_bytes")
+    if line % GROUP_BYTES:
+        raise LayoutError(f"banks: line_bytes must be a multiple of {GROUP_BYTES}, found {line}")
+    place = as_int(address, "banks: an address")
+    if place < 0:
+        raise LayoutError(f"banks: an address must be non-negative, found {place}")
+    return place // GROUP_BYTES % (line // GROUP_BYTES)
 
 
 def positive(value: object, what: str) -> int:
@@ -291,14 +319,14 @@ def accesses(
     if values % vector:
         raise LayoutError(f"banks: {values} values a thread must be a multiple of the {vector} of one access")
     start = as_int(base, "banks: base")
-    made = []
+    transfers = []
     for warp, first in enumerate(range(0, threads, WARP)):
         for value in range(0, values, vector):
             lanes = range(first, min(first + WARP, threads))
             addresses = [start + unit * _first_offset(layout, thread_values, lane, value, vector) for lane in lanes]
             one = access(addresses, width, banks, bank_bytes, store=store)
-            made.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
-    return tuple(made)
+            transfers.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
+    return tuple(transfers)
 
 
 def _first_offset(layout: AnyLayout, thread_values: AnyLayout, thread: int, value: int, count: int) -> int:

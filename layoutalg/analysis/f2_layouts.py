@@ -117,14 +117,14 @@ def fit_f2(values: Sequence[int]) -> tuple[F2Matrix, int]:
     if min(numbers) < 0:
         raise NotLinearError(f"fit_f2: values must not be negative, found {min(numbers)}")
     constant = numbers[0]
-    expected = [constant]
+    linear = [constant]
     columns = [numbers[1 << bit] ^ constant for bit in range(count.bit_length() - 1)]
     for column in columns:
-        expected += [value ^ column for value in expected]
-    if expected != numbers:
-        i = next(i for i in range(count) if expected[i] != numbers[i])
+        linear += [value ^ column for value in linear]
+    if linear != numbers:
+        i = next(i for i in range(count) if linear[i] != numbers[i])
         raise NotLinearError(
-            f"fit_f2: value {i} must be {expected[i]}, which the values at powers of two decide, found {numbers[i]}"
+            f"fit_f2: value {i} must be {linear[i]}, which the values at powers of two decide, found {numbers[i]}"
         )
     return F2Matrix(columns, max([constant, *columns]).bit_length()), constant
 
@@ -203,16 +203,14 @@ def _sums(start: int, layout: Layout, whole: AnyLayout) -> list[int]:
     for path, extent, stride in _named_modes(layout.shape, layout.stride):
         mode = f"mode {path} = {extent}:{stride}"
         for bit in range(_log2(need_int(extent, "to_f2: an extent"), mode, whole)):
-            reached = start + (need_int(stride, "to_f2: a stride") << bit)
-            if min(start, reached) < 0:
-                raise NotLinearError(
-                    f"to_f2: offsets must not be negative, found {reached} in {mode}; layout = {whole}"
-                )
-            columns.append(start ^ reached)
+            offset = start + (need_int(stride, "to_f2: a stride") << bit)
+            if min(start, offset) < 0:
+                raise NotLinearError(f"to_f2: offsets must not be negative, found {offset} in {mode}; layout = {whole}")
+            columns.append(start ^ offset)
             owners.append(mode)
-    if (found := clash(columns)) is not None:
-        first, second = (owners[j] for j in found)
-        shared = columns[found[0]] & columns[found[1]]
+    if (clashing := clash(columns)) is not None:
+        first, second = (owners[j] for j in clashing)
+        shared = columns[clashing[0]] & columns[clashing[1]]
         which = f"{first} and {second}" if first != second else f"{first} with itself"
         raise NotLinearError(
             f"to_f2: modes must not overlap in bits, found {which} in bits {shared:#b}; layout = {whole}"
@@ -244,11 +242,11 @@ def _union(columns: Sequence[int]) -> int:
 
 def clash(columns: Sequence[int]) -> tuple[int, int] | None:
     """The first two columns that share a bit."""
-    seen = 0
+    bits = 0
     for j, column in enumerate(columns):
-        if column & seen:
+        if column & bits:
             return next(i for i in range(j) if columns[i] & column), j
-        seen |= column
+        bits |= column
     return None
 
 
@@ -282,9 +280,9 @@ def from_f2(matrix: F2Matrix, shape: Shape | None = None) -> AnyLayout:
         return _from_disjoint(columns, shape)
     present = [column for column in columns if column]
     if dependent := F2Matrix(present).null_space().columns:
-        found = [column for j, column in enumerate(present) if dependent[0] >> j & 1]
+        zero_sum = [column for j, column in enumerate(present) if dependent[0] >> j & 1]
         raise LayoutError(
-            f"from_f2: the columns other than 0 must be independent, as a layout adds, found that {found} xor to 0; "
+            f"from_f2: the columns other than 0 must be independent, as a layout adds, found that {zero_sum} xor to 0; "
             f"matrix = {matrix!r}"
         )
     for swizzle in every_swizzle(matrix.rows):
@@ -319,14 +317,14 @@ def every_swizzle(bits: int, base: int = 0) -> Iterator[Swizzle]:
 
 def _from_disjoint(columns: Sequence[int], shape: Shape) -> Layout:
     """The layout of columns that share no bit, each leaf of the shape coalesced from its own."""
-    left = list(columns)
+    remaining = list(columns)
 
     def leaf(part: Any) -> Layout:
         if type(part) is tuple:
             parts = [leaf(item) for item in part]
             return trusted(tuple([p.shape for p in parts]), tuple([p.stride for p in parts]))
         bits = part.bit_length() - 1
-        own, left[:bits] = tuple(left[:bits]), []
+        own, remaining[:bits] = tuple(remaining[:bits]), []
         return from_flat(*merge((2,) * bits, own))
 
     return leaf(shape)

@@ -53,18 +53,18 @@ class F2Matrix:
 
     def __init__(self, columns: Iterable[int], rows: int | None = None) -> None:
         try:
-            checked = tuple([as_int(column, "F2Matrix: a column") for column in columns])
+            numbers = tuple([as_int(column, "F2Matrix: a column") for column in columns])
         except TypeError:
             raise LayoutError(f"F2Matrix: columns must be a sequence, found {safe_text(columns)}") from None
-        if min(checked, default=0) < 0:
-            raise LayoutError(f"F2Matrix: a column must not be negative, found {min(checked)}")
-        needed = max(checked, default=0).bit_length()
+        if min(numbers, default=0) < 0:
+            raise LayoutError(f"F2Matrix: a column must not be negative, found {min(numbers)}")
+        needed = max(numbers, default=0).bit_length()
         height = needed if rows is None else as_int(rows, "F2Matrix: rows")
         if height < needed:
             raise LayoutError(f"F2Matrix: rows must be at least {needed}, the bits of the columns, found {height}")
-        if height > MOST_BITS or len(checked) > MOST_BITS:
-            raise LayoutError(f"F2Matrix: must be at most {MOST_BITS} x {MOST_BITS}, found {height} x {len(checked)}")
-        fix(self, columns=checked, rows=height)
+        if height > MOST_BITS or len(numbers) > MOST_BITS:
+            raise LayoutError(f"F2Matrix: must be at most {MOST_BITS} x {MOST_BITS}, found {height} x {len(numbers)}")
+        fix(self, columns=numbers, rows=height)
 
     @classmethod
     def identity(cls, size: int) -> F2Matrix:

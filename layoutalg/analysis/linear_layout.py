@@ -88,17 +88,17 @@ class LinearLayout:
         bases: Mapping[str, Iterable[Sequence[int]]] | Iterable[tuple[str, Iterable[Sequence[int]]]],
         out_dims: Mapping[str, int] | Iterable[tuple[str, int]] | Sequence[str],
     ) -> None:
-        checked = tuple([(_name(name), _bases(name, rows)) for name, rows in _as_pairs(bases, "bases")])
+        bases_by_name = tuple([(_name(name), _bases(name, rows)) for name, rows in _as_pairs(bases, "bases")])
         names = [out_dims] if isinstance(out_dims, str) else out_dims
         inferred = not isinstance(names, Mapping) and isinstance(names, Sequence) and _all_names(names)
-        pairs = [(name, _least_size(checked, i)) for i, name in enumerate(names)] if inferred else names
+        pairs = [(name, _least_size(bases_by_name, i)) for i, name in enumerate(names)] if inferred else names
         sizes = tuple([(_name(name), _size(extent, name)) for name, extent in _as_pairs(pairs, "out_dims")])
-        _check_differ([name for name, _ in checked])
+        _check_differ([name for name, _ in bases_by_name])
         _check_differ([name for name, _ in sizes])
-        for name, rows in checked:
+        for name, rows in bases_by_name:
             for row in rows:
                 _check_fits(name, row, sizes)
-        fix(self, bases=checked, out_dims=sizes)
+        fix(self, bases=bases_by_name, out_dims=sizes)
         if inferred and not self.is_surjective():
             raise LayoutError(
                 f"LinearLayout: without sizes every output must be reached, found rank {self.matrix().rank()} of "
@@ -185,13 +185,15 @@ class LinearLayout:
         >>> a.compose(LinearLayout({"x": [(4,), (8,)]}, {"offset": 16}))
         LinearLayout({'lane': [(8,), (4,)]}, {'offset': 16})
         """
-        inner, wanted = dict(self.out_dims), outer.in_dims()
-        if set(inner) != set(wanted) or any(inner[name] > wanted[name] for name in inner):
-            raise LayoutError(f"LinearLayout: compose needs outputs that fit the inputs {wanted}, found {inner}")
-        bases = [(name, [tuple(outer(**self._named(row)).values()) for row in rows]) for name, rows in self.bases]
+        inner, outer_sizes = dict(self.out_dims), outer.in_dims()
+        if set(inner) != set(outer_sizes) or any(inner[name] > outer_sizes[name] for name in inner):
+            raise LayoutError(f"LinearLayout: compose needs outputs that fit the inputs {outer_sizes}, found {inner}")
+        bases = [
+            (name, [tuple(outer(**self._by_dimension(row)).values()) for row in rows]) for name, rows in self.bases
+        ]
         return LinearLayout(bases, outer.out_dims)
 
-    def _named(self, row: Basis) -> dict[str, int]:
+    def _by_dimension(self, row: Basis) -> dict[str, int]:
         return dict(zip(dict(self.out_dims), row, strict=True))
 
     def invert(self) -> LinearLayout:
@@ -415,7 +417,7 @@ def _to_coordinates(
 def _names(names: Sequence[str]) -> list[str]:
     if isinstance(names, str):
         return [names]
-    found = list(names) if isinstance(names, Iterable) else [names]
-    if not all(isinstance(name, str) for name in found):
+    dimensions = list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in dimensions):
         raise LayoutError(f"to_linear_layout: dimensions must be names, found {safe_text(names)}")
-    return found
+    return dimensions

@@ -88,8 +88,8 @@ def wavefronts_by_rank(
     >>> wavefronts_by_rank(column, 16), wavefronts_by_rank(to_f2(Swizzle(3, 4, 3)) @ column, 16)
     (8, 1)
     """
-    phases, words, reached = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
-    return phases << (words - reached)
+    phases, words, bank_rank = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
+    return phases << (words - bank_rank)
 
 
 def conflicts_by_rank(
@@ -100,8 +100,8 @@ def conflicts_by_rank(
     >>> conflicts_by_rank(F2Matrix((4, 8, 16, 32, 64)), 4), conflicts_by_rank(F2Matrix((8, 16, 32, 64, 128)), 4)
     (0, 1)
     """
-    phases, words, reached = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
-    return (phases << (words - reached)) - phases
+    phases, words, bank_rank = _phase_ranks(access, access_bytes, banks, bank_bytes, store)
+    return (phases << (words - bank_rank)) - phases
 
 
 def _phase_ranks(access: F2Matrix, access_bytes: int, banks: int, bank_bytes: int, store: bool) -> tuple[int, int, int]:
@@ -226,8 +226,8 @@ class AccessPattern:
             return [lanes]
         tile = need_layout(tile, "find_swizzle")
         if rank(lanes) == 2:
-            found = tile_accesses(tile, lanes, element_bytes, self.access_bytes, store=self.store)
-            return [one.addresses for one in found]
+            one_by_one = tile_accesses(tile, lanes, element_bytes, self.access_bytes, store=self.store)
+            return [one.addresses for one in one_by_one]
         if rank(lanes) != 1:
             raise LayoutError(f"AccessPattern: lanes must have modes (threads, values) or (threads), found {lanes}")
         threads = need_int(size(lanes), "find_swizzle: the number of threads")
@@ -373,14 +373,14 @@ class _Costs:
 
     def conflicts(self, swizzle: Swizzle) -> int:
         """Wavefronts beyond one a phase, of all accesses with their addresses swizzled."""
-        found = 0
+        total = 0
         for (matrix, width, store), times in self.linear.items():
             swizzled = F2Matrix([swizzle(column) for column in matrix.columns])
-            found += times * conflicts_by_rank(swizzled, width, *self.memory, store=store)
+            total += times * conflicts_by_rank(swizzled, width, *self.memory, store=store)
         for (addresses, width, store), times in self.other.items():
             lanes = [None if address is None else swizzle(address) for address in addresses]
-            found += times * access(lanes, width, *self.memory, store=store).conflicts
-        return found
+            total += times * access(lanes, width, *self.memory, store=store).conflicts
+        return total
 
 
 def _linear_fit(addresses: Addresses) -> F2Matrix | None:

@@ -43,13 +43,13 @@ def eval_(expression: str, as_json: bool, compared: bool) -> Status:
     """
     text = source(expression)
     if compared:
-        return _checked(text, as_json)
+        return _evaluate_both(text, as_json)
     value = evaluate(text)
     say(json_text(record(value)) if as_json else tell(value))
     return Status.ANSWER
 
 
-def _checked(text: str, as_json: bool) -> Status:
+def _evaluate_both(text: str, as_json: bool) -> Status:
     from layoutalg.cli.check import evaluate_checked  # no oracle unless it is asked for
 
     return evaluate_checked(text, as_json)
@@ -102,9 +102,9 @@ def same(first: str, second: str) -> int:
     \b
     layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
     """
-    found = difference(evaluate(source(first)), evaluate(source(second)))
-    say(found or "same")
-    return Status.DIFFERENCE if found else Status.ANSWER
+    mismatch = difference(evaluate(source(first)), evaluate(source(second)))
+    say(mismatch or "same")
+    return Status.DIFFERENCE if mismatch else Status.ANSWER
 
 
 @click.command()
@@ -248,8 +248,8 @@ def tell_fragment(one: Fragment) -> str:
 
 def record_fragment(one: Fragment) -> dict[str, Any]:
     """A fragment as plain data."""
-    told = {"name": one.name, "layout": str(one.layout), "tile": list(one.shape)}
-    return told | {"threads": one.threads, "values": one.values, "family": _record_family(family_of(one.name))}
+    fields = {"name": one.name, "layout": str(one.layout), "tile": list(one.shape)}
+    return fields | {"threads": one.threads, "values": one.values, "family": _record_family(family_of(one.name))}
 
 
 #: The commands that the group registers.

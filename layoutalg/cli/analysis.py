@@ -27,7 +27,7 @@ from layoutalg.notation.expression import evaluate
 @click.option("--base", type=int, default=0, help="Byte address of offset 0.")
 @json_option("Write every access as JSON.")
 def banks(
-    layout: str, given: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
+    layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
 ) -> None:
     """Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.
 
@@ -39,14 +39,14 @@ def banks(
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
     """
     tile = layout_of(layout, "banks")
-    found = []
-    for text in given:
+    kinds = []
+    for text in texts:
         one = access_of(text, tile, element_bytes, width, store, "banks")
-        served = accesses(
+        transfers = accesses(
             tile, need_layout(one.lanes, "banks"), element_bytes, one.access_bytes, base=base, store=one.store
         )
-        found.append((text, one.store, served))
-    say(json_text(analysis.record_served(found)) if as_json else analysis.tell_served(found))
+        kinds.append((text, one.store, transfers))
+    say(json_text(analysis.record_served(kinds)) if as_json else analysis.tell_served(kinds))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -58,8 +58,8 @@ def f2(layout: str, as_json: bool) -> None:
     \b
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
     """
-    found = to_f2(evaluate(layout))
-    say(json_text(analysis.record_matrix(found)) if as_json else analysis.tell_matrix(found))
+    matrix = to_f2(evaluate(layout))
+    say(json_text(analysis.record_matrix(matrix)) if as_json else analysis.tell_matrix(matrix))
 
 
 @click.command(context_settings=EXPRESSIONS)
@@ -76,9 +76,9 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
     \b
     layoutalg linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4
     """
-    found = to_linear_layout(layout_of(layout, "linear"), dimensions(in_dims), dimensions(out_dims or "") or ())
-    found = found.invert() if invert else found
-    say(json_text(analysis.record_linear(found)) if as_json else analysis.tell_linear(found))
+    bases = to_linear_layout(layout_of(layout, "linear"), dimensions(in_dims), dimensions(out_dims or "") or ())
+    bases = bases.invert() if invert else bases
+    say(json_text(analysis.record_linear(bases)) if as_json else analysis.tell_linear(bases))
 
 
 @click.command("find-swizzle", context_settings=EXPRESSIONS)
@@ -86,7 +86,7 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
 @access_options
 @json_option("Write the swizzle as JSON.")
 def find_swizzle(
-    layout: str, given: tuple[str, ...], element_bytes: int, width: int | None, store: bool, as_json: bool
+    layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, as_json: bool
 ) -> None:
     """Find the smallest swizzle with which the accesses to the tile LAYOUT have no bank conflict.
 
@@ -98,10 +98,10 @@ def find_swizzle(
         --element-bytes 2
     """
     tile = layout_of(layout, "find-swizzle")
-    patterns = [access_of(text, tile, element_bytes, width, store, "find-swizzle") for text in given]
-    found = find(tile, patterns, element_bytes)
+    patterns = [access_of(text, tile, element_bytes, width, store, "find-swizzle") for text in texts]
+    swizzle = find(tile, patterns, element_bytes)
     modes = modes_that_free(tile, patterns, element_bytes)
-    answer = (found, element_bytes, modes)
+    answer = (swizzle, element_bytes, modes)
     say(json_text(analysis.record_swizzle(*answer)) if as_json else analysis.tell_swizzle(*answer))
 
 
@@ -120,24 +120,26 @@ def tell_accesses(accesses: Sequence[Access], store: bool) -> str:
     return "\n".join(_access_lines(accesses, store))
 
 
-def tell_served(found: Sequence[tuple[str, bool, Sequence[Access]]]) -> str:
+def tell_served(served: Sequence[tuple[str, bool, Sequence[Access]]]) -> str:
     """Several kinds of accesses for a person, each under what it was called by; one kind is told alone.
 
     Args:
-        found: for each kind how it was written, whether it stores, and its accesses.
+        served: for each kind how it was written, whether it stores, and its accesses.
     """
-    told = [tell_accesses(accesses, store) for _, store, accesses in found]
-    if len(told) == 1:
-        return told[0]
-    return "\n".join(f"{text}: {lines}" for (text, _, _), lines in zip(found, told, strict=True))
+    texts = [tell_accesses(accesses, store) for _, store, accesses in served]
+    if len(texts) == 1:
+        return texts[0]
+    return "\n".join(f"{text}: {lines}" for (text, _, _), lines in zip(served, texts, strict=True))
 
 
-def record_served(found: Sequence[tuple[str, bool, Sequence[Access]]]) -> dict[str, Any]:
+def record_served(served: Sequence[tuple[str, bool, Sequence[Access]]]) -> dict[str, Any]:
     """Several kinds of accesses as plain data: the totals of all, and in each row which kind it is of."""
-    told = record_accesses([one for _, _, accesses in found for one in accesses])
-    kinds = [(text, store) for text, store, accesses in found for _ in accesses]
-    rows = [row | {"access": text, "store": store} for row, (text, store) in zip(told["accesses"], kinds, strict=True)]
-    return told | {"accesses": rows}
+    totals = record_accesses([one for _, _, accesses in served for one in accesses])
+    kinds = [(text, store) for text, store, accesses in served for _ in accesses]
+    rows = [
+        row | {"access": text, "store": store} for row, (text, store) in zip(totals["accesses"], kinds, strict=True)
+    ]
+    return totals | {"accesses": rows}
 
 
 def _access_lines(accesses: Sequence[Access], store: bool) -> Iterator[str]:
@@ -175,9 +177,9 @@ def tell_matrix(matrix: F2Matrix) -> str:
     2 bits of the offset from 3 bits of the index, lowest first; rank 2: each offset is reached 2 times
     """
     columns, rank = len(matrix.columns), matrix.rank()
-    reached = "injective" if rank == columns else f"each offset is reached {1 << columns - rank} times"
+    share = "injective" if rank == columns else f"each offset is reached {1 << columns - rank} times"
     sizes = f"{matrix.rows} bits of the offset from {columns} bits of the index, lowest first"
-    return f"{matrix}\n{sizes}; rank {rank}: {reached}"
+    return f"{matrix}\n{sizes}; rank {rank}: {share}"
 
 
 def record_matrix(matrix: F2Matrix) -> dict[str, Any]:
@@ -207,18 +209,18 @@ def tell_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> 
     'S<3,4,3> on byte addresses; S<3,3,3> on elements of 2 bytes; this is 128B'
     """
     elements, mode = _on_elements(swizzle, element_bytes), swizzle_mode(swizzle)
-    told = f"{swizzle} on byte addresses" + (f"; {elements} on elements of {element_bytes} bytes" if elements else "")
+    text = f"{swizzle} on byte addresses" + (f"; {elements} on elements of {element_bytes} bytes" if elements else "")
     if mode == "none":
-        return f"{told}: none is needed"
+        return f"{text}: none is needed"
     if mode:
-        return f"{told}; this is {mode}"
-    return f"{told}; this is no mode of tensor cores, {' and '.join(modes) or 'none of which'} would do"
+        return f"{text}; this is {mode}"
+    return f"{text}; this is no mode of tensor cores, {' and '.join(modes) or 'none of which'} would do"
 
 
 def record_swizzle(swizzle: Swizzle, element_bytes: int, modes: Sequence[str]) -> dict[str, Any]:
     """A swizzle on byte addresses as plain data; no ``elements`` where their size is no power of 2."""
-    told = {"bytes": str(swizzle), "elements": _on_elements(swizzle, element_bytes)}
-    return told | {"mode": swizzle_mode(swizzle), "modes": list(modes)}
+    fields = {"bytes": str(swizzle), "elements": _on_elements(swizzle, element_bytes)}
+    return fields | {"mode": swizzle_mode(swizzle), "modes": list(modes)}
 
 
 def _on_elements(swizzle: Swizzle, element_bytes: int) -> str | None:

@@ -40,20 +40,20 @@ def evaluate_checked(source: str, as_json: bool) -> Status:
         raise  # no expression, and nothing to ask
     except LayoutError as refusal:
         return _refused(source, refusal, names, as_json)
-    told = beside(value, *_dsl_answer(source), apart=names[:1] in (["()"], ["slice_"]))
-    line = _line(told, names, f"the algebra gives {told['ours']}")
-    say(json_text(record(value) | {"check": told}) if as_json else f"{tell(value)}\n{line}")
-    return Status.ANSWER if told["agrees"] else Status.DIFFERENCE
+    comparison = beside(value, *_dsl_answer(source), apart=names[:1] in (["()"], ["slice_"]))
+    line = _line(comparison, names, f"the algebra gives {comparison['ours']}")
+    say(json_text(record(value) | {"check": comparison}) if as_json else f"{tell(value)}\n{line}")
+    return Status.ANSWER if comparison["agrees"] else Status.DIFFERENCE
 
 
 def _refused(source: str, refusal: LayoutError, names: list[str], as_json: bool) -> Status:
     """Tell what the DSL does where the algebra refuses: bad input, unless the DSL has a value."""
-    told = beside_refusal(*_dsl_answer(source))
+    comparison = beside_refusal(*_dsl_answer(source))
     if as_json:
-        say(json_text({"error": {"type": type(refusal).__name__, "message": str(refusal)}, "check": told}))
+        say(json_text({"error": {"type": type(refusal).__name__, "message": str(refusal)}, "check": comparison}))
     else:
-        say(_line(told, names, f"this is refused: {refusal}"))
-    if told["value"] is not None:
+        say(_line(comparison, names, f"this is refused: {refusal}"))
+    if comparison["value"] is not None:
         return Status.DIFFERENCE
     if as_json:
         return Status.BAD_INPUT
@@ -69,15 +69,17 @@ def beside(value: Any, status: str, text: str, *, apart: bool) -> dict[str, Any]
         text: the DSL's value, or the reason.
         apart: whether the value is a slice, whose constant stands apart.
     """
-    told = _answer_record(status, text) | {"ours": tell(value)}
-    theirs = _read(text) if status == "ok" else []
+    comparison = _answer_record(status, text) | {"ours": tell(value)}
+    theirs = _values_of(text) if status == "ok" else []
     for their in theirs:
-        told["value"] = tell(their)
+        comparison["value"] = tell(their)
         try:
-            told["how"] = "text" if told["value"] == told["ours"] else agreement(value, their, apart=apart)
+            comparison["how"] = (
+                "text" if comparison["value"] == comparison["ours"] else agreement(value, their, apart=apart)
+            )
         except LayoutError as error:  # too large to be compared offset by offset
-            told["text"] = str(error)
-    return told | {"agrees": told["how"] is not None}
+            comparison["text"] = str(error)
+    return comparison | {"agrees": comparison["how"] is not None}
 
 
 def beside_refusal(status: str, text: str) -> dict[str, Any]:
@@ -138,33 +140,33 @@ def _dsl_answer(source: str) -> tuple[str, str]:
 
 
 def _answer_record(status: str, text: str) -> dict[str, Any]:
-    answered = status == "ok"
+    has_value = status == "ok"
     return {
         "agrees": False,
         "how": None,
         "status": status,
-        "value": text if answered else None,
+        "value": text if has_value else None,
         "ours": None,
-        "text": "" if answered else " ".join(text.split()),
+        "text": "" if has_value else " ".join(text.split()),
     }
 
 
-def _line(told: dict[str, Any], names: Iterable[str], ours: str) -> str:
+def _line(comparison: dict[str, Any], names: Iterable[str], ours: str) -> str:
     """The DSL's answer in one line for a person."""
     by = f"CuTe DSL {oracle.version()}"
-    if told["agrees"]:
-        return f"{by}: {_AGREES[told['how']].format(**told)}"
-    if told["value"] is None:
-        said = f"no value to compare with, {told['status']}: {told['text']}"
-    elif told["text"]:
-        said = f"another text, {told['value']}, and not compared: {told['text']}"
+    if comparison["agrees"]:
+        return f"{by}: {_AGREES[comparison['how']].format(**comparison)}"
+    if comparison["value"] is None:
+        outcome = f"no value to compare with, {comparison['status']}: {comparison['text']}"
+    elif comparison["text"]:
+        outcome = f"another text, {comparison['value']}, and not compared: {comparison['text']}"
     else:
-        said = f"different, it gives {told['value']} where {ours}"
-    rows = rows_of(names) if told["status"] != "not asked" else ""
-    return f"{by}: {said}" + (f"; docs/divergences.md has known differences of {rows}" if rows else "")
+        outcome = f"different, it gives {comparison['value']} where {ours}"
+    rows = rows_of(names) if comparison["status"] != "not asked" else ""
+    return f"{by}: {outcome}" + (f"; docs/divergences.md has known differences of {rows}" if rows else "")
 
 
-def _read(text: str) -> list[Any]:
+def _values_of(text: str) -> list[Any]:
     """The value of the DSL's text, alone; nothing where it is none: an extent of 0, say."""
     layout, apart, offset = text.partition(" + ")
     try:

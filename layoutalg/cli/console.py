@@ -94,8 +94,8 @@ class Commands(click.Group):
 
         near = get_close_matches(args[0], self.table, n=1)
         hint = self.elsewhere(args[0]) or (f"did you mean {near[0]}?" if near else f"one of {', '.join(self.table)}")
-        shown = args[0] if len(args[0]) <= 40 else args[0][:37] + "..."
-        raise click.UsageError(f"No such command {shown!r}; {hint}", ctx)
+        typed = args[0] if len(args[0]) <= 40 else args[0][:37] + "..."
+        raise click.UsageError(f"No such command {typed!r}; {hint}", ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -106,8 +106,8 @@ class Commands(click.Group):
         if cmd_name not in self.table:
             brought: click.Command | None = self.others[cmd_name].load() if cmd_name in self.others else None
             return brought
-        found: list[click.Command] = import_module(self.table[cmd_name][0]).commands
-        return next((one for one in found if one.name == cmd_name), None)
+        commands: list[click.Command] = import_module(self.table[cmd_name][0]).commands
+        return next((one for one in commands if one.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for ``--help``, from the table alone."""
@@ -147,10 +147,10 @@ def line_width() -> int:
     return get_terminal_size().columns
 
 
-def wants_color(asked: bool | None = None) -> bool:
+def wants_color(choice: bool | None = None) -> bool:
     """Whether an answer is coloured: as asked, else on a terminal, unless ``NO_COLOR`` or its kind forbid it."""
-    if asked is not None:
-        return asked
+    if choice is not None:
+        return choice
     return (
         sys.stdout is not None
         and sys.stdout.isatty()
@@ -244,11 +244,11 @@ def usage_text(error: click.ClickException) -> str:
 
 def _invoke(command: click.Command, name: str, arguments: Sequence[str]) -> object:
     """What Click's ``main`` does, but for its errors."""
-    asked = f"_{name}_COMPLETE".replace("-", "_").replace(".", "_").upper()
-    if instruction := os.environ.get(asked):
+    variable = f"_{name}_COMPLETE".replace("-", "_").replace(".", "_").upper()
+    if instruction := os.environ.get(variable):
         from click.shell_completion import shell_complete  # only when the shell asks
 
-        return shell_complete(command, {}, name, asked, instruction)
+        return shell_complete(command, {}, name, variable, instruction)
     try:
         with command.make_context(name, list(arguments)) as context:
             return command.invoke(context)
@@ -260,11 +260,11 @@ def _empty_output() -> None:
     """Let what is still buffered go nowhere, so that Python's own flush at exit has nothing to complain about."""
     with suppress(UnsupportedOperation, AttributeError):  # a stream in memory never fails, nor one that is not there
         output = sys.stdout.fileno()
-        kept, nowhere = os.dup(output), os.open(os.devnull, os.O_WRONLY)
+        saved, nowhere = os.dup(output), os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, output)
         sys.stdout.flush()
-        os.dup2(kept, output)
-        os.close(kept)
+        os.dup2(saved, output)
+        os.close(saved)
         os.close(nowhere)
 
 

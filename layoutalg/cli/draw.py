@@ -15,13 +15,13 @@ from layoutalg.pictures.quantities import COLOURS, LABELS
 
 def extents(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[int, int]]:
     """Pairs of numbers from texts like ``8x64``."""
-    found = []
+    blocks = []
     for value in values:
         rows, _, columns = value.partition("x")
         if not (rows.isdecimal() and columns.isdecimal()):
             raise click.BadParameter(f"a block must be its rows and columns, as in 8x64, found {value[:40]!r}")
-        found.append((int(rows), int(columns)))
-    return found
+        blocks.append((int(rows), int(columns)))
+    return blocks
 
 
 def _named_or_layout(text: str) -> Any:

@@ -29,9 +29,9 @@ def json_option(help: str) -> Option:
 
 def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--element-bytes`` of a tile and ``--bytes`` of an access to it."""
-    moved = click.option("--bytes", "width", type=int, help="Bytes that a lane moves at once.  [default: one element]")
+    width = click.option("--bytes", "width", type=int, help="Bytes that a lane moves at once.  [default: one element]")
     element = click.option("--element-bytes", type=int, required=True, help="Bytes of an element of LAYOUT.")
-    return element(moved(function))
+    return element(width(function))
 
 
 #: Characters of an expression on standard input: eight times what a shell hands over as one argument, read in seconds.
@@ -74,8 +74,10 @@ def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
     store = click.option(
         "--store", is_flag=True, help="Accesses that do not say it are stores.  [default: loads; stores of C and D]"
     )
-    given = click.option("--access", "given", required=True, multiple=True, metavar="TV[@16B][,load]", help=ACCESS_HELP)
-    return given(element_options(store(function)))
+    access = click.option(
+        "--access", "texts", required=True, multiple=True, metavar="TV[@16B][,load]", help=ACCESS_HELP
+    )
+    return access(element_options(store(function)))
 
 
 def access_of(
@@ -92,19 +94,19 @@ def access_of(
     """
     import re
 
-    found = re.fullmatch(r"(.*?)(?:@\s*(\d{1,3})\s*[bB])?(?:\s*,\s*(load|store))?\s*", text, re.DOTALL)
-    lanes, moved, direction = found.groups() if found else (text, None, None)
-    bytes_moved = int(moved) if moved else width
+    match = re.fullmatch(r"(.*?)(?:@\s*(\d{1,3})\s*[bB])?(?:\s*,\s*(load|store))?\s*", text, re.DOTALL)
+    lanes, width_text, direction = match.groups() if match else (text, None, None)
+    bytes_moved = int(width_text) if width_text else width
     if is_name(lanes):
-        named = fragment(lanes)
-        matrix = named.name.split(".")[0].endswith(
+        matrices = fragment(lanes)
+        matrix = matrices.name.split(".")[0].endswith(
             "matrix"
         )  # has its own width and direction, which options leave alone
-        moved_bytes = (int(moved) if moved else None) if matrix else bytes_moved
+        moved_bytes = (int(width_text) if width_text else None) if matrix else bytes_moved
         says = direction == "store" if direction else (True if store and not matrix else None)
-        return moves(named, tile, element_bytes, moved_bytes, says)
-    stored = store if direction is None else direction == "store"
-    return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stored)
+        return moves(matrices, tile, element_bytes, moved_bytes, says)
+    stores = store if direction is None else direction == "store"
+    return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stores)
 
 
 def dimensions(text: str) -> Any:

@@ -37,12 +37,12 @@ def record(value: Any) -> dict[str, Any]:
     >>> record((8, 2))
     {'kind': 'tuple', 'text': '(8,2)', 'value': [8, 2]}
     """
-    told = {"text": tell(value)}
+    text_field = {"text": tell(value)}
     match value:
         case Layout():
             return {
                 "kind": "layout",
-                **told,
+                **text_field,
                 "shape": _numbers(value.shape),
                 "stride": _numbers(value.stride),
                 "size": _numbers(size(value)),
@@ -50,16 +50,16 @@ def record(value: Any) -> dict[str, Any]:
         case ComposedLayout():
             parts = {"outer": record(value.outer), "offset": _numbers(value.offset), "inner": record(value.inner)}
             shape, total = _numbers(value.shape), _numbers(size(value))
-            return {"kind": "composed_layout", **told, "shape": shape, **parts, "size": total}
+            return {"kind": "composed_layout", **text_field, "shape": shape, **parts, "size": total}
         case Swizzle():
-            return {"kind": "swizzle", **told, "bits": value.bits, "base": value.base, "shift": value.shift}
+            return {"kind": "swizzle", **text_field, "bits": value.bits, "base": value.base, "shift": value.shift}
         case tuple() if any(isinstance(item, (Layout, ComposedLayout, Swizzle)) for item in value):
-            return {"kind": "tuple", **told, "items": [record(item) for item in value]}
+            return {"kind": "tuple", **text_field, "items": [record(item) for item in value]}
         case tuple():
-            return {"kind": "tuple", **told, "value": _numbers(value)}
+            return {"kind": "tuple", **text_field, "value": _numbers(value)}
         case None | bool() | int():
-            return {"kind": "none" if value is None else type(value).__name__, **told, "value": value}
-    return {"kind": type(value).__name__, **told}
+            return {"kind": "none" if value is None else type(value).__name__, **text_field, "value": value}
+    return {"kind": type(value).__name__, **text_field}
 
 
 def _numbers(value: Any) -> Any:

@@ -265,13 +265,13 @@ def _labels(axis: Axis, leaf: int, step: float, *, across: bool) -> list[tuple[f
     turn = axis.extents[leaf] * run
     skip = every(axis.extents[leaf], run * step, need, again=turn < axis.shown)
     turns = every(-(-axis.shown // turn), turn * step, need)
-    found = []
+    labels = []
     for position in range(0, axis.shown, run):
         coordinate = axis.coordinate(position)[leaf]
         if coordinate % skip == 0 and position // turn % turns == 0:
             end = min(position + run, axis.shown)
-            found.append(((position + end) / 2 * step, str(coordinate)))
-    return found
+            labels.append(((position + end) / 2 * step, str(coordinate)))
+    return labels
 
 
 def _spans(axis: Axis, leaf: int, step: float) -> list[tuple[float, float]]:

@@ -40,16 +40,16 @@ def merged(rows: Sequence[Sequence[str | None]]) -> dict[str, list[Block]]:
     >>> merged([["c0"], ["c0"], ["c1"]])
     {'c0': [(0, 0, 1, 2)], 'c1': [(0, 2, 1, 1)]}
     """
-    found: dict[str, list[Block]] = {}
+    blocks_of: dict[str, list[Block]] = {}
     above: dict[tuple[int, int, str], int] = {}
     for i, row in enumerate(rows):
         if i and row == rows[i - 1]:
             continue
         runs = _runs(row)
-        _close(above, runs, i, found)
+        _close(above, runs, i, blocks_of)
         above = {run: above.get(run, i) for run in runs}
-    _close(above, {}, len(rows), found)
-    return {role: sorted(blocks, key=lambda block: (block[1], block[0])) for role, blocks in sorted(found.items())}
+    _close(above, {}, len(rows), blocks_of)
+    return {role: sorted(blocks, key=lambda block: (block[1], block[0])) for role, blocks in sorted(blocks_of.items())}
 
 
 def _runs(row: Sequence[str | None]) -> dict[tuple[int, int, str], None]:
@@ -70,13 +70,13 @@ def _close(
     above: dict[tuple[int, int, str], int],
     runs: dict[tuple[int, int, str], None],
     row: int,
-    found: dict[str, list[Block]],
+    blocks_of: dict[str, list[Block]],
 ) -> None:
     """Keep as rectangles the runs that end above a row, those that its own runs do not repeat."""
     for run, first in above.items():
         if run not in runs:
             start, end, role = run
-            found.setdefault(role, []).append((start, first, end - start, row - first))
+            blocks_of.setdefault(role, []).append((start, first, end - start, row - first))
 
 
 class Canvas:
@@ -117,11 +117,11 @@ class Canvas:
         casing: bool = False,
     ) -> None:
         """Straight lines, each from (x, y) to (u, v); with ``casing`` on paper a little wider, to show on any fill."""
-        found = tuple(segments)
-        if found and casing:
-            self._add(Lines("paper", width + CASING, found), "paper")
-        if found:
-            self._add(Lines(role, width, found, dash), role)
+        ends = tuple(segments)
+        if ends and casing:
+            self._add(Lines("paper", width + CASING, ends), "paper")
+        if ends:
+            self._add(Lines(role, width, ends, dash), role)
 
     def border(
         self,
@@ -215,9 +215,9 @@ class Canvas:
         turn: int = 0,
     ) -> None:
         """Many texts of one style: x, y and the text of each. Empty ones are left out."""
-        found = tuple((x, y, text) for x, y, text in items if text)
-        if found:
-            self._add(Text(role, size, found, anchor, mono, bold, turn), role)
+        placed = tuple((x, y, text) for x, y, text in items if text)
+        if placed:
+            self._add(Text(role, size, placed, anchor, mono, bold, turn), role)
 
     def paragraph(
         self, x: float, y: float, text: str, room: float, role: str = "muted", size: float = 13, *, mono: bool = False

@@ -61,8 +61,8 @@ class Axis:
         """The axis of one mode of a layout, cut at ``limit`` positions."""
         leaves = list(_named_extents(shape, (mode,)))
         total = size(shape)
-        shown = total if limit is None else min(limit, total)
-        return cls(tuple(name for name, _ in leaves), tuple(extent for _, extent in leaves), shown)
+        cut_at = total if limit is None else min(limit, total)
+        return cls(tuple(name for name, _ in leaves), tuple(extent for _, extent in leaves), cut_at)
 
     @property
     def size(self) -> int:
@@ -186,7 +186,7 @@ def _named_extents(shape: Any, path: tuple[int, ...]) -> list[tuple[str, int]]:
 
 def note_of(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
     """What of a layout's rows, columns and tables was left out; empty if nothing was."""
-    cut = [
+    shortened = [
         f"{shown} of {total} {what}"
         for shown, total, what in (
             (rows.shown, rows.size, "rows"),
@@ -195,4 +195,4 @@ def note_of(rows: Axis, columns: Axis, grids: int, all_grids: int) -> str:
         )
         if shown < total
     ]
-    return "shown: " + ", ".join(cut) if cut else ""
+    return "shown: " + ", ".join(shortened) if shortened else ""

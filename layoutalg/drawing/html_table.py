@@ -78,10 +78,10 @@ def _head(grid: Grid) -> Iterator[str]:
         last = leaf == 0 and bool(grid.rows.names)
         names = list(reversed(grid.rows.names)) if last else []
         corner = "".join(f'<th style="{_HEAD}">{name} \\ {grid.columns.names[0]}</th>' for name in names[-1:])
-        left = "".join(f'<th style="{_HEAD}">{name}</th>' for name in names[:-1])
+        names_before = "".join(f'<th style="{_HEAD}">{name}</th>' for name in names[:-1])
         if not names:
             corner = f'<th style="{_HEAD}" colspan="{beside}">{grid.columns.names[leaf]}</th>'
-        yield f"<tr>{left}{corner}{''.join(_spans(grid.columns, leaf, 'colspan', 'col'))}</tr>"
+        yield f"<tr>{names_before}{corner}{''.join(_spans(grid.columns, leaf, 'colspan', 'col'))}</tr>"
     yield "</thead>"
 
 

@@ -142,12 +142,12 @@ def page(scene: Scene, text: str = "") -> str:
         "@supports (color:light-dark(#000,#fff)){"
         f"body{{background:light-dark({paper.light},{paper.dark});color:light-dark({ink.light},{ink.dark})}}}}"
     )
-    told = f"<details><summary>As text</summary><pre>{escape(text)}</pre></details>" if text else ""
+    details = f"<details><summary>As text</summary><pre>{escape(text)}</pre></details>" if text else ""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(scene.title)}</title><style>{style}</style></head>\n"
-        f"<body>{svg(scene)}\n{told}</body></html>\n"
+        f"<body>{svg(scene)}\n{details}</body></html>\n"
     )
 
 

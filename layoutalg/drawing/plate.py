@@ -204,11 +204,11 @@ def order(numbers: Iterable[int]) -> tuple[dict[Any, str], Legend]:
     >>> order([7])
     ({7: 'r0'}, (('r0', 'offset 7'),))
     """
-    found = set(numbers)
-    if not found:
+    offsets = set(numbers)
+    if not offsets:
         return {}, ()
-    low, high = min(found), max(found)
-    roles: dict[Any, str] = {number: step(number - low, high - low + 1) for number in found}
+    low, high = min(offsets), max(offsets)
+    roles: dict[Any, str] = {number: step(number - low, high - low + 1) for number in offsets}
     if low == high:
         return roles, ((roles[low], f"offset {low}"),)
     return roles, ((roles[low], f"lowest offset, {low}"), (roles[high], f"highest offset, {high}"))

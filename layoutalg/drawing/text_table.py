@@ -67,7 +67,7 @@ def text_of(plate: Plate, color: bool = False) -> str:
     >>> text_of(draw(Layout(4)).plate()).splitlines()[-1]
     '     | 0 1 2 3'
     """
-    grids = [_named(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
+    grids = [_titled_grid(panel.grid, plate, number) for number, panel in enumerate(plate.panels)]
     roles = [panel.roles for panel in plate.panels] if color else []
     heads = [line for line in (plate.title, "" if plate.before else plate.notation) if line]
     lines = [*_lines(Drawing("\n".join(heads), tuple(grids), plate.note), roles)]
@@ -81,7 +81,7 @@ def _ascii(words: str) -> str:
     return words.replace("\u2013", "-").replace("\u2026", "...").replace("\u00d7", "x")
 
 
-def _named(grid: Grid, plate: Plate, number: int) -> Grid:
+def _titled_grid(grid: Grid, plate: Plate, number: int) -> Grid:
     """A table whose title says whether it is of before or of after, where there are both."""
     if not plate.before:
         return grid
@@ -91,9 +91,9 @@ def _named(grid: Grid, plate: Plate, number: int) -> Grid:
 
 def columns_within(plate: Plate, width: int) -> int:
     """How many columns of a plate's tables fit on a line; at least one."""
-    shown = max(panel.grid.columns.shown for panel in plate.panels)
+    most = max(panel.grid.columns.shown for panel in plate.panels)
     fits = [(_fitting_columns(panel.grid, width), panel.grid.columns.shown) for panel in plate.panels]
-    return min((columns for columns, all_of_them in fits if columns < all_of_them), default=shown)
+    return min((columns for columns, all_of_them in fits if columns < all_of_them), default=most)
 
 
 def _by_offset(grid: Grid) -> Roles:
@@ -144,8 +144,8 @@ def _row_text(words: list[str], columns: Axis, width: int, divider: str, fill: s
 def _row(row: tuple[Any, ...], roles: Sequence[str | None], columns: Axis, width: int) -> str:
     parts = []
     for j, cell in enumerate(row):
-        shown = " " + label(cell).rjust(width)
-        parts.append((" |" if columns.divides_before(j) else "") + (painted(shown, roles[j]) if roles else shown))
+        field = " " + label(cell).rjust(width)
+        parts.append((" |" if columns.divides_before(j) else "") + (painted(field, roles[j]) if roles else field))
     return "".join(parts)
 
 
@@ -178,9 +178,9 @@ def _cell_width(grid: Grid) -> int:
 
 def _fitting_columns(grid: Grid, width: int) -> int:
     """How many columns fit on a line; at least one."""
-    used = _margin(grid) + 3 + len(" ...")
+    width_so_far = _margin(grid) + 3 + len(" ...")
     for j in range(grid.columns.shown):
-        used += _cell_width(grid) + 1 + 2 * grid.columns.divides_before(j)
-        if used > width:
+        width_so_far += _cell_width(grid) + 1 + 2 * grid.columns.divides_before(j)
+        if width_so_far > width:
             return max(j, 1)
     return grid.columns.shown

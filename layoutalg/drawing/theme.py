@@ -108,7 +108,7 @@ def ink(role: str) -> Ink:
     >>> ink("good").light
     '#1a7f37'
     """
-    found = INKS.get(role)
-    if found is None:
+    colours = INKS.get(role)
+    if colours is None:
         raise LayoutError(f"canvas: a role must be one of {', '.join(INKS)}, found {brief(role)}")
-    return found
+    return colours

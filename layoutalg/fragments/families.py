@@ -115,8 +115,8 @@ def _bits(shape: str, dtype: str, name: str) -> int:
     if dtype:
         return next(bits for bits, types in widths.items() if dtype in types.split())
     if len(widths) > 1:
-        said = ", ".join(f"{types.split()[0]} ({bits} bits)" for bits, types in widths.items())
-        raise LayoutError(f"fragment: {name} must say its type, whose width decides, as in {said}, found none")
+        choices = ", ".join(f"{types.split()[0]} ({bits} bits)" for bits, types in widths.items())
+        raise LayoutError(f"fragment: {name} must say its type, whose width decides, as in {choices}, found none")
     return next(iter(widths))
 
 
@@ -158,8 +158,8 @@ def tensor_memory(shape: str, count: int, packed: bool) -> Held:
         )
     cells = lanes(shape, count)
     rows = 32 if shape == "32x32b" else 16
-    found = packed_halves(cells, rows) if packed else cells
-    return (rows, 32 * size(found[1]) // rows), found
+    registers = packed_halves(cells, rows) if packed else cells
+    return (rows, 32 * size(registers[1]) // rows), registers
 
 
 def numbers(shape: str) -> tuple[int, int, int]:
@@ -173,10 +173,10 @@ def numbers(shape: str) -> tuple[int, int, int]:
     """
     import re
 
-    found = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", shape, re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", shape, re.ASCII)
+    if match is None:
         raise LayoutError(f"fragment: a shape must be written as in m16n8k16, found {shape or 'nothing'}")
-    m, n, k = map(int, found.groups())
+    m, n, k = map(int, match.groups())
     return m, n, k
 
 
@@ -280,11 +280,11 @@ def family_of(name: str) -> Family:
     'ldmatrix.xN[.trans][.RxC][.TYPE]'
     """
     head, *words = name.split(".")
-    wanted = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
-    return next(one for one in FAMILIES if _key(one.form) == wanted.replace(" D", " C"))
+    key = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
+    return next(one for one in FAMILIES if _key(one.form) == key.replace(" D", " C"))
 
 
 def _key(form: str) -> str:
     head, *words = form.split("[")[0].split(".")
-    found = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
-    return found.replace(" D", " C")
+    key = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
+    return key.replace(" D", " C")

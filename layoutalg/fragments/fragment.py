@@ -126,10 +126,10 @@ def thread_values(threads: Iterable[tuple[int, int]], values: Iterable[tuple[int
 
 
 def _mode(parts: Iterable[tuple[int, int]]) -> Layout:
-    kept = [part for part in parts if part[0] != 1]
-    if not kept:
+    moving = [part for part in parts if part[0] != 1]
+    if not moving:
         return Layout(1, 0)
-    return Layout(*kept[0]) if len(kept) == 1 else Layout(tuple(s for s, _ in kept), tuple(d for _, d in kept))
+    return Layout(*moving[0]) if len(moving) == 1 else Layout(tuple(s for s, _ in moving), tuple(d for _, d in moving))
 
 
 def need_thread_values(value: object, operation: str) -> Layout:

@@ -101,8 +101,8 @@ def _fragment_for(name: str, extents: tuple[int, ...]) -> str:
     """How else the matrices of an instruction could lie, of 8 x 8 elements each, so that they fill a tile."""
     count = int(name.rpartition("x")[2])
     shapes = [(8 * down, 8 * count // down) for down in (1, 2, 4) if not count % down]
-    found = [f"{name}.{r}x{c}" for r, c in shapes if not extents[0] % r and not extents[1] % c]
-    return f" ({' and '.join(found)} would fill it)" if found else ""
+    shapes_that_fill = [f"{name}.{r}x{c}" for r, c in shapes if not extents[0] % r and not extents[1] % c]
+    return f" ({' and '.join(shapes_that_fill)} would fill it)" if shapes_that_fill else ""
 
 
 def _contiguous(tile: AnyLayout, name: str) -> int:
@@ -134,8 +134,8 @@ def _spread(lanes: Layout, shape: tuple[int, int], tile: AnyLayout, along: int, 
             f"{extents[0]}x{extents[1]}{hint}; tile = {tile}"
         )
     steps = (1, extents[0]) if along else (extents[0], 1)
-    placed = composition(Layout(shape, steps), lanes)
-    values = placed[1]
+    piece_lanes = composition(Layout(shape, steps), lanes)
+    values = piece_lanes[1]
     for count, stride in ((rows // shape[0], shape[0] * steps[0]), (columns // shape[1], shape[1] * steps[1])):
         values = append(values, Layout(count, stride)) if count > 1 else values
-    return make_layout(placed[0], values)
+    return make_layout(piece_lanes[0], values)

@@ -131,7 +131,7 @@ def names() -> Iterator[str]:
 def _hint(name: str) -> str:
     from difflib import get_close_matches
 
-    known = list(names())
-    longer = [one for one in known if one.startswith(f"{name.strip()}.")]
-    near = longer or get_close_matches(name.strip(), known, n=1, cutoff=0.7)
+    fragments = list(names())
+    longer = [one for one in fragments if one.startswith(f"{name.strip()}.")]
+    near = longer or get_close_matches(name.strip(), fragments, n=1, cutoff=0.7)
     return f" (did you mean {near[0]}?)" if near else ""

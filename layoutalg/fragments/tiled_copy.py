@@ -93,8 +93,8 @@ class CopyAtom:
     reference: Layout
 
     def __init__(self, source: Layout, destination: Layout, reference: Layout) -> None:
-        held = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
-        fix(self, source=held[0], destination=held[1], reference=held[2])
+        layouts = [need_thread_values(one, "CopyAtom") for one in (source, destination, reference)]
+        fix(self, source=layouts[0], destination=layouts[1], reference=layouts[2])
 
 
 def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
@@ -122,13 +122,13 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     dtype = {8: ".b8", 16: "", 32: ".f32"}[element_bits]
     count = int(fragment(f"{what}{dtype}").name.split(".")[1][1:])
     width = 128 // element_bits
-    held = fragment(f"{what}{dtype}.{8 * count}x{width}")
+    matrices = fragment(f"{what}{dtype}.{8 * count}x{width}")
     # Values are numbered along the rows that threads point at; threads beyond them point at the same again.
     along = Layout((8 * count, width), (width, 1))
     rows = composition(along, row_pointers(count, 1, width))
     if count < 4:
         rows = make_layout(make_layout(*rows[0], Layout(4 // count, 0)), rows[1])
-    registers = coalesce(composition(along, held.layout), (1, 1))
+    registers = coalesce(composition(along, matrices.layout), (1, 1))
     return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
 
 
@@ -189,20 +189,20 @@ class TiledCopy:
         need_layout(layout, operation)
         reference = self.atom.reference
         atoms = zipped_divide(self.layout_tv, (int(size(reference[0])), int(size(reference[1]))))
-        held = composition(atoms[0], composition(right_inverse(reference), target))
-        pairs = make_layout(make_layout(held[0], atoms[1][0]), make_layout(held[1], atoms[1][1]))
+        elements = composition(atoms[0], composition(right_inverse(reference), target))
+        pairs = make_layout(make_layout(elements[0], atoms[1][0]), make_layout(elements[1], atoms[1][1]))
         where = coalesce(pairs, (1, (1, 1)))
 
-        def cut(plain: Layout) -> Layout:
+        def by_thread(plain: Layout) -> Layout:
             tiles = zipped_divide(plain, self.tiler)
             mine = composition(tiles[0], where)
             return make_layout(mine[0], mine[1], *tiles[1])
 
-        return through(cut, layout)
+        return through(by_thread, layout)
 
 
-def _of_thread(held: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
-    return slice_and_offset((thread, *(None,) * (len(held) - 1)), held)
+def _of_thread(partition: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+    return slice_and_offset((thread, *(None,) * (len(partition) - 1)), partition)
 
 
 def make_tiled_copy(atom: CopyAtom | int | str, layout_tv: Layout, tiler: tuple[Tiler, ...]) -> TiledCopy:

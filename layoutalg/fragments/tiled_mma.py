@@ -1,9 +1,16 @@
 """Tiled MMAs: an instruction repeated over threads and tiles, and which elements each thread has of A, B and C.
 
-An atom multiplies M x N x K: element k of row m of A meets element k of row n of B in element (m, n) of C.
-``atom_layout`` says which group of threads has which atom, and a tile of several atoms covers an operand again and
-again. Law: over all threads of one position of the other mode, ``partition_A`` and its kin give every element of the
-operand exactly once, as often as the atom's own layout does.
+An atom multiplies M x N x K: element k of row m of A meets element k of row n of B in element (m, n) of C. Atoms lie
+beside one another along M, N and K, each with threads of its own (``atom_layout``); together they cover a tile, and
+tiles repeat until the operand is covered. So a mode of an operand comes apart in three:
+
+* inside an atom, where the instruction says which (thread, value) has an element;
+* ``ThrM``, ``ThrN``, ``ThrK``: which atom of the tile, which is which group of threads;
+* ``RestM``, ``RestN``, ``RestK``: which tile, and which part of one whose ``permutation`` reaches beyond the atoms;
+  each thread goes through these as values.
+
+Law: the threads at one position along the mode that an operand lacks have all of it among them, each element as often
+as the atom's own layout has it: once, but of an operand in shared memory, which each thread has whole.
 Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice),
 ``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp`` (MMA_Traits).
 
@@ -42,7 +49,7 @@ class MmaAtom:
 
     Args:
         shape_mnk: M, N and K.
-        a, b, c: (thread, value) to an index into M x K, N x K, M x N, first mode fastest.
+        a, b, c: (thread, value) to the index of an element of M x K, N x K, M x N, first mode fastest.
 
     Raises:
         LayoutError: if one of them is something else.
@@ -62,8 +69,8 @@ class MmaAtom:
         extents = tuple([as_int(extent, "MmaAtom: an extent") for extent in shape_mnk])
         if min(extents) < 1:
             raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
-        held = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
-        fix(self, shape_mnk=extents, a=held[0], b=held[1], c=held[2])
+        layouts = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
+        fix(self, shape_mnk=extents, a=layouts[0], b=layouts[1], c=layouts[2])
 
     @property
     def threads(self) -> int:
@@ -84,9 +91,9 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
     >>> print(mma_atom("wgmma.m64n8k16").a)
     (128,(64,16)):(0,(1,64))
     """
-    head, shape, dtype, *more = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
+    head, shape, dtype, *surplus = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
     end = f".{dtype}" if dtype else ""
-    if head not in ("mma", "wgmma") or any(more) or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
+    if head not in ("mma", "wgmma") or any(surplus) or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
         raise LayoutError(
             "mma_atom: must be an instruction as mma.m16n8k16.f16 or wgmma.m64n128k16, A in smem or rmem, found "
             f"{safe_text(name)}, {safe_text(a_source)}"
@@ -104,7 +111,7 @@ def _whole(rows: int, columns: int) -> Layout:
     return Layout((128, (rows, columns)), (0, (1, rows)))
 
 
-#: The modes of M, N and K that an operand has, and the one that it has not.
+#: By operand: its two modes as positions in (M, N, K), and the position of the mode that it lacks.
 _MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
 
 
@@ -194,43 +201,47 @@ class TiledMma:
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).tv_layout("C"))
         ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
         """
-        i, j, other = _MODES[_operand(operand)]
-        held = self._cut(operand, Layout((self.tile_mnk[i], self.tile_mnk[j])))
+        i, j, lacking = _MODES[_operand(operand)]
+        (thread, groups), values = self._by_thread(operand, Layout((self.tile_mnk[i], self.tile_mnk[j])))
         vmnk = self.thr_layout_vmnk
-        modes = {i: held[0][1][0], j: held[0][1][1], other: Layout(size(vmnk[1 + other]), 0)}
-        threads = make_layout(held[0][0], modes[0], modes[1], modes[2])
-        return make_layout(composition(threads, right_inverse(vmnk)), held[1])
+        # Threads that differ along the mode that the operand lacks have the same elements: a stride of 0.
+        position = {i: groups[0], j: groups[1], lacking: Layout(size(vmnk[1 + lacking]), 0)}
+        by_vmnk = make_layout(thread, position[0], position[1], position[2])
+        return make_layout(composition(by_vmnk, right_inverse(vmnk)), values)
 
     def _tiler(self, mode: int) -> Tiler:
-        given = self.permutation[mode]
-        return self.atom.shape_mnk[mode] * int(size(self.atom_layout[mode])) if given is None else given
+        """What the tile is along one of M, N and K: as the permutation says, else the atoms side by side."""
+        tiler = self.permutation[mode]
+        return self.atom.shape_mnk[mode] * int(size(self.atom_layout[mode])) if tiler is None else tiler
 
     def _thrfrg(self, operand: str, layout: AnyLayout) -> AnyLayout:
         need_layout(layout, f"thrfrg_{operand}")
         if rank(layout) < 2:
             raise LayoutError(f"thrfrg_{operand}: the layout must have two modes or more, found {layout}")
-        return through(lambda plain: self._cut(operand, plain), layout)
+        return through(lambda plain: self._by_thread(operand, plain), layout)
 
-    def _cut(self, operand: str, plain: Layout) -> Layout:
+    def _by_thread(self, operand: str, plain: Layout) -> Layout:
+        """A plain operand as ``((thread, groups), (value, rest))``, groups and rest by the operand's two modes."""
         i, j, _ = _MODES[operand]
-        held_by = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[operand]
+        thread_values = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[operand]
         extents = self.atom.shape_mnk
         tiles = logical_divide(plain, (self._tiler(i), self._tiler(j)))
-        atoms = zipped_divide(tiles, (extents[i], extents[j]))
-        held = composition(atoms[0], held_by)
-        groups = zipped_divide(atoms[1], (int(size(self.atom_layout[i])), int(size(self.atom_layout[j]))))
-        return make_layout(make_layout(held[0], groups[0]), make_layout(held[1], groups[1]))
+        elements, atoms = zipped_divide(tiles, (extents[i], extents[j]))
+        thread, value = composition(elements, thread_values)
+        groups, rest = zipped_divide(atoms, (int(size(self.atom_layout[i])), int(size(self.atom_layout[j]))))
+        return make_layout(make_layout(thread, groups), make_layout(value, rest))
 
     def _partition(self, operand: str, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
+        """What a thread has of an operand: its place in the atom and its group fixed, all values kept."""
         i, j, _ = _MODES[operand]
         threads, number = self.thr_layout_vmnk, as_int(thread, f"partition_{operand}: thread")
         if not 0 <= number < size(threads):
             raise LayoutError(f"partition_{operand}: thread must lie in [0,{size(threads)}), found {number}")
-        where: Any = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
-        held = self._thrfrg(operand, layout)
-        shape: Any = held.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
+        vmnk: Any = idx2crd(right_inverse(threads)(number), tuple(int(size(mode)) for mode in threads))
+        fragments = self._thrfrg(operand, layout)
+        shape: Any = fragments.shape  # ((thread, (ThrM, ThrN)), (value, (RestM, RestN, ...)))
         rest = (None,) * len(shape[1][1])
-        return slice_and_offset(((where[0], (where[1 + i], where[1 + j])), (None, rest)), held)
+        return slice_and_offset(((vmnk[0], (vmnk[1 + i], vmnk[1 + j])), (None, rest)), fragments)
 
 
 def is_tiler(tiler: object) -> bool:
@@ -243,7 +254,7 @@ def is_tiler(tiler: object) -> bool:
 
 
 def _is_shape(tiler: tuple[object, ...]) -> bool:
-    return all(isinstance(one, int) or (type(one) is tuple and _is_shape(one)) for one in tiler)
+    return all(isinstance(mode, int) or (type(mode) is tuple and _is_shape(mode)) for mode in tiler)
 
 
 def _extent(tiler: Tiler) -> int:
@@ -275,6 +286,6 @@ def make_tiled_mma(
     >>> print(make_tiled_mma("wgmma.m64n128k16", (2, 1, 1)).thr_layout_vmnk)
     (128,2,1,1):(1,128,0,0)
     """
-    one = mma_atom(atom) if isinstance(atom, str) else atom
+    instruction = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout_mnk if isinstance(atom_layout_mnk, Layout) else Layout(atom_layout_mnk)
-    return TiledMma(one, layout, (None, None, None) if permutation_mnk is None else permutation_mnk)
+    return TiledMma(instruction, layout, (None, None, None) if permutation_mnk is None else permutation_mnk)

@@ -76,8 +76,8 @@ def law_coalesce(answer: Any, layout: Any, profile: Any = None) -> str | None:
 
 def law_filter(answer: Any, layout: Any) -> str | None:
     """The offsets of the modes that move, in modes of which none could be joined."""
-    kept = [(s, d) for s, d in pairs(inner(layout)) if d != 0]
-    bare = under(layout, Plain(tuple(s for s, _ in kept), tuple(d for _, d in kept)))
+    moving = [(s, d) for s, d in pairs(inner(layout)) if d != 0]
+    bare = under(layout, Plain(tuple(s for s, _ in moving), tuple(d for _, d in moving)))
     if wrong := first_difference(values(answer), values(bare)):
         return wrong
     return None if is_coalesced(answer.shape, inner(answer).stride) else "has modes that could be one"
@@ -91,18 +91,18 @@ def law_complement(answer: Any, layout: Any, cotarget: Any = 1) -> str | None:
         return "is no complement, as there is none"
     right = sorted(line(rest, index) for index in range(prod(s for s, _ in rest)))
     mine, theirs = values(answer), values(layout)
-    reached: dict[Any, tuple[int, int]] = {}
+    first: dict[Any, tuple[int, int]] = {}
     twice: dict[Any, tuple[int, int]] = {}
     for i in sorted({offset: index for index, offset in reversed(list(enumerate(theirs)))}.values()):
         for j, place in enumerate(mine):
-            (twice if theirs[i] + place in reached else reached).setdefault(theirs[i] + place, (i, j))
+            (twice if theirs[i] + place in first else first).setdefault(theirs[i] + place, (i, j))
     if twice:
         offset = min(twice)
-        (i, j), (k, m) = reached[offset], twice[offset]
+        (i, j), (k, m) = first[offset], twice[offset]
         return f"reaches offset {offset} twice: by (a {i}, yours {j}) and by (a {k}, yours {m})"
     if len(mine) != len(right):
-        held = len(set(theirs))
-        return f"reaches {held} x {len(mine)} = {held * len(mine)} offsets, must reach {held * len(right)}"
+        own = len(set(theirs))
+        return f"reaches {own} x {len(mine)} = {own * len(mine)} offsets, must reach {own * len(right)}"
     missing = sorted(set(right) - set(mine))
     return f"has no copy at offset {missing[0]}" if missing else None
 
@@ -126,13 +126,13 @@ def law_left_inverse(answer: Any, layout: Any) -> str | None:
 
 def law_nullspace(answer: Any, layout: Any) -> str | None:
     """The indices of the layout whose offset is 0 by its modes of stride 0, each once."""
-    found = values(answer)
-    for index, where in enumerate(found):
+    zero_indices = values(answer)
+    for index, where in enumerate(zero_indices):
         if not same(at(layout, where), 0):
             return f"is {where} at index {index}, where the layout is not 0"
     zeros = prod(s for s, d in pairs(layout) if d == 0)
-    if len(set(found)) != len(found) or len(found) != zeros:
-        return f"has {len(set(found))} indices, must have {zeros}"
+    if len(set(zero_indices)) != len(zero_indices) or len(zero_indices) != zeros:
+        return f"has {len(set(zero_indices))} indices, must have {zeros}"
     return None
 
 
@@ -184,8 +184,8 @@ def law_make_layout_like(answer: Any, layout: Any) -> str | None:
     if sorted(set(values(answer))) != list(range(prod(s for s, d, _ in both if d != 0))):
         return "is not compact"
     moving = [(d, e) for _, d, e in both if d != 0]
-    ordered = all((d < x) <= (e < y) for d, e in moving for x, y in moving if d > 0 and x > 0)
-    return None if ordered else "has strides in another order"
+    in_order = all((d < x) <= (e < y) for d, e in moving for x, y in moving if d > 0 and x > 0)
+    return None if in_order else "has strides in another order"
 
 
 def can_upcast(layout: Any, n: int) -> bool:

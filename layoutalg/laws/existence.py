@@ -92,11 +92,11 @@ def composition(a: Any, b_shape: Any, b_stride: Any) -> tuple[Any, Any] | None:
     extents = [s for s, _ in b_leaves]
     for index in range(total):
         where: Point = 0
-        expected: Point = 0
+        image: Point = 0
         for digit, (_, stride), column in zip(digits(index, extents), b_leaves, columns, strict=True):
             where = plus(where, times(digit, point(stride)))
-            expected = plus(expected, column[digit])
-        if not same(after(a, where), expected):
+            image = plus(image, column[digit])
+        if not same(after(a, where), image):
             return None
     iterator = iter(results)
     return _refined(b_shape, iterator)

@@ -1,6 +1,10 @@
-"""A law by the name of its operation: the public door, which takes layouts or their notation.
+"""Which law an operation has, and where an answer breaks it: the door of this room, for layouts and their notation.
 
-Law: every answer of the algebra keeps the law of its operation.
+A law is of one of two kinds. A *definition* looks at the answer as a whole, where several functions are right or the
+form is what matters: a complement, an inverse, a coalesced layout. A *plan* says what every coordinate of the answer
+stands for, where one function alone is right: compositions, divides, products, slices.
+
+Law: no answer of the algebra breaks the law of its operation.
 
 >>> from layoutalg import Layout, composition
 >>> broken_law("composition", composition(Layout((4, 8), (8, 1)), Layout(4, 2)), "(4,8):(8,1)", "4:2") is None
@@ -25,6 +29,7 @@ from layoutalg.tuples.leaf import as_int
 #: What an operation takes: a layout, a swizzle, a tiler, an integer; a layout may be given in notation.
 Operand: TypeAlias = AnyLayout | Tiler | str | tuple[Any, ...]
 
+#: The plan of each operation whose answer is one function; the others have a definition in ``LAWS``.
 _PLANS = PLANS | PRODUCT_PLANS
 #: Operations that answer with a layout and the offset that completes it.
 WITH_OFFSET = ("slice_and_offset", "local_tile", "local_partition")
@@ -72,10 +77,10 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
     if not isinstance(operation, str) or operation not in {*LAWS, *_PLANS}:
         raise LayoutError(f"broken_law: operation must be one of {', '.join(law_names())}, found {brief(operation)}")
     try:
-        mine, given = _answer(operation, answer), tuple(map(_value, operands))
-        return judged(operation, given, mine)
+        value = _answer(operation, answer)
+        return breach(operation, tuple(map(_value, operands)), value)
     except LayoutError:
-        raise
+        raise  # says already what is wrong; it is a ValueError, which the last clause would word anew
     except TooLarge as error:
         raise LayoutError(f"broken_law: {operation} must have at most 2**16 indices to be enumerated") from error
     except NoAnswer:
@@ -85,8 +90,8 @@ def broken_law(operation: str, answer: Operand, *operands: Operand) -> str | Non
         raise LayoutError(f"broken_law: operands must be those of {operation}, found {what}") from error
 
 
-def judged(operation: str, operands: tuple[Any, ...], answer: Any) -> str | None:
-    """:func:`broken_law` of values that have the attributes of layouts.
+def breach(operation: str, operands: tuple[Any, ...], answer: Any) -> str | None:
+    """:func:`broken_law` without the door: of values that have the attributes of layouts, nothing checked or evaluated.
 
     Raises:
         NoAnswer: if no layout satisfies the definition.
@@ -94,35 +99,39 @@ def judged(operation: str, operands: tuple[Any, ...], answer: Any) -> str | None
     """
     if operation in LAWS:
         law: Callable[..., str | None] = LAWS[operation]
-        return not_a_layout(answer) or law(answer, *operands)
+        return _empty_mode(answer) or law(answer, *operands)
     layout, offset = answer if operation in WITH_OFFSET else (answer, 0)
     plan = _PLANS[operation](*operands)
-    return not_a_layout(layout) or misfit(layout, plan, offset, free_offset=operation == "slice_")
+    # A slice leaves out the offset of the modes that it fixes, so its values are right but for one constant.
+    return _empty_mode(layout) or misfit(layout, plan, offset, free_offset=operation == "slice_")
 
 
-def not_a_layout(answer: Any) -> str | None:
-    """Why a value is no layout at all, whatever the operation."""
-    extents = leaves(getattr(answer, "shape", 1))
-    return f"has an extent of {min(extents)}" if min(extents, default=1) < 1 else None
+def _empty_mode(answer: Any) -> str | None:
+    """That an extent is 0 or less, so that there is nothing to enumerate; None of a layout, and of a number."""
+    smallest = min(leaves(getattr(answer, "shape", 1)), default=1)
+    return f"has an extent of {smallest}" if smallest < 1 else None
 
 
-def _answer(operation: str, given: Any) -> Any:
-    """The answer as a value: a layout, with an offset where the operation gives one, or an integer for a length."""
-    value = _value(given)
-    layout = value[0] if operation in WITH_OFFSET and isinstance(value, tuple) and len(value) == 2 else value
+def _answer(operation: str, answer: Operand) -> Any:
+    """An answer as a value of the kind that the operation gives: a layout, a layout and an offset, or a length."""
+    value = _value(answer)
     if operation == "max_common_vector":
         return as_int(value, "broken_law: the answer")
-    if not isinstance(layout, (Layout, ComposedLayout)) or (operation in WITH_OFFSET) != isinstance(value, tuple):
-        wanted = "a layout and an offset" if operation in WITH_OFFSET else "a layout"
-        raise LayoutError(f"broken_law: the answer of {operation} must be {wanted}, found {brief(given)}")
+    if operation in WITH_OFFSET:
+        kind = "a layout and an offset"
+        fits = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], (Layout, ComposedLayout))
+    else:
+        kind, fits = "a layout", isinstance(value, (Layout, ComposedLayout))
+    if not fits:
+        raise LayoutError(f"broken_law: the answer of {operation} must be {kind}, found {brief(answer)}")
     return value
 
 
-def _value(given: Any) -> Any:
-    """A text as the layout or tuple that it denotes, parts of a tuple likewise."""
-    if isinstance(given, str):
+def _value(operand: Operand) -> Any:
+    """The value of an operand: a text is evaluated, and so are the texts in a tuple."""
+    if isinstance(operand, str):
         try:
-            return evaluate(given)
+            return evaluate(operand)
         except LayoutError as error:
             raise LayoutError(f"broken_law: {error}") from error
-    return tuple(map(_value, given)) if isinstance(given, tuple) else given
+    return tuple(map(_value, operand)) if isinstance(operand, tuple) else operand

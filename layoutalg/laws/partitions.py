@@ -99,8 +99,8 @@ def _split(shape: Any, path: tuple[int, ...], tiler: Any) -> tuple[Any, Any]:
         _short(tiler, shape)
         steps = _steps(shape, path)
         halves = [_split(mode, where, item) for (mode, where), item in zip(steps, tiler, strict=False)]
-        kept = [composed(mode, where, None) for mode, where in steps[len(tiler) :]]
-        return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *kept)
+        untiled = [composed(mode, where, None) for mode, where in steps[len(tiler) :]]
+        return tuple(tile for tile, _ in halves), (*(rest for _, rest in halves), *untiled)
     layout = as_layout(tiler)
     indices, rest = values(layout), tiling(pairs(layout), count(shape))
     if rest is None or len(indices) * prod(s for s, _ in rest) != count(shape):
@@ -167,8 +167,8 @@ def _kept_modes(shape: Any, path: tuple[int, ...], coordinate: Any) -> tuple[lis
 def slice_and_offset(coordinate: Any, source: Any) -> Plan:
     """A slice keeps modes as they are; only one that has left its swizzle behind may split their leaves."""
     parts, fixed = _kept_modes(source.shape, (), coordinate)
-    kept = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
-    return Plan(kept[0] if coordinate is None else tuple(kept), coordinate_value(source), fixed)
+    slice_parts = [Part(part.points, part.shape, whole=not hasattr(source, "inner")) for part in parts]
+    return Plan(slice_parts[0] if coordinate is None else tuple(slice_parts), coordinate_value(source), fixed)
 
 
 # A slice of a division: the parts of a zipped divide, in the shapes that its modes have
@@ -184,18 +184,18 @@ def _local(a: Any, tiler: Any, side: int, coordinate: Any) -> Plan:
     shapes[1] += [mode.shape for mode in modes(whole)[len(tiler) :]]
     tree = _split(a.shape, (), tiler)
     fixed: Any = ()
-    kept = list(zip(tree[1 - side], shapes[1 - side], strict=True))
+    kept_parts = list(zip(tree[1 - side], shapes[1 - side], strict=True))
     here = zip(tree[side], shapes[side], strict=True)
     padded = (*coordinate, *(None,) * (len(tree[side]) - len(coordinate)))
-    left = []
+    free_parts = []
     for (part, shape), item in zip(here, padded, strict=True):
         if item is None:
-            left.append((part, shape))
+            free_parts.append((part, shape))
         else:
             fixed = plus(fixed, part.points[item])
-    ordered = [*left, *kept] if side == 0 else [*kept, *left]
+    all_parts = [*free_parts, *kept_parts] if side == 0 else [*kept_parts, *free_parts]
     plain = not hasattr(a, "inner")
-    return Plan(tuple(Part(part.points, shape, plain) for part, shape in ordered), coordinate_value(a), fixed)
+    return Plan(tuple(Part(part.points, shape, plain) for part, shape in all_parts), coordinate_value(a), fixed)
 
 
 def projected(items_: tuple[Any, ...], proj: Any) -> tuple[Any, ...]:
@@ -220,10 +220,10 @@ def threads_of(threads: Any, index: int, proj: Any = 1) -> tuple[tuple[int, ...]
 
 def local_partition(a: Any, threads: Any, index: int, proj: Any = 1) -> Plan:
     """One thread's element of each tile."""
-    extents, found = threads_of(as_layout(threads), index, proj)
-    if len(found) != 1:
+    extents, coordinates = threads_of(as_layout(threads), index, proj)
+    if len(coordinates) != 1:
         raise NoAnswer
-    return _local(a, extents, 0, found[0])
+    return _local(a, extents, 0, coordinates[0])
 
 
 PLANS: dict[str, Callable[..., Plan]] = {
@@ -293,16 +293,16 @@ def zipped_product(block: Any, tiler: Any) -> Plan:
     plan = logical_product(block, tiler)
     if not isinstance(tiler, tuple):
         return plan
-    return Plan(_gathered(plan.tree, tiler), plan.value)
+    return Plan(_blocks_and_copies(plan.tree, tiler), plan.value)
 
 
-def _gathered(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
+def _blocks_and_copies(tree: Any, tiler: tuple[Any, ...]) -> tuple[Any, Any]:
     """The blocks and the copies of a product by mode; modes without a tiler follow the copies."""
     pairs_ = []
     for part, item in zip(tree, tiler, strict=False):
         if item is None:
             raise NoAnswer
-        pairs_.append(_gathered(part, item) if isinstance(item, tuple) else part)
+        pairs_.append(_blocks_and_copies(part, item) if isinstance(item, tuple) else part)
     return tuple(a for a, _ in pairs_), (*(b for _, b in pairs_), *tree[len(tiler) :])
 
 
@@ -348,8 +348,8 @@ def _side_by_side(block: Any, tiler: Any) -> tuple[list[Part], list[Part], Value
 
 
 def _padded(layout: Any, rank: int) -> list[Plain]:
-    held = modes(layout)
-    return held + [Plain(1, 0)] * (rank - len(held))
+    present = modes(layout)
+    return present + [Plain(1, 0)] * (rank - len(present))
 
 
 def blocked_product(block: Any, tiler: Any) -> Plan:
@@ -370,12 +370,12 @@ def raked_product(block: Any, tiler: Any) -> Plan:
 def grid_of(atom: Any, target: Any, order: Any = None) -> Plain | None:
     """How many atoms along each mode of the target and in which order; None where they do not fill it."""
     extents = [count(mode) for mode in items(target)]
-    held = [count(mode.shape) for mode in modes(inner(atom))]
-    held += [1] * (len(extents) - len(held))
-    if len(held) != len(extents) or any(extent % block for extent, block in zip(extents, held, strict=True)):
+    blocks = [count(mode.shape) for mode in modes(inner(atom))]
+    blocks += [1] * (len(extents) - len(blocks))
+    if len(blocks) != len(extents) or any(extent % block for extent, block in zip(extents, blocks, strict=True)):
         return None
     ranks = items(order) if order is not None else tuple(range(len(extents)))
-    counts = [extent // block for extent, block in zip(extents, held, strict=True)]
+    counts = [extent // block for extent, block in zip(extents, blocks, strict=True)]
     strides, current = [0] * len(counts), 1
     for k in sorted(range(len(counts)), key=lambda k: (ranks[k], k)):
         strides[k] = current

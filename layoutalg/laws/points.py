@@ -280,19 +280,19 @@ def misfit(result: Any, plan: Plan, offset: Any = 0, free_offset: bool = False) 
     """
     if not _has_tree(result.shape, plan.tree):
         return f"has a shape that does not refine {_counts(plan.tree)}, found {_counts(result.shape)}"
-    expected = expected_values(plan)
-    found = [plus(value, offset) for value in values(result)]
+    right = expected_values(plan)
+    mine = [plus(value, offset) for value in values(result)]
     if free_offset:
-        apart = plus(expected[0], times(-1, found[0]))
-        found = [plus(value, apart) for value in found]
-    return first_difference(found, expected)
+        apart = plus(right[0], times(-1, mine[0]))
+        mine = [plus(value, apart) for value in mine]
+    return first_difference(mine, right)
 
 
-def first_difference(found: list[Any], expected: list[Any]) -> str | None:
+def first_difference(points: list[Any], definition: list[Any]) -> str | None:
     """The first index at which two lists of points differ, as a sentence."""
-    if len(found) != len(expected):
-        return f"has {len(found)} elements, must have {len(expected)}"
-    for index, (mine, right) in enumerate(zip(found, expected, strict=True)):
+    if len(points) != len(definition):
+        return f"has {len(points)} elements, must have {len(definition)}"
+    for index, (mine, right) in enumerate(zip(points, definition, strict=True)):
         if not same(mine, right):
             return f"is {mine} at index {index}, must be {right}"
     return None
@@ -303,13 +303,13 @@ def expected_values(plan: Plan) -> list[Any]:
     parts = list(_parts(plan.tree))
     if prod(len(part.points) for part in parts) > MOST:
         raise TooLarge
-    expected = []
+    totals = []
     for points in pairings(*(part.points for part in reversed(parts))):
         total = plan.fixed
         for point in points:
             total = plus(total, point)
-        expected.append(plan.value(total))
-    return expected
+        totals.append(plan.value(total))
+    return totals
 
 
 def _parts(tree: Any) -> Iterator[Part]:

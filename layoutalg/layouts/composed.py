@@ -212,8 +212,8 @@ def slice_composed(coord: Coord, src: ComposedLayout) -> tuple[Layout | Composed
     ((16,2,2)):((1,-16,32)) 208 True
     """
     if not is_swizzled(src):
-        kept, offset = slice_any(coord, src.inner)
-        return ComposedLayout(src.outer, add(src.offset, offset), kept), 0
+        inner, offset = slice_any(coord, src.inner)
+        return ComposedLayout(src.outer, add(src.offset, offset), inner), 0
     swizzle: Any = src.outer
     if all(part is None for part in flatten_tuple(coord)) and coord != ():
         return ComposedLayout(swizzle, src.offset, slice_plain(coord, src.inner)[0]), 0  # type: ignore[arg-type]
@@ -226,34 +226,34 @@ def slice_any(coord: Coord, src: Layout | ComposedLayout) -> tuple[Layout | Comp
     return slice_composed(coord, src) if isinstance(src, ComposedLayout) else slice_plain(coord, src)
 
 
-def _simplest(swizzle: Swizzle, offset: int, fixed: int, kept: Layout) -> tuple[Layout | ComposedLayout, int]:
-    """The simplest exact form of ``c -> swizzle(offset + fixed + kept(c))``."""
+def _simplest(swizzle: Swizzle, offset: int, fixed: int, free: Layout) -> tuple[Layout | ComposedLayout, int]:
+    """The simplest exact form of ``c -> swizzle(offset + fixed + free(c))``."""
     start = offset + fixed
-    if has_symbols((start, *flatten_tuple(kept.shape), *flatten_tuple(kept.stride))):
-        return ComposedLayout(swizzle, start, kept), 0
-    if not swizzle.bits or _is_shifted(swizzle, start, kept):
-        return kept, swizzle(start)
-    whole = ComposedLayout(swizzle, start, kept), 0
-    moved = _moved_bits(kept)
-    if moved is None or start < 0:
+    if has_symbols((start, *flatten_tuple(free.shape), *flatten_tuple(free.stride))):
+        return ComposedLayout(swizzle, start, free), 0
+    if not swizzle.bits or _is_shifted(swizzle, start, free):
+        return free, swizzle(start)
+    whole = ComposedLayout(swizzle, start, free), 0
+    free_bits = _bits_of(free)
+    if free_bits is None or start < 0:
         return whole
-    if not _moves_a_pair(swizzle, moved):
+    if not _moves_a_pair(swizzle, free_bits):
         try:
-            affine = compose_plain(_weights(swizzle, start, moved), kept)
+            affine = compose_plain(_weights(swizzle, start, free_bits), free)
         except LayoutError:
             return whole
-        exact = not start & moved or _agrees(affine, swizzle(start), whole[0])
+        exact = not start & free_bits or _agrees(affine, swizzle(start), whole[0])
         return (affine, swizzle(start)) if exact else whole
     active = swizzle.source_mask | swizzle.target_mask
     inside, outside = offset + (fixed & active), fixed & ~active
-    if (inside | moved) & outside or inside & moved:
+    if (inside | free_bits) & outside or inside & free_bits:
         return whole
-    return ComposedLayout(swizzle, inside, kept), outside
+    return ComposedLayout(swizzle, inside, free), outside
 
 
-def _is_shifted(swizzle: Swizzle, start: int, kept: Layout) -> bool:
-    """Whether the swizzle adds one constant to all offsets ``start + kept(c)``."""
-    reaches = [(n - 1) * d for n, d in zip(flatten_tuple(kept.shape), flatten_tuple(kept.stride), strict=True)]
+def _is_shifted(swizzle: Swizzle, start: int, free: Layout) -> bool:
+    """Whether the swizzle adds one constant to all offsets ``start + free(c)``."""
+    reaches = [(n - 1) * d for n, d in zip(flatten_tuple(free.shape), flatten_tuple(free.stride), strict=True)]
     low, high = start + sum(min(0, reach) for reach in reaches), start + sum(max(0, reach) for reach in reaches)
     differing = (1 << (low ^ high).bit_length()) - 1
     return low >= 0 and not (swizzle.source_mask | swizzle(low) ^ low) & differing
@@ -265,12 +265,12 @@ def _agrees(affine: Layout, offset: int, slice_: ComposedLayout) -> bool:
     return total <= _MOST_COMPARED and all(affine(i) + offset == slice_(i) for i in range(total))
 
 
-def _moved_bits(kept: Layout) -> int | None:
-    """A mask of all bits that an offset of ``kept`` can have; None where a stride is negative.
+def _bits_of(free: Layout) -> int | None:
+    """A mask of all bits that an offset of ``free`` can have; None where a stride is negative.
 
     Exact where each mode has its own bits; else the whole span from the lowest to the highest.
     """
-    modes = [(n, d) for n, d in zip(flatten_tuple(kept.shape), flatten_tuple(kept.stride), strict=True) if n > 1 and d]
+    modes = [(n, d) for n, d in zip(flatten_tuple(free.shape), flatten_tuple(free.stride), strict=True) if n > 1 and d]
     if any(d < 0 for _, d in modes):
         return None
     mask = 0
@@ -287,18 +287,18 @@ def _span(lowest: int, highest: int) -> int:
     return (1 << highest.bit_length()) - (lowest & -lowest)
 
 
-def _moves_a_pair(swizzle: Swizzle, moved: int) -> bool:
-    """Whether some bit that is read and the bit that it changes are both among the moved ones."""
-    read = moved & swizzle.source_mask
-    aligned = read >> swizzle.shift if swizzle.shift >= 0 else read << -swizzle.shift
-    return bool(aligned & moved)
+def _moves_a_pair(swizzle: Swizzle, free_bits: int) -> bool:
+    """Whether some bit that is read and the bit that it changes are both among the free ones."""
+    sources = free_bits & swizzle.source_mask
+    aligned = sources >> swizzle.shift if swizzle.shift >= 0 else sources << -swizzle.shift
+    return bool(aligned & free_bits)
 
 
-def _weights(swizzle: Swizzle, start: int, moved: int) -> Layout:
+def _weights(swizzle: Swizzle, start: int, free_bits: int) -> Layout:
     """The layout with one mode a bit that says what setting this bit adds to ``swizzle(start)``."""
     shift = swizzle.shift
     strides = []
-    for bit in range(moved.bit_length()):
+    for bit in range(free_bits.bit_length()):
         weight = 1 << bit
         if weight & swizzle.target_mask:  # counts downwards where the bit that is read into it is set
             weight = -weight if start & (weight << shift if shift >= 0 else weight >> -shift) else weight

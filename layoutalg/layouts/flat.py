@@ -91,10 +91,10 @@ def _mode(flat: Flat) -> Mode:
 
 def filtered(layout: Layout) -> Flat:
     """The coalesced flat modes of a layout without those of stride 0."""
-    kept = [
+    moving = [
         (s, d) for s, d in zip(flatten_tuple(layout.shape), flatten_tuple(layout.stride), strict=True) if not is_zero(d)
     ]
-    return merge(tuple([s for s, _ in kept]), tuple([d for _, d in kept]))
+    return merge(tuple([s for s, _ in moving]), tuple([d for _, d in moving]))
 
 
 def compact_size(block: Layout) -> int | None:
@@ -127,5 +127,5 @@ def scaled_by(shape: Any, stride: Any, period: int) -> Any:
         if type(shape) is not int or type(stride) is not int or stride < 0:
             return None
         return period * stride if shape != 1 else 0
-    found = [scaled_by(n, d, period) for n, d in zip(shape, stride)]  # noqa: B905  # congruent
-    return None if None in found else tuple(found)
+    strides = [scaled_by(n, d, period) for n, d in zip(shape, stride)]  # noqa: B905  # congruent
+    return None if None in strides else tuple(strides)

@@ -52,11 +52,11 @@ def is_valid(shape: Any, stride: Any) -> bool:
         return type(shape) is int and type(stride) is int and 0 < shape <= LIMIT and -LIMIT <= stride <= LIMIT
     if type(stride) is not tuple or len(shape) != len(stride):
         return False
-    total, bits = _measured(shape, stride, 8)
+    total, bits = _size_and_bits(shape, stride, 8)
     return total <= LIMIT and 0 <= bits <= LIMIT
 
 
-def _measured(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> tuple[int, int]:
+def _size_and_bits(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> tuple[int, int]:
     """The size of a shape, and the bits of all its strides together; bits of -1 if the two are not plain and congruent.
 
     The bits of numbers none of which is negative make a number that is not less than any of them, and one operation
@@ -70,7 +70,7 @@ def _measured(shape: tuple[Any, ...], stride: tuple[Any, ...], levels: int) -> t
             total *= s
             bits |= d
         elif type(s) is tuple and type(d) is tuple and len(s) == len(d) and levels:
-            below, reach = _measured(s, d, levels - 1)
+            below, reach = _size_and_bits(s, d, levels - 1)
             total *= below
             bits |= reach
         else:
@@ -169,9 +169,9 @@ class Layout:
         """The offset of a coordinate, or the sub-layout of the modes where it has ``None``."""
         where = coord[0] if len(coord) == 1 else coord
         if type(where) is tuple:
-            found = plain_offset(where, self.shape, self.stride)
-            if found is not None:
-                return found
+            offset = plain_offset(where, self.shape, self.stride)
+            if offset is not None:
+                return offset
         try:
             keeps = type(where) is not int and has_none(where)
         except RecursionError:
@@ -195,9 +195,9 @@ class Layout:
         return map(self.__getitem__, range(len(self)))
 
     def __str__(self) -> str:
-        shown = "%r:%r" % (self.shape, self.stride)  # noqa: UP031  a tenth faster than an f-string
-        if shown == shown.upper():  # all else than numbers has small letters
-            return shown.replace(" ", "").replace(",)", ")")
+        written = "%r:%r" % (self.shape, self.stride)  # noqa: UP031  a tenth faster than an f-string
+        if written == written.upper():  # all else than numbers has small letters
+            return written.replace(" ", "").replace(",)", ")")
         return f"{text(self.shape)}:{text(self.stride)}"
 
     def _repr_html_(self) -> str:
@@ -230,12 +230,12 @@ def sliced_flat(coord: tuple[Any, ...], src: Layout) -> tuple[Layout, int] | Non
     shape, stride = src.shape, src.stride
     if type(shape) is not tuple or type(stride) is not tuple or len(shape) != len(coord):
         return None
-    kept: list[Any] = []
+    extents: list[Any] = []
     steps: list[Any] = []
     offset = 0
     for c, s, d in zip(coord, shape, stride):  # noqa: B905  # the lengths are equal
         if c is None:
-            kept.append(s)
+            extents.append(s)
             steps.append(d)
         elif type(c) is not int or c < 0:
             return None
@@ -247,7 +247,7 @@ def sliced_flat(coord: tuple[Any, ...], src: Layout) -> tuple[Layout, int] | Non
             offset += inner_offset(c, s, d)
         else:
             return None
-    return (trusted(tuple(kept), tuple(steps)), offset) if kept else None
+    return (trusted(tuple(extents), tuple(steps)), offset) if extents else None
 
 
 def need_fit(coord: Coord, layout: Any) -> None:
@@ -287,13 +287,13 @@ def kept_modes(coord: Coord, value: Any, src: object) -> Any:
         raise CoordinateError(
             f"slice: the coordinate must fit the shape, found {text(coord)}; operand = {safe_text(src)}"
         )
-    kept: list[Any] = []
+    modes: list[Any] = []
     for c, v in zip(coord, value, strict=True):
         if c is None:
-            kept.append(v)
+            modes.append(v)
         elif type(c) is tuple:
-            kept.extend(kept_modes(c, v, src))
-    return tuple(kept)
+            modes.extend(kept_modes(c, v, src))
+    return tuple(modes)
 
 
 def has_basis(layout: Layout) -> bool:

@@ -187,9 +187,9 @@ def _unit_path(shape: Any, stride: Any) -> tuple[int, ...] | None:
     if type(shape) is not tuple:
         return () if stride == 1 and shape != 1 else None
     for index, (s, d) in enumerate(zip(shape, stride, strict=True)):
-        found = _unit_path(s, d)
-        if found is not None:
-            return (index, *found)
+        below = _unit_path(s, d)
+        if below is not None:
+            return (index, *below)
     return None
 
 
@@ -220,9 +220,9 @@ def idx2crd(index: Index, shape: AnyLayout | Shape) -> Index:
     ((1, (1, 1)), (1, (1, 1)))
     """
     if type(index) is int and type(shape) is tuple and index >= 0:
-        found = _unranked_once(index, shape)
-        if found is not None:
-            return found
+        coordinate = _unranked_once(index, shape)
+        if coordinate is not None:
+            return coordinate
     shape = shape.shape if isinstance(shape, (Layout, ComposedLayout)) else valid_shape(shape)
     check_depth(index, "idx2crd: index")
     return _unranked(index, shape)

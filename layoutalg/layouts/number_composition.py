@@ -51,14 +51,14 @@ def quick_composition(a: Layout, b: Layout) -> Layout | None:
     if {*map(type, shape), *map(type, stride), *map(type, extents), *map(type, steps)} != _NUMBERS:
         return None
     sizes, strides = coalesced(shape, stride)
-    found = _walked(sizes, strides, extents, steps)
-    if found is None:
+    flat = _walked(sizes, strides, extents, steps)
+    if flat is None:
         return None
     if type(profile) is not tuple:
-        return trusted(found[0][0], found[1][0])
+        return trusted(flat[0][0], flat[1][0])
     if profile is extents:
-        return trusted(tuple(found[0]), tuple(found[1]))
-    nested = _nested(iter(found[0]), iter(found[1]), profile, _LEVELS)
+        return trusted(tuple(flat[0]), tuple(flat[1]))
+    nested = _nested(iter(flat[0]), iter(flat[1]), profile, _LEVELS)
     return trusted(*nested) if nested else None
 
 
@@ -196,10 +196,10 @@ def boundaries(extents: Sequence[int]) -> list[int]:
     >>> boundaries([2, 3, 4])
     [1, 2, 6]
     """
-    found = [1]
+    products = [1]
     for extent in extents[:-1]:
-        found.append(found[-1] * extent)
-    return found
+        products.append(products[-1] * extent)
+    return products
 
 
 def skipped(bounds: Sequence[int], step: int) -> tuple[int, int]:

@@ -59,25 +59,25 @@ def offsets(layout: AnyLayout, dtype: DTypeLike | None = None) -> NDArray[Any]:
         raise LayoutError(f"offsets: the layout must have at most 2**40 elements, found {total}; layout = {layout}")
     low, high = bounds(layout)
     if dtype is None:
-        chosen = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
+        kind = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
     else:
-        chosen = _integer_type(dtype)
-        limits = np.iinfo(chosen)
+        kind = _integer_type(dtype)
+        limits = np.iinfo(kind)
         if low < limits.min or high > limits.max:
-            raise LayoutError(f"offsets: {chosen} must hold offsets from {low} to {high}; layout = {layout}")
-    return _array(layout, chosen)
+            raise LayoutError(f"offsets: {kind} must hold offsets from {low} to {high}; layout = {layout}")
+    return _array(layout, kind)
 
 
 def _integer_type(dtype: Any) -> np.dtype[Any]:
     import numpy as np
 
     try:
-        chosen: np.dtype[Any] = np.dtype(dtype)
+        kind: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError):
-        chosen = np.dtype(object)
-    if chosen.kind not in "iu":
+        kind = np.dtype(object)
+    if kind.kind not in "iu":
         raise LayoutError(f"offsets: dtype must be an integer type, found {safe_text(dtype)}")
-    return chosen
+    return kind
 
 
 def bounds(layout: AnyLayout) -> tuple[int, int]:
@@ -191,12 +191,12 @@ def _swizzled_array(function: Swizzle, values: NDArray[Any]) -> NDArray[Any]:
         return values
     if function.shift >= 0:
         # Moved first and masked then: bits above those of the type are copies of the sign, and so move in.
-        moved = values >> kind(min(function.shift, width - 1))
-        moved &= kind(function.target_mask)
+        targets = values >> kind(min(function.shift, width - 1))
+        targets &= kind(function.target_mask)
     else:
-        moved = values & kind(function.source_mask)
-        moved <<= kind(-function.shift)
-    values ^= moved
+        targets = values & kind(function.source_mask)
+        targets <<= kind(-function.shift)
+    values ^= targets
     return values
 
 
@@ -266,7 +266,7 @@ def _image_lists(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
     if not function.bits:
         return [one + shift for one in table]
     mask, by = function.source_mask, function.shift
-    moved = [one + shift for one in table]
+    shifted = [one + shift for one in table]
     if by >= 0:
-        return [one ^ ((one & mask) >> by) for one in moved]
-    return [one ^ ((one & mask) << -by) for one in moved]
+        return [one ^ ((one & mask) >> by) for one in shifted]
+    return [one ^ ((one & mask) << -by) for one in shifted]

@@ -134,7 +134,7 @@ class ExtendedLayout:
         A boundary that divides every stride has a linear floor; f is odd, so that floors are cut towards zero.
         """
         strides = [t for _, t in modes]
-        dirty = [(p, c, [_cut(t, p) for t in strides]) for p, c in self.boundaries if any(t % p for t in strides)]
+        dirty = [(p, c, [_quotient(t, p) for t in strides]) for p, c in self.boundaries if any(t % p for t in strides)]
         if not dirty:
             return None
 
@@ -142,7 +142,7 @@ class ExtendedLayout:
             index = sum(map(int.__mul__, strides, where))
             total: Any = 0
             for p, c, turns in dirty:
-                missing = _cut(index, p) - sum(map(int.__mul__, turns, where))
+                missing = _quotient(index, p) - sum(map(int.__mul__, turns, where))
                 if missing:
                     total = total + c * missing
             return bool(total != 0)
@@ -170,7 +170,7 @@ class ExtendedLayout:
         return None
 
 
-def _cut(index: int, boundary: int) -> int:
+def _quotient(index: int, boundary: int) -> int:
     """The quotient, cut towards zero."""
     return index // boundary if index >= 0 else -(-index // boundary)
 
@@ -185,8 +185,8 @@ Less = Callable[[Any, Any], bool]
 
 def compose_plain(a: Layout, b: Layout) -> Layout:
     """:func:`composition` of two plain layouts."""
-    found = quick_composition(a, b)
-    return compose_carefully(a, b) if found is None else found
+    layout = quick_composition(a, b)
+    return compose_carefully(a, b) if layout is None else layout
 
 
 def compose_carefully(a: Layout, b: Layout) -> Layout:
@@ -343,7 +343,7 @@ def _refuse_sum(
 ) -> NoReturn:
     """Say at which coordinate of b the offsets are not the sum of what the modes give."""
     index = sum(x * t for x, (_, t) in zip(where, indices, strict=True))
-    expected = sum((x * function(t) for x, (_, t) in zip(where, indices, strict=True)), start=0)
+    total = sum((x * function(t) for x, (_, t) in zip(where, indices, strict=True)), start=0)
     coordinate = []
     position = 0
     for n, t in leaves:  # the modes of one leaf, as the leaf's own coordinate
@@ -356,7 +356,7 @@ def _refuse_sum(
         coordinate.append(value)
     raise NotDivisibleError(
         f"composition: a(b(i)) must be additive over the modes of b, found a({index}) = {function(index)} at "
-        f"coordinate {text(unflatten(coordinate, b.shape))} instead of {expected}; a = {a}, b = {b}"
+        f"coordinate {text(unflatten(coordinate, b.shape))} instead of {total}; a = {a}, b = {b}"
     )
 
 

@@ -142,7 +142,7 @@ class ExpressionParser(Parser):
         while start.kind != "int" and self.token.text in ("(", "["):
             if not self.is_function(value):
                 break
-            value = self.called(value, self._arguments()[0]) if self.take("(") else self._mode(value)
+            value = self.image(value, self._arguments()[0]) if self.take("(") else self._mode(value)
         return value
 
     def is_symbol(self, name: str) -> bool:
@@ -158,21 +158,21 @@ class ExpressionParser(Parser):
         name = self.token
         if "." in name.text:
             self.next += 1
-            held = fragment(name.text).layout
-            return self.layout(held.shape, held.stride, self.next)
+            registers = fragment(name.text).layout
+            return self.layout(registers.shape, registers.stride, self.next)
         functions = operations()
         if name.text not in functions:
             self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
-        positional, named = self._arguments(allow_names=True)
-        return self.apply(name.text, functions[name.text], positional, named)
+        positional, keywords = self._arguments(allow_names=True)
+        return self.apply(name.text, functions[name.text], positional, keywords)
 
-    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
         """The value of an operation."""
-        return apply_operation(name, function, positional, named)
+        return apply_operation(name, function, positional, keywords)
 
-    def called(self, function: Any, coordinate: list[Any]) -> Any:
+    def image(self, function: Any, coordinate: list[Any]) -> Any:
         """The value of a layout or swizzle at a coordinate."""
         return apply_operation(str(function), function, coordinate, {})
 
@@ -184,22 +184,22 @@ class ExpressionParser(Parser):
 
     def _arguments(self, allow_names: bool = False) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []
-        named: dict[str, Any] = {}
+        keywords: dict[str, Any] = {}
         while not self.take(")"):
             if allow_names and self.token.kind == "name" and self.tokens[self.next + 1].text == "=":
                 key = self.token.text
-                if key in named:
+                if key in keywords:
                     self.fail("expected each argument once")
                 self.next += 2
-                named[key] = self.parse_value()
-            elif named:
+                keywords[key] = self.parse_value()
+            elif keywords:
                 self.fail("expected an argument with its name")
             else:
                 positional.append(self.parse_value())
             if not self.take(","):
                 self.expect(")")
                 break
-        return positional, named
+        return positional, keywords
 
     def _list(self) -> tuple[Any, ...]:
         return tuple(self._items("]", tiler=True))
@@ -213,7 +213,7 @@ class ExpressionParser(Parser):
         return self.mode(layout, index)
 
 
-def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+def apply_operation(name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
     """Call an operation with operands that a user wrote, so that every misfit becomes a LayoutError.
 
     Raises:
@@ -222,20 +222,20 @@ def apply_operation(name: str, function: Callable[..., Any], positional: list[An
     >>> apply_operation("abs", abs, [-3], {})
     3
     """
-    shown = _arguments_text(positional, named)
-    bound = bind_operation(name, function, positional, named)
+    operands = _arguments_text(positional, keywords)
+    bound = bind_operation(name, function, positional, keywords)
     try:
         return function(*bound.args, **bound.kwargs)
     except LayoutError:
         raise
     except (TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as error:
-        raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {shown}") from error
+        raise LayoutError(f"{name}: cannot take operands of these kinds; operands = {operands}") from error
     except MemoryError:
-        raise LayoutError(f"{name}: the result does not fit into memory; operands = {shown}") from None
+        raise LayoutError(f"{name}: the result does not fit into memory; operands = {operands}") from None
 
 
 def bind_operation(
-    name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]
+    name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]
 ) -> BoundArguments:
     """Which operand a user wrote for which parameter.
 
@@ -248,14 +248,14 @@ def bind_operation(
     from inspect import signature
 
     try:
-        return signature(function).bind(*positional, **named)
+        return signature(function).bind(*positional, **keywords)
     except TypeError as error:
-        raise LayoutError(f"{name}: {error}; operands = {_arguments_text(positional, named)}") from None
+        raise LayoutError(f"{name}: {error}; operands = {_arguments_text(positional, keywords)}") from None
 
 
-def _arguments_text(positional: list[Any], named: dict[str, Any]) -> str:
+def _arguments_text(positional: list[Any], keywords: dict[str, Any]) -> str:
     """Operands as a message has them."""
-    return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in named.items())])
+    return ", ".join([*map(safe_text, positional), *(f"{key}={safe_text(value)}" for key, value in keywords.items())])
 
 
 _TO_PARENTHESES = str.maketrans("[]", "()")

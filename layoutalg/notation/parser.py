@@ -70,8 +70,8 @@ class Parser:
     def fail(self, what: str) -> NoReturn:
         """Raise a NotationError at the token to be read next."""
         token = self.token
-        found = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
-        raise NotationError(f"notation: {what}, found {found}; text = {quoted(self.text)}", self.text, token.position)
+        place = f"{token.text[:20]!r} at position {token.position}" if token.kind != "end" else "the end of the text"
+        raise NotationError(f"notation: {what}, found {place}; text = {quoted(self.text)}", self.text, token.position)
 
     def parse_all(self) -> Any:
         """Read one value that takes up the whole text."""

@@ -143,8 +143,8 @@ def parse_pointer(text: str) -> Pointer | None:
     """
     if not isinstance(text, str):
         raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    found = _first(text)
-    return None if found is None else _pointer(found)
+    match = _first(text)
+    return None if match is None else _pointer(match)
 
 
 def as_notation(text: str) -> str:
@@ -157,32 +157,32 @@ def as_notation(text: str) -> str:
     '(4,8):(8,1)'
     """
     if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:
-        return _inside(plain, _moved(plain.groupdict().get("start") or "0"))
-    while (found := _first(text)) is not None:
-        start, end = found.span()
-        if "layout" in found.groupdict():
-            return _inside(found, _pointer(found).before())
+        return _inside(plain, _origin(plain.groupdict().get("start") or "0"))
+    while (match := _first(text)) is not None:
+        start, end = match.span()
+        if "layout" in match.groupdict():
+            return _inside(match, _pointer(match).before())
         # A pointer alone has the layout (or nothing) behind it still.
-        text = text[:start] + _pointer(found).before().ljust(end - start) + text[end:]
+        text = text[:start] + _pointer(match).before().ljust(end - start) + text[end:]
     return text
 
 
-def _inside(found: Any, before: str) -> str:
+def _inside(match: Any, before: str) -> str:
     """The layout inside a print, at its place, with what stands before it."""
     import re
 
-    if unknown := re.search(r"\?(\{[^}]*\})?", found[0]):
+    if unknown := re.search(r"\?(\{[^}]*\})?", match[0]):
         raise NotationError(
             f"notation: a print must hold numbers known when it was compiled, found {unknown[0]}; "
-            f"text = {found.string[:80]!r}",
-            found.string,
+            f"text = {match.string[:80]!r}",
+            match.string,
             unknown.start(),
         )
-    behind = " " * (len(found.string) - found.end("layout"))
-    return f"{before:{found.start('layout')}}{found['layout']}{behind}"
+    behind = " " * (len(match.string) - match.end("layout"))
+    return f"{before:{match.start('layout')}}{match['layout']}{behind}"
 
 
-def _moved(start: str) -> str:
+def _origin(start: str) -> str:
     """What moves a layout to a start: nothing from 0, else the swizzle that moves no bit, and the start."""
     if not start.strip("(0, )"):
         return ""
@@ -218,10 +218,10 @@ def _matched(patterns: tuple[str, ...], text: str, words: tuple[str, ...]) -> An
     return next(filter(None, (re.fullmatch(pattern, text, re.ASCII) for pattern in patterns)), None)
 
 
-def _pointer(found: Any) -> Pointer:
-    said = found.groupdict()
-    address = (said.get("address") or "unset").replace(".", "")
-    swizzle = None if said["b"] is None else Swizzle(*(int(said[name]) for name in "bms"))
-    space = (said["space"] or "").rstrip("_").replace("generic", "")
+def _pointer(match: Any) -> Pointer:
+    words = match.groupdict()
+    address = (words.get("address") or "unset").replace(".", "")
+    swizzle = None if words["b"] is None else Swizzle(*(int(words[name]) for name in "bms"))
+    space = (words["space"] or "").rstrip("_").replace("generic", "")
     number = None if address == "unset" else int(address, 16)
-    return Pointer(int(said["bits"]), space, number, said.get("type") or "", swizzle)
+    return Pointer(int(words["bits"]), space, number, words.get("type") or "", swizzle)

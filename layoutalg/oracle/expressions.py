@@ -156,11 +156,11 @@ class _TreeParser(ExpressionParser):
     def is_function(self, value: Any) -> bool:
         return isinstance(value, _Node)  # or a number, where an operation gives one: only its value could tell
 
-    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-        bound = bind_operation(name, function, positional, named)
+    def apply(self, name: str, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
+        bound = bind_operation(name, function, positional, keywords)
         return _Node(name, (*bound.args, *bound.kwargs.values()))
 
-    def called(self, function: Any, coordinate: list[Any]) -> Any:
+    def image(self, function: Any, coordinate: list[Any]) -> Any:
         return _Node("()", (function, *coordinate))
 
     def mode(self, layout: Any, index: int) -> Any:
@@ -233,8 +233,8 @@ def rows_of(operations: Iterable[str]) -> str:
     >>> rows_of(["composition"])
     'composition: rows 1 to 5 and 67'
     """
-    found = {("a call" if name == "()" else name): ROWS[name] for name in operations if name in ROWS}
-    return "; ".join(f"{name}: row{'s' * (len(rows) > 1)} {_runs_text(rows)}" for name, rows in found.items())
+    rows_by_name = {("a call" if name == "()" else name): ROWS[name] for name in operations if name in ROWS}
+    return "; ".join(f"{name}: row{'s' * (len(rows) > 1)} {_runs_text(rows)}" for name, rows in rows_by_name.items())
 
 
 def _runs_text(rows: Sequence[int]) -> str:

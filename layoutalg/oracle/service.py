@@ -247,7 +247,7 @@ def ask(
     command = [sys.executable, "-m", "layoutalg.oracle.worker"]
     try:
         with TemporaryDirectory() as scratch:  # the DSL leaves its PTX where the process was started
-            done = subprocess.run(
+            worker = subprocess.run(
                 command,
                 input=job,
                 capture_output=True,
@@ -261,12 +261,12 @@ def ask(
         raise OracleError(
             f"oracle: {len(questions)} questions to {answerer} must end in {limit_s} s, found no end"
         ) from error
-    replies = list(_replies(done.stdout))
-    if done.returncode or len(replies) != len(questions):
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    replies = list(_replies(worker.stdout))
+    if worker.returncode or len(replies) != len(questions):
+        reason = (worker.stderr.strip().splitlines() or ["no message"])[-1]
         raise OracleError(
             f"oracle: the worker must answer {len(questions)} questions, found {len(replies)} and exit status "
-            f"{done.returncode}: {reason[:200]}"
+            f"{worker.returncode}: {reason[:200]}"
         )
     return replies
 
@@ -275,9 +275,9 @@ def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, s
     """The environment of the worker: this very copy of the package, what this process would ask; the DSL kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, _home(answerer), os.environ.get("PYTHONPATH", ""))))
-    chosen = {"CUTE_DSL_ARCH": target} if target else {}
+    architecture = {"CUTE_DSL_ARCH": target} if target else {}
     quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
-    return {**os.environ, "PYTHONPATH": path, **quiet, **chosen}
+    return {**os.environ, "PYTHONPATH": path, **quiet, **architecture}
 
 
 def _home(answerer: str) -> str:

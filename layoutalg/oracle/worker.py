@@ -30,8 +30,8 @@ from typing import Any
 
 __all__ = ["main", "run_isolated"]
 
-Report = Callable[[str, object], None]
-Work = Callable[[list[Any], Report], None]
+Reporter = Callable[[str, object], None]
+Work = Callable[[list[Any], Reporter], None]
 
 
 def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int) -> Iterator[tuple[str, object]]:
@@ -53,16 +53,16 @@ def run_isolated(questions: list[Any], work: Work, *, each_s: float, batch: int)
     at = 0
     while at < len(questions):
         chunk = questions[at : at + batch]
-        answered = 0
+        replies = 0
         end: tuple[str, object] = ("crashed", "no report")
         for kind, value in _child(chunk, work, each_s):
             if kind == "end":
                 end = value
             else:
-                answered += 1
+                replies += 1
                 yield kind, value
-        at += answered
-        if answered < len(chunk):  # the child ended at a question: that one takes the blame
+        at += replies
+        if replies < len(chunk):  # the child ended at a question: that one takes the blame
             at += 1
             yield end
 

@@ -192,12 +192,12 @@ def draw(
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
     by = need_choice(colour if colour is not None else "mode" if before is not None else usual, COLOURS, "colour")
-    shown = need_choice(usual if label is None else label, LABELS, "label")
+    written = need_choice(usual if label is None else label, LABELS, "label")
     if element_bytes is not None:
         element_bytes = positive(element_bytes, "element_bytes")
-    elif "bank" in (by, shown):
+    elif "bank" in (by, written):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
-    return LayoutPicture(layout, by, shown, element_bytes, thread_values, before, levels_of(levels), str(title))
+    return LayoutPicture(layout, by, written, element_bytes, thread_values, before, levels_of(levels), str(title))
 
 
 def thread_values_of(fragment: Fragment, layout: Drawable) -> AnyLayout:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from layoutalg.analysis.banks import BANKS
+from layoutalg.analysis.banks import BANK_BYTES, GROUP_BYTES, bank_group
 from layoutalg.drawing.arrange import MOST_NUMBERS
 from layoutalg.drawing.grid import Drawable, Grid, note_of
 from layoutalg.drawing.plate import (
@@ -74,9 +74,10 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     before = [] if question.before is None else _slices(question, question.before, limits, most)
     roles, legend = _roles(question, before, after)
     label = "holders_text" if question.label == "thread" else question.label
-    shown = [*before, *after]
+    drawn_tables = [*before, *after]
     panels = tuple(
-        Panel(_grid(table, label), filled, _levels(question, table)) for table, filled in zip(shown, roles, strict=True)
+        Panel(_grid(table, label), filled, _levels(question, table))
+        for table, filled in zip(drawn_tables, roles, strict=True)
     )
     few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     first = after[0]
@@ -84,18 +85,31 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     if question.thread_values is not None:
         notation += f", held by {question.thread_values}"
     words = tables(first.rows.shown, first.columns.shown, len(after), notation, was)
-    held = "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
-    said = sentences(held, _key(question) if legend else "none", question.element_bytes, few=few)
+    content = (
+        "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
+    )
+    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, few=few)
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
-    return Plate(title, notation, f"{words} {said}", said, panels, legend, note, len(before), was, _stacked(first))
+    return Plate(
+        title,
+        notation,
+        f"{words} {key_sentence}",
+        key_sentence,
+        panels,
+        legend,
+        note,
+        len(before),
+        was,
+        _stacked(first),
+    )
 
 
 def _slices(question: Question, layout: Drawable, limits: Limits, most: int | None) -> list[Slice]:
-    held = None
+    tile_holders = None
     if question.thread_values is not None:
-        held = tuple(holders(question.thread_values, size(layout.shape)))
-    return slices(layout, Subject(question.element_bytes, held), limits, most)
+        tile_holders = tuple(holders(question.thread_values, size(layout.shape)))
+    return slices(layout, Subject(question.element_bytes, tile_holders), limits, most)
 
 
 def _roles(question: Question, before: list[Slice], after: list[Slice]) -> tuple[list[Roles], Legend]:
@@ -166,9 +180,9 @@ def role_tables(colour: str, tables: list[list[list[Any]]]) -> tuple[list[Roles]
 
 
 def _groups(numbers: set[int]) -> tuple[dict[Any, str], Legend]:
-    each = BANKS // KINDS
-    roles: dict[Any, str] = {number: kind(number // each) for number in numbers}
-    groups = sorted({number // each for number in numbers})
+    group_of, each = {bank: bank_group(BANK_BYTES * bank) for bank in numbers}, GROUP_BYTES // BANK_BYTES
+    roles: dict[Any, str] = {bank: kind(group) for bank, group in group_of.items()}
+    groups = sorted(set(group_of.values()))
     return roles, tuple((kind(group), f"banks {group * each}\u2013{group * each + each - 1}") for group in groups)
 
 
@@ -238,8 +252,8 @@ def sentences(label: str, colour: str, element_bytes: int | None, *, few: bool) 
         if label != "none":
             parts.append(f"a number is {_FIRST[label]} of a block's first cell")
     if colour != "none":
-        told = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
-        parts.append(told)
+        colour_words = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
+        parts.append(colour_words)
     text = "; ".join(parts)
     if "bank" in (label, colour) and element_bytes is not None:
         text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"

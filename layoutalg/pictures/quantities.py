@@ -58,11 +58,11 @@ class Subject:
 
     Args:
         element_bytes: of one element, for banks.
-        held: the holders of each element by its index, for threads and values.
+        holders: the holders of each element by its index, for threads and values.
     """
 
     element_bytes: int | None = None
-    held: tuple[tuple[Holder, ...], ...] | None = None
+    holders: tuple[tuple[Holder, ...], ...] | None = None
 
 
 class Slice:
@@ -141,10 +141,10 @@ class Slice:
 
     def _holders(self) -> Cells:
         """Who holds each cell; without a thread-value layout, rows are taken as threads and columns as values."""
-        held = self.subject.held
-        if held is None:
+        all_holders = self.subject.holders
+        if all_holders is None:
             return [[((i, j),) for j in self._across()] for i in self._down()]
-        return [[held[index] or None for index in row] for row in self.quantity("index")]
+        return [[all_holders[index] or None for index in row] for row in self.quantity("index")]
 
     def _down(self) -> range:
         return range(self.rows.shown)
@@ -171,12 +171,12 @@ def slices(layout: Drawable, subject: Subject, limits: Limits = Limits(), most: 
         LayoutError: for more cells than ``most``.
     """
     rows, columns, rest, count = frame(layout, limits.rows, limits.columns, limits.grids, most)
-    found = []
+    tables = []
     for index in range(count):
         point: Any = unrank(index, rest)
         title = text((None, None, *point)) if point else ""
-        found.append(Slice(layout, subject, rows, columns, tuple(point), title))
-    return found
+        tables.append(Slice(layout, subject, rows, columns, tuple(point), title))
+    return tables
 
 
 def table_of(layout: Drawable, rows: int, columns: int, point: Sequence[int]) -> list[list[Any]]:
@@ -237,7 +237,7 @@ def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
         )
     threads, values = (need_int(size(thread_values, mode=[i]), "draw: a number of threads or values") for i in (0, 1))
     need_few(threads * values, thread_values)
-    found: list[list[Holder]] = [[] for _ in range(count)]
+    holders_of: list[list[Holder]] = [[] for _ in range(count)]
     for thread in range(threads):
         for value in range(values):
             index = need_offset(thread_values(thread, value), thread_values)
@@ -246,17 +246,17 @@ def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
                     f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "
                     f"value {value}; thread_values = {thread_values}"
                 )
-            found[index].append((thread, value))
-    return [tuple(each) for each in found]
+            holders_of[index].append((thread, value))
+    return [tuple(each) for each in holders_of]
 
 
-def holders_text(held: tuple[Holder, ...]) -> str | None:
+def holders_text(own: tuple[Holder, ...]) -> str | None:
     """The holders of an element as a cell shows them; ``None`` where there is none.
 
     >>> holders_text(((3, 1),)), holders_text(((0, 0), (4, 0), (8, 0))), holders_text(())
     ('T3 V1', 'T0 V0 +2', None)
     """
-    if not held:
+    if not own:
         return None
-    thread, value = held[0]
-    return f"T{thread} V{value}" + (f" +{len(held) - 1}" if len(held) > 1 else "")
+    thread, value = own[0]
+    return f"T{thread} V{value}" + (f" +{len(own) - 1}" if len(own) > 1 else "")

@@ -144,28 +144,28 @@ def text(value: object) -> str:
     ('(8,(4,_))', '(8)')
     """
     if type(value) is tuple:
-        shown = _in_one(value)
-        if shown is not None:
-            return shown
+        plain = _in_one(value)
+        if plain is not None:
+            return plain
         return "(" + ",".join([str(item) if type(item) is int else text(item) for item in value]) + ")"
     return "_" if value is None else str(value)
 
 
 def _in_one(value: object) -> str | None:
     """The text of a tuple by way of Python's own, which has spaces; None where it holds more than integers."""
-    shown = str(value)
-    if shown.strip("0123456789,() -"):
+    plain = str(value)
+    if plain.strip("0123456789,() -"):
         return None
-    return shown.replace(", ", ",").replace(",)", ")")
+    return plain.replace(", ", ",").replace(",)", ")")
 
 
 def safe_text(value: object) -> str:
     """:func:`text` for an error message about a value that may be anything: bounded in depth and length."""
     try:
-        shown = text(value)
+        whole = text(value)
     except (RecursionError, ValueError):  # too deep; an integer of more digits than Python prints
         return "a value too large to print"
-    return shown if len(shown) <= 120 else shown[:117] + "..."
+    return whole if len(whole) <= 120 else whole[:117] + "..."
 
 
 def check_depth(value: object, what: str) -> None:

@@ -94,8 +94,8 @@ def as_leaf(value: object, what: str) -> Integer:
     if isinstance(value, Polynomial):
         return value
     if hasattr(value, "free_symbols"):
-        found = Polynomial.of(value)
-        return found if isinstance(found, Polynomial) else as_int(found, what)
+        number = Polynomial.of(value)
+        return number if isinstance(number, Polynomial) else as_int(number, what)
     return as_int(value, what)
 
 

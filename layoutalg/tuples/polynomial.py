@@ -57,11 +57,11 @@ def ordered(coefficients: dict[Monomial, int]) -> Terms:
     >>> ordered({(): 2, (("m", 1),): 3, (("k", 1),): 0})
     (((('m', 1),), 3), ((), 2))
     """
-    kept = [term for term in coefficients.items() if term[1]]
-    _need_few(kept)
-    if len(kept) > 1:
-        kept.sort(key=_place)
-    return tuple(kept)
+    terms = [term for term in coefficients.items() if term[1]]
+    _need_few(terms)
+    if len(terms) > 1:
+        terms.sort(key=_place)
+    return tuple(terms)
 
 
 def _need_few(terms: Sized) -> None:
@@ -273,9 +273,9 @@ def divided(number: Terms, divisor: Terms) -> tuple[Terms, Terms]:
         return quotient, ()
     if signs(remainder)[0] >= 0 and signs(added(divisor, scaled(remainder, -1)))[0] > 0:
         return quotient, remainder
-    shown = _text(divisor)
+    by = _text(divisor)
     raise UndecidedError(
-        f"cannot decide whether {shown} divides {_text(number)}; give it as {_multiple(number, divisor)} if it does"
+        f"cannot decide whether {by} divides {_text(number)}; give it as {_multiple(number, divisor)} if it does"
     )
 
 
@@ -355,10 +355,10 @@ class Polynomial:
             raise LayoutError(
                 f"Polynomial: terms must be pairs of a product of powers and its coefficient, found {brief(terms)}"
             ) from None
-        found = ordered(coefficients)
-        if not found or not found[0][0]:
-            raise LayoutError(f"Polynomial: terms must hold a symbol, found {terms_text(found, str) or 0}")
-        _set_terms(self, found)
+        ordered_terms = ordered(coefficients)
+        if not ordered_terms or not ordered_terms[0][0]:
+            raise LayoutError(f"Polynomial: terms must hold a symbol, found {terms_text(ordered_terms, str) or 0}")
+        _set_terms(self, ordered_terms)
 
     @staticmethod
     def of(value: Any) -> Integer:

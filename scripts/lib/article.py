@@ -104,9 +104,9 @@ def oracle_claims(example: Example) -> Iterator[Claim]:
         yield Claim("CuTe", name, answer.text, str(ours))
     request = WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
     (compiled,) = descriptor_words([request])
-    found = compiled.text if compiled.word is None else word_text(compiled.word)
-    yield Claim("PTX", "descriptor word in the compiled PTX", found, word_text(d.descriptor.encode()))
-    yield Claim("PTX", "and it is the known word", word_text(example.word), found)
+    compiled_text = compiled.text if compiled.word is None else word_text(compiled.word)
+    yield Claim("PTX", "descriptor word in the compiled PTX", compiled_text, word_text(d.descriptor.encode()))
+    yield Claim("PTX", "and it is the known word", word_text(example.word), compiled_text)
 
 
 def _common(d: Derivation, section: str, shape: tuple[int, int], atoms: tuple[int, int]) -> Iterator[Claim]:
@@ -319,11 +319,11 @@ def _checked(example: Example, check: bool, own: Iterable[Claim]) -> Status:
     claims += wrong
     if check:
         try:
-            asked = list(oracle_claims(example))
+            oracle_rows = list(oracle_claims(example))
         except oracle.OracleError as error:
             raise NotThereError(f"--check: {error}") from error
-        say(f"\nThe same by the CuTe DSL:\n{tell_claims(asked)}")
-        claims += asked
+        say(f"\nThe same by the CuTe DSL:\n{tell_claims(oracle_rows)}")
+        claims += oracle_rows
     return Status.ANSWER if all(claim.holds for claim in claims) else Status.DIFFERENCE
 
 

@@ -25,8 +25,8 @@ def strides_of(rng: Rng, extents: list[int], gap: float = 0.0) -> list[int]:
 
 def nest(leaves: list[Any], groups: list[int]) -> list[Any]:
     """Group consecutive leaves into modes: one leaf alone is an integer mode."""
-    taken: Iterator[Any] = iter(leaves)
-    return [next(taken) if count == 1 else [next(taken) for _ in range(count)] for count in groups]
+    leaves_left: Iterator[Any] = iter(leaves)
+    return [next(leaves_left) if count == 1 else [next(leaves_left) for _ in range(count)] for count in groups]
 
 
 def layout(rng: Rng, sizes: tuple[int, ...] = (2, 3, 4, 6, 8), modes: int | None = None, gap: float = 0.0) -> Any:
@@ -60,8 +60,8 @@ def composition_case(rng: Rng) -> Any:
 
 
 def complement_case(rng: Rng) -> Any:
-    chosen = layout(rng, POWERS, gap=0.5)
-    return [chosen, 4 * cosize(chosen)]
+    operand = layout(rng, POWERS, gap=0.5)
+    return [operand, 4 * cosize(operand)]
 
 
 def product_case(rng: Rng) -> Any:
@@ -83,14 +83,14 @@ def upcast_case(rng: Rng) -> Any:
 
 
 def coordinate_case(rng: Rng) -> Any:
-    chosen = layout(rng, modes=2)
-    return [chosen, [rng.randrange(size(mode)) for mode in chosen["layout"][0]]]
+    operand = layout(rng, modes=2)
+    return [operand, [rng.randrange(size(mode)) for mode in operand["layout"][0]]]
 
 
 def slice_case(rng: Rng) -> Any:
-    chosen, coordinate = coordinate_case(rng)
+    operand, coordinate = coordinate_case(rng)
     coordinate[rng.randrange(2)] = None
-    return [coordinate, chosen]
+    return [coordinate, operand]
 
 
 def common_case(rng: Rng) -> Any:
@@ -99,10 +99,12 @@ def common_case(rng: Rng) -> Any:
 
 
 def zeros_case(rng: Rng) -> Any:
-    chosen = layout(rng, modes=3)
-    chosen["layout"][1][rng.randrange(3)] = 0
-    chosen["layout"][0] = [size(mode) if stride == 0 else mode for mode, stride in zip(*chosen["layout"], strict=True)]
-    return [chosen]
+    operand = layout(rng, modes=3)
+    operand["layout"][1][rng.randrange(3)] = 0
+    operand["layout"][0] = [
+        size(mode) if stride == 0 else mode for mode, stride in zip(*operand["layout"], strict=True)
+    ]
+    return [operand]
 
 
 def size(shape: Any) -> int:

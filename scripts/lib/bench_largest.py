@@ -71,16 +71,21 @@ RUNS: dict[str, Callable[[], None]] = {
 
 def measure_largest(repeats: int) -> dict[str, tuple[float, float]]:
     """Seconds of the processor, by the median, and bytes of the most memory, of each run with its start."""
-    found = {}
+    medians = {}
     for name in RUNS:
-        told = [subprocess.check_output([sys.executable, __file__, name], text=True).split() for _ in range(repeats)]
-        found[name] = statistics.median(float(one) for one, _ in told), max(float(one) for _, one in told)
-    return found
+        report_lines = [
+            subprocess.check_output([sys.executable, __file__, name], text=True).split() for _ in range(repeats)
+        ]
+        medians[name] = (
+            statistics.median(float(one) for one, _ in report_lines),
+            max(float(one) for _, one in report_lines),
+        )
+    return medians
 
 
-def told(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+def report_lines(medians: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     """A line for each run."""
-    for name, (seconds, memory) in found.items():
+    for name, (seconds, memory) in medians.items():
         yield f"{name}: {seconds:.2f} s, {memory / 1e6:.0f} MB at most"
 
 

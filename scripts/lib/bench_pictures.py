@@ -22,14 +22,14 @@ def measure_pictures(repeats: int) -> list[dict[str, Any]]:
     """Seconds, by the median, and bytes of a picture of each tile coloured by bank."""
     from layoutalg import ComposedLayout, Layout, Swizzle, draw
 
-    found = []
+    rows = []
     for name, (shape, stride, both) in TILES.items():
         tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout(shape, stride))
         row: dict[str, Any] = {"picture": name, **_timed(lambda: draw(tile, "bank", element_bytes=2).svg(), repeats)}  # noqa: B023
         theirs = _peer(shape, stride) if both else None
         row["tensor-layouts"] = _timed(theirs, 1) if theirs else None
-        found.append(row)
-    return [*found, *_of_descriptors(repeats)]
+        rows.append(row)
+    return [*rows, *_of_descriptors(repeats)]
 
 
 def _of_descriptors(repeats: int) -> Iterator[dict[str, Any]]:
@@ -38,12 +38,12 @@ def _of_descriptors(repeats: int) -> Iterator[dict[str, Any]]:
 
     tile = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
     large = derive((512, 512), "bf16", "K", "128B", (64, 16), capacity=None, verify=False)
-    asked = {
+    drawings = {
         "four levels of 128 x 128": lambda: picture(tile, "levels").svg(),
         "banks of 128 x 128": lambda: picture(tile, "banks").svg(),
         "512 x 512 in pieces of 16 bytes, by banks": lambda: picture(large, "tile", colour="bank").svg(),
     }
-    for name, draw in asked.items():
+    for name, draw in drawings.items():
         yield {"picture": name, **_timed(draw, repeats), "tensor-layouts": None}
 
 
@@ -77,7 +77,7 @@ def _peer(shape: Any, stride: Any) -> Callable[[], str] | None:
     return draw
 
 
-def told(rows: list[dict[str, Any]]) -> Iterator[str]:
+def report_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """The measurements in lines."""
     for row in rows:
         theirs = row["tensor-layouts"]

@@ -31,12 +31,12 @@ def spent_by(commands: Mapping[str, list[str]], repeats: int) -> dict[str, Spent
         for name, command in commands.items():
             if name in broken:
                 continue
-            found = _run(command, environment)
-            if found is None:
+            spent = _run(command, environment)
+            if spent is None:
                 print(f"bench: {name} failed", file=sys.stderr)
                 broken.add(name)
             elif turn:  # the first turn warms the caches
-                samples[name].append(found)
+                samples[name].append(spent)
     return {
         name: None if name in broken else Spent(seconds=statistics.median(found), least=min(found))
         for name, found in samples.items()
@@ -72,10 +72,10 @@ def measure_processes(repeats: int, with_dsl: bool) -> dict[str, Spent | None]:
     return spent_by(commands, repeats)
 
 
-def told_processes(found: Mapping[str, Spent | None]) -> Iterator[str]:
+def process_lines(spent_by_command: Mapping[str, Spent | None]) -> Iterator[str]:
     """A line for each process, with what it takes beyond Python alone."""
-    bare = found["python"]
-    for name, spent in found.items():
+    bare = spent_by_command["python"]
+    for name, spent in spent_by_command.items():
         if spent is None or bare is None:
             yield f"{name}: absent"
             continue

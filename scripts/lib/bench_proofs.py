@@ -42,7 +42,7 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     from descriptors import derive, verify
     from descriptors.smem.derivation.basis import verdict
     from descriptors.smem.derivation.proved import proved
-    from descriptors.smem.words.bitfield import WINDOW_BYTES
+    from descriptors.smem.words.descriptor import WINDOW_BYTES
     from descriptors.sweep.atlas import row_of
 
     tiles = []
@@ -67,10 +67,10 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     point = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
     row_of(point, True)
     atlas_row = statistics.median(seconds(partial(row_of, point, True), 200) for _ in range(repeats))
-    chosen, rates = list(islice(kinds(), 3, None, every)), []
+    sampled, rates = list(islice(kinds(), 3, None, every)), []
     for _ in range(max(1, repeats // 3)):
         begun = time.process_time()
-        total = sum(prove_all(chosen), Tally())
+        total = sum(prove_all(sampled), Tally())
         spent = time.process_time() - begun
         rates.append((total.points / spent, total.proved / spent))
     return {
@@ -83,9 +83,9 @@ def measure_proofs(repeats: int, every: int = 120) -> dict[str, Any]:
     }
 
 
-def told(found: dict[str, Any]) -> Iterator[str]:
+def report_lines(measures: dict[str, Any]) -> Iterator[str]:
     """The lines of the report."""
-    for row in found["tiles"]:
+    for row in measures["tiles"]:
         words, theorem, claim = (f"{1e6 * row[name]:.1f} us" for name in ("words", "theorem", "with its claim"))
         extents = " x ".join(map(str, row["tile"]))
         yield (
@@ -98,6 +98,6 @@ def told(found: dict[str, Any]) -> Iterator[str]:
             f"  what that claims, element by element: at {row['bases']} bases {1e3 * row['at every base']:.1f} ms, "
             f"{row['ratio of the claim']:.0f}x the theorem with its family"
         )
-    yield f"a row of the atlas, derived, proved and written down: {1e6 * found['atlas row']:.0f} us"
-    rates = f"{found['points a second']:.0f} points a second, of them {found['proved a second']:.0f} proved"
+    yield f"a row of the atlas, derived, proved and written down: {1e6 * measures['atlas row']:.0f} us"
+    rates = f"{measures['points a second']:.0f} points a second, of them {measures['proved a second']:.0f} proved"
     yield f"strict lattice, one core: {rates} (the others have no descriptor)"

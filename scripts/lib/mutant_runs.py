@@ -69,10 +69,10 @@ def _put(target: Path, source: bytes) -> None:
 
 
 def _status(tree: Path, notes: Path, longest: float) -> str:
-    told = {"MUTATION_TESTS": str(notes / "tests.json"), "MUTATION_AT": str(notes / "at")}
+    variables = {"MUTATION_TESTS": str(notes / "tests.json"), "MUTATION_AT": str(notes / "at")}
     command = pytest_command("-x", f"@{notes / 'arguments'}")
     shutil.rmtree(tree / ".hypothesis", ignore_errors=True)
-    env = environment(tree, PYTHONDONTWRITEBYTECODE="1", **told)
+    env = environment(tree, PYTHONDONTWRITEBYTECODE="1", **variables)
     process = subprocess.Popen(
         command, cwd=tree, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -101,14 +101,14 @@ def run_all(
         tree = free.get()
         try:
             tests = record.tests_of(mutant.path, mutant.line, mutant.last_line)
-            found = run(mutant, tests, tree, tree.parent)
-            if whole and found.status == "survived":
+            outcome = run(mutant, tests, tree, tree.parent)
+            if whole and outcome.status == "survived":
                 rest = {test: seconds for test, seconds in record.seconds.items() if test not in tests}
-                found = run(mutant, rest, tree, tree.parent)
+                outcome = run(mutant, rest, tree, tree.parent)
         finally:
             free.put(tree)
-        done.append(found)
-        tell(found)
+        done.append(outcome)
+        tell(outcome)
 
     with ThreadPoolExecutor(len(trees)) as pool:
         try:
@@ -124,14 +124,14 @@ def run_all(
 def with_equivalents(outcomes: Iterable[Outcome], known: Iterable[dict[str, str]]) -> list[Outcome]:
     """Outcomes whose survivors count as equivalent where the list has them, wherever in the file they stand."""
     listed = {(one["file"], one["operator"], one["before"], one["after"]): one["reason"] for one in known}
-    found = []
+    outcomes_known = []
     for outcome in outcomes:
         mutant = outcome.mutant
         reason = listed.get((mutant.path, mutant.operator, mutant.before, mutant.after))
         if outcome.status == "survived" and reason:
             outcome = Outcome(mutant, "equivalent", outcome.tests, reason, outcome.seconds)
-        found.append(outcome)
-    return found
+        outcomes_known.append(outcome)
+    return outcomes_known
 
 
 def scores(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float]]:

@@ -42,16 +42,16 @@ class RunError(RuntimeError):
 def listed() -> list[Path]:
     """The files of the checkout that git tracks or would, in order."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
-    return [Path(name) for name in sorted(told.decode().split("\0")) if name and (ROOT / name).is_file()]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    return [Path(name) for name in sorted(listing.decode().split("\0")) if name and (ROOT / name).is_file()]
 
 
 def tree_hash(files: Iterable[Path]) -> str:
     """A name for the content of the whole tree."""
-    found = hashlib.sha256(sys.version.encode())
+    digest = hashlib.sha256(sys.version.encode())
     for path in files:
-        found.update(f"{path}\0".encode() + hashlib.sha256((ROOT / path).read_bytes()).digest())
-    return found.hexdigest()[:20]
+        digest.update(f"{path}\0".encode() + hashlib.sha256((ROOT / path).read_bytes()).digest())
+    return digest.hexdigest()[:20]
 
 
 def copy_tree(files: Iterable[Path], to: Path) -> Path:
@@ -92,10 +92,10 @@ class Record:
         imports it, since a table is read without a line of its module. So may the tests of its room, and those above,
         which ask the whole package: they import the modules that use the table, or all modules by a list.
         """
-        ran = self.lines.get(path, {})
-        tests = {test for line in range(first, last + 1) for test in ran.get(line, [])}
+        tests_by_line = self.lines.get(path, {})
+        tests = {test for line in range(first, last + 1) for test in tests_by_line.get(line, [])}
         if "" in tests or not tests:
-            tests |= {test for names in ran.values() for test in names}
+            tests |= {test for names in tests_by_line.values() for test in names}
             files = self.importers.get(path, set())
             rooms = {Path("tests", room) for room in Path(path).parents} - {Path("tests")}
             for test in self.seconds:
@@ -111,16 +111,16 @@ def record(files: list[Path], jobs: int, scratch: Path) -> Record:
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(_measured(files, jobs, scratch)), encoding="utf-8")
-    told = json.loads(kept.read_text(encoding="utf-8"))
-    names: list[str] = told["tests"]
-    lines = {p: {int(n): [names[i] for i in which] for n, which in of.items()} for p, of in told["lines"].items()}
-    return Record(told["seconds"], lines, told["unfit"], importers(files))
+    saved = json.loads(kept.read_text(encoding="utf-8"))
+    names: list[str] = saved["tests"]
+    lines = {p: {int(n): [names[i] for i in which] for n, which in of.items()} for p, of in saved["lines"].items()}
+    return Record(saved["seconds"], lines, saved["unfit"], importers(files))
 
 
 def importers(files: Iterable[Path]) -> dict[str, set[str]]:
     """The test files that import each module of the packages by its own name, by the module's path."""
     known = {path for path in files if path.suffix == ".py"}
-    found: dict[str, set[str]] = {}
+    importers_of: dict[str, set[str]] = {}
     for path in sorted(path for path in known if path.parts[0] == "tests"):
         for node in ast.walk(ast.parse((ROOT / path).read_bytes())):
             if isinstance(node, ast.Import):
@@ -131,8 +131,8 @@ def importers(files: Iterable[Path]) -> dict[str, set[str]]:
                 continue
             for module in (Path(*name.split(".")).with_suffix(".py") for name in names):
                 if module in known:
-                    found.setdefault(str(module), set()).add(str(path))
-    return found
+                    importers_of.setdefault(str(module), set()).add(str(path))
+    return importers_of
 
 
 def _measured(files: list[Path], jobs: int, scratch: Path) -> dict[str, Any]:
@@ -163,10 +163,10 @@ def _run(tree: Path, scratch: Path, jobs: int, **more: str) -> dict[str, Any]:
     )
     if not times.exists():
         raise RunError(f"mutants: the tests must run, found {(done.stdout + done.stderr).strip()[-2000:]}")
-    told: dict[str, Any] = json.loads(times.read_text(encoding="utf-8"))
-    if not told["seconds"]:
+    saved: dict[str, Any] = json.loads(times.read_text(encoding="utf-8"))
+    if not saved["seconds"]:
         raise RunError(f"mutants: some test must pass, found {done.stdout.strip()[-2000:]}")
-    return told
+    return saved
 
 
 def _combined(tree: Path, data: Path, settings: Path) -> dict[str, Any]:
@@ -180,10 +180,10 @@ def _combined(tree: Path, data: Path, settings: Path) -> dict[str, Any]:
     numbers: dict[str, int] = {}
     lines: dict[str, dict[int, list[int]]] = {}
     for name in measured.measured_files():
-        told = measured.contexts_by_lineno(name)
+        contexts = measured.contexts_by_lineno(name)
         path = os.path.relpath(tree / name, tree)
         lines[path] = {
             line: sorted(numbers.setdefault(test.strip("|"), len(numbers)) for test in tests)
-            for line, tests in told.items()
+            for line, tests in contexts.items()
         }
     return {"tests": list(numbers), "lines": lines}

@@ -85,7 +85,7 @@ def mutants(path: str, source: bytes) -> list[Mutant]:
     """Every mutant of a file, in the order of the places."""
     tree = ast.parse(source)
     starts = _line_starts(source)
-    found: dict[tuple[int, int, str], Mutant] = {}
+    by_place: dict[tuple[int, int, str], Mutant] = {}
     for node, whole, *where in _places(tree):
         for operator, changed in _changed(node, *where):
             text = _text(node, whole, changed)
@@ -93,8 +93,8 @@ def mutants(path: str, source: bytes) -> list[Mutant]:
                 continue
             start = starts[whole.lineno - 1] + whole.col_offset
             stop = starts[whole.end_lineno - 1] + whole.end_col_offset
-            found.setdefault((start, stop, text), _mutant(path, source, node, operator, (start, stop), text))
-    return sorted(found.values(), key=lambda m: (m.start, m.stop, m.operator, m.text))
+            by_place.setdefault((start, stop, text), _mutant(path, source, node, operator, (start, stop), text))
+    return sorted(by_place.values(), key=lambda m: (m.start, m.stop, m.operator, m.text))
 
 
 def sample(population: list[Mutant], sources: Mapping[str, bytes], number: int, seed: int) -> list[Mutant]:

@@ -23,7 +23,7 @@ TESTS = os.environ.get("MUTATION_TESTS")
 _AT = Path(os.environ.get("MUTATION_AT", os.devnull))
 _MEMORY = 4 << 30  # bytes of data: a mutant that fills the memory must not take the machine with it
 _BETWEEN = 120.0  # seconds to collect the tests: a mutant may hang while a module is imported, too
-_wanted: dict[str, float] = json.loads(Path(TESTS).read_text(encoding="utf-8")) if TESTS else {}
+_seconds_of: dict[str, float] = json.loads(Path(TESTS).read_text(encoding="utf-8")) if TESTS else {}
 _seconds: dict[str, float] = {}
 _unfit: set[str] = set()
 
@@ -56,19 +56,19 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if TESTS:
-        items[:] = sorted((i for i in items if i.nodeid in _wanted), key=lambda i: _wanted[i.nodeid])
+        items[:] = sorted((i for i in items if i.nodeid in _seconds_of), key=lambda i: _seconds_of[i.nodeid])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if TESTS:
         _AT.write_text(item.nodeid, encoding="utf-8")
-        faulthandler.dump_traceback_later(limit(_wanted[item.nodeid]), exit=True)
+        faulthandler.dump_traceback_later(limit(_seconds_of[item.nodeid]), exit=True)
     with _named(item.nodeid) if RECORD else contextlib.nullcontext():
-        found = yield
+        outcome = yield
     if TESTS:
         faulthandler.dump_traceback_later(_BETWEEN, exit=True)
-    return found
+    return outcome
 
 
 @contextlib.contextmanager
@@ -95,5 +95,5 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if RECORD and not hasattr(session.config, "workerinput"):
-        told = {"seconds": {n: s for n, s in _seconds.items() if n not in _unfit}, "unfit": sorted(_unfit)}
-        Path(RECORD).write_text(json.dumps(told), encoding="utf-8")
+        saved = {"seconds": {n: s for n, s in _seconds.items() if n not in _unfit}, "unfit": sorted(_unfit)}
+        Path(RECORD).write_text(json.dumps(saved), encoding="utf-8")

@@ -8,8 +8,8 @@ Kinds are independent tasks for any ``concurrent.futures.Executor``; one that is
 Law: every tile of a kind is proved, or refused with a reason; a run over several workers counts what one counts.
 
 >>> one = next(kinds(archs=("sm100",), dtypes=("bf16",)))
->>> told = prove_kind(one, most=(64, 64), stages=2)
->>> told.points == told.proved + sum(told.refused.values()), told.wrong, told.proved > 0
+>>> tally = prove_kind(one, most=(64, 64), stages=2)
+>>> tally.points == tally.proved + sum(tally.refused.values()), tally.wrong, tally.proved > 0
 (True, (), True)
 """
 
@@ -30,8 +30,7 @@ from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, Matrix, SwizzleMode
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WORDS, Arch
 from descriptors.text import counted
 
 #: Tasks that wait at an executor at a time.
@@ -131,20 +130,20 @@ def prove_kind(kind: Kind, most: tuple[int, int] = (256, 256), stages: int = 8) 
     proved 2, refused 6, disproved 0
     """
     by = reader(kind.arch, kind.dtype, kind.mma, operand=kind.operand)
-    held = compared = 0
+    right = compared = 0
     refused, wrong = Counter[str](), list[str]()
     for tile, order in product(tiles(kind, most, stages), ((0, 1, 2), (1, 0, 2))):
         try:
-            asked = request(by, tile, major=kind.major, swizzle=kind.swizzle, order=order, capacity=SMEM_BYTES)
-            proof = proved(derived(asked))
+            tile_request = request(by, tile, major=kind.major, swizzle=kind.swizzle, order=order, capacity=SMEM_BYTES)
+            proof = proved(derived(tile_request))
         except ProofError:
             wrong.append(f"{' '.join(map(str, kind))} {tile} {order}")
         except (DescriptorError, LayoutError) as reason:
             refused[str(reason)[:24]] += 1
         else:
-            held += 1
+            right += 1
             compared += proof.report is not None
-    return Tally(held, compared, dict(refused), tuple(wrong[:_KEPT]), len(wrong))
+    return Tally(right, compared, dict(refused), tuple(wrong[:_KEPT]), len(wrong))
 
 
 def prove_all(
@@ -180,10 +179,10 @@ def prove_all(
             future.cancel()
 
 
-def told(tally: Tally, seconds: float) -> str:
+def summary_line(tally: Tally, seconds: float) -> str:
     """A run in one line, with its rate.
 
-    >>> print(told(Tally(proved=3000), 2.0))
+    >>> print(summary_line(Tally(proved=3000), 2.0))
     proved 3000, refused 0, disproved 0: 3000 points in 2.0 s, 1500 points a second
     """
     rate = f"{tally.points / max(seconds, 1e-9):.0f} points a second"

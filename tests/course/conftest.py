@@ -21,9 +21,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the course."""
     for needed in ("markdown_it", "nbformat"):
         pytest.importorskip(needed)
-    made = tmp_path_factory.mktemp("course")
-    write_course(made, browsers.node_package("pyodide"))
-    return made
+    course_folder = tmp_path_factory.mktemp("course")
+    write_course(course_folder, browsers.node_package("pyodide"))
+    return course_folder
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +41,8 @@ SHOWN = (0, 5, 11, 15)
 @pytest.fixture(scope="module", params=[lessons()[number] for number in SHOWN], ids=lambda lesson: str(lesson.number))
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     """Lessons that stand for all, one after the other."""
-    found: Lesson = request.param
-    return found
+    parameter: Lesson = request.param
+    return parameter
 
 
 @pytest.fixture(scope="module")

@@ -20,14 +20,14 @@ EXAMPLES = [row for section in sections() if section.kind == "operations" for ro
 
 def operands(text: str) -> list[str]:
     """The operands of a call, as texts."""
-    found, depth = [""], 0
+    pieces, depth = [""], 0
     for letter in text:
         depth += (letter in "([<") - (letter in ")]>")
         if letter == "," and depth == 0:
-            found.append("")
+            pieces.append("")
         else:
-            found[-1] += letter
-    return found
+            pieces[-1] += letter
+    return pieces
 
 
 JUDGED = [row for row in EXAMPLES if row.written.partition("(")[0] in law_names()]
@@ -45,9 +45,9 @@ def test_what_an_example_gives_satisfies_its_law(row: object) -> None:
         assert "a(7) = 8" in value
         return
     answer, _, offset = value.partition(", at offset ")
-    found = (evaluate(answer), int(offset)) if offset else evaluate(answer)
-    given = [evaluate(one.strip()) for one in operands(rest.removesuffix(")"))]
-    assert broken_law(name, found, *given) is None
+    answered = (evaluate(answer), int(offset)) if offset else evaluate(answer)
+    arguments = [evaluate(one.strip()) for one in operands(rest.removesuffix(")"))]
+    assert broken_law(name, answered, *arguments) is None
 
 
 def test_every_example_says_what_it_is_and_gives_something_or_is_notation() -> None:
@@ -75,18 +75,18 @@ def test_the_bits_are_what_the_swizzle_does_to_every_number(swizzle: Swizzle) ->
 def test_the_fields_are_where_a_derived_word_has_them() -> None:
     tile = derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90")
     word = tile.descriptor.encode()
-    found = {}
+    values = {}
     for row in fields("sm90"):
         low, _, high = row.written.partition("-")
-        found[row.value] = word >> int(low) & (1 << int(high or low) - int(low) + 1) - 1
-    assert found["stride_byte_offset"] * 16 == tile.descriptor.stride_byte_offset == 1024
+        values[row.value] = word >> int(low) & (1 << int(high or low) - int(low) + 1) - 1
+    assert values["stride_byte_offset"] * 16 == tile.descriptor.stride_byte_offset == 1024
     codes = next(row.words for row in fields("sm90") if row.value == "swizzle")
-    assert f"128B {found['swizzle']}" in codes.split(", ")
+    assert f"128B {values['swizzle']}" in codes.split(", ")
 
 
 def test_every_word_of_the_lessons_stands_on_the_card() -> None:
-    told = {(row.written, row.value) for row in sections()[-1].rows}
-    assert told == {(word, str(lesson.number)) for lesson in lessons() for word, _ in lesson.words}
+    words = {(row.written, row.value) for row in sections()[-1].rows}
+    assert words == {(word, str(lesson.number)) for lesson in lessons() for word, _ in lesson.words}
 
 
 def test_it_is_two_pages_of_paper_and_loads_nothing(tmp_path: Path) -> None:

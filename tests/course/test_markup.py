@@ -19,8 +19,8 @@ def test_a_sentence_never_becomes_an_element(text: str) -> None:
 
 
 def test_the_title_is_escaped_and_braces_in_a_page_stay() -> None:
-    made = document("<script>", "{{title}}")
-    assert "<title>&lt;script&gt;</title>" in made and "{{title}}" in made
+    html = document("<script>", "{{title}}")
+    assert "<title>&lt;script&gt;</title>" in html and "{{title}}" in html
 
 
 def test_html_in_markdown_is_text() -> None:

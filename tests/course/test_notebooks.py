@@ -24,26 +24,26 @@ def test_a_notebook_is_valid_and_runs_and_untouched_answers_are_not_right(lesson
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
     assert not [cell for cell in cells if cell["outputs"] or cell["execution_count"]]
     known: dict[str, object] = {}
-    asked = 0
+    count = 0
     for cell in cells:
         source = "".join(cell["source"])
         if source.startswith("check("):
-            asked += 1
+            count += 1
             assert "still to be filled in" in eval(source, known)  # noqa: S307
         elif "%pip" in source:
             assert source.endswith(f"\n    %pip install -q {WHEEL}")
             exec(source.replace("%pip install -q ", "raise AssertionError  # "), known)  # noqa: S102  (it is installed here)
         elif "a = (6,2):(1,7)" not in source and "Layout((6, 2), (1, 7))" not in source:
             exec(source, known)  # noqa: S102
-    assert asked == len(lesson.exercises)
+    assert count == len(lesson.exercises)
 
 
 @each("lesson", lessons(), ids=lambda lesson: str(lesson.number))
 def test_a_notebook_tells_no_solution_and_no_note_of_the_teacher(lesson) -> None:
     pytest.importorskip("nbformat")
     cells = ["".join(cell["source"]) for cell in json.loads(notebook(lesson))["cells"]]
-    asked = [k for k, cell in enumerate(cells) if cell.startswith("check(")]
-    for at, exercise in zip(asked, lesson.exercises, strict=True):
+    places = [k for k, cell in enumerate(cells) if cell.startswith("check(")]
+    for at, exercise in zip(places, lesson.exercises, strict=True):
         question, answer = cells[at - 1], cells[at]
         assert f"`{exercise.solution}`" not in question
         assert answer.endswith(f', "{exercise.starter}")') and exercise.starter != exercise.solution

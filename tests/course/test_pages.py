@@ -72,10 +72,10 @@ def test_what_an_author_writes_is_text_on_the_page() -> None:
     text = EXAMPLE.replace('"two"', '"<i>two</i>"')
     text = text.replace('"2:?"', "'\"><script>?'").replace("one\n", "<img src=x>\n", 1)
     for engine in (None, ENGINE):
-        made = page(parse(text), engine=engine)
-        assert "<i>" not in made and "<img" not in made and '"><script>?' not in made
+        html = page(parse(text), engine=engine)
+        assert "<i>" not in html and "<img" not in html and '"><script>?' not in html
 
 
 def test_an_answer_of_several_lines_has_a_box_of_several_lines() -> None:
-    made = page(parse(EXAMPLE.replace('"2:?"', '"one\\ntwo?"')), engine=ENGINE)
-    assert re.search(r'<textarea id="a1\.1"[^>]* rows="2">\none\ntwo\?</textarea>', made)
+    html = page(parse(EXAMPLE.replace('"2:?"', '"one\\ntwo?"')), engine=ENGINE)
+    assert re.search(r'<textarea id="a1\.1"[^>]* rows="2">\none\ntwo\?</textarea>', html)

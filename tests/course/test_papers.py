@@ -82,10 +82,10 @@ def test_the_files_of_a_class_have_a_page_and_all_keys_of_each_student(tmp_path:
     assert all("key" in item for one in papers for item in one["items"])
 
 
-@pytest.mark.parametrize("given", ["0", "nowhere.txt", "", "-3", "1" * 300, "a\0b"])
-def test_what_is_no_class_is_refused_in_one_line(given: str) -> None:
+@pytest.mark.parametrize("class_text", ["0", "nowhere.txt", "", "-3", "1" * 300, "a\0b"])
+def test_what_is_no_class_is_refused_in_one_line(class_text: str) -> None:
     with pytest.raises(DescriptorError, match="class: ") as refused:
-        students(given)
+        students(class_text)
     assert "\n" not in str(refused.value)
 
 

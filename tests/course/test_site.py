@@ -34,15 +34,15 @@ class Links(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.links: list[str] = []
         self.places: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.found += [given[name] or "" for name in ("href", "src") if name in given and tag not in ("use",)]
-        if given.get("id"):
-            self.places.append(given["id"] or "")
+        attributes = dict(attrs)
+        self.links += [attributes[name] or "" for name in ("href", "src") if name in attributes and tag not in ("use",)]
+        if attributes.get("id"):
+            self.places.append(attributes["id"] or "")
 
 
 def checked(files: dict[str, bytes]) -> None:
@@ -50,13 +50,13 @@ def checked(files: dict[str, bytes]) -> None:
     pages = {name: Links(data.decode()) for name, data in files.items() if name.endswith(".html")}
     for name, page in pages.items():
         assert len(set(page.places)) == len(page.places), f"{name}: an id stands twice"
-        for link in page.found:
+        for link in page.links:
             if link.startswith("data:"):
                 continue
-            told = urlparse(urljoin(f"http://here/{name}", link))
-            assert told.netloc == "here" and told.path[1:] in files, f"{name}: {link}"
-            if told.fragment:
-                assert told.fragment in pages[told.path[1:]].places, f"{name}: {link}"
+            url = urlparse(urljoin(f"http://here/{name}", link))
+            assert url.netloc == "here" and url.path[1:] in files, f"{name}: {link}"
+            if url.fragment:
+                assert url.fragment in pages[url.path[1:]].places, f"{name}: {link}"
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +76,14 @@ def test_every_page_can_be_reached_from_the_first(files: dict[str, bytes]) -> No
         name = waiting.pop()
         if name not in reached and name.endswith(".html"):
             reached.add(name)
-            waiting += [urlparse(one).path for one in Links(files[name].decode()).found]
+            waiting += [urlparse(one).path for one in Links(files[name].decode()).links]
     assert reached == {name for name in files if name.endswith(".html")}
 
 
 def test_the_service_worker_keeps_every_page_and_asset_by_its_hash(files: dict[str, bytes]) -> None:
-    held = json.loads(re.search(r"const FILES = (\{.*?\});", files["offline.js"].decode(), re.S)[1])  # type: ignore[index]
-    assert set(held) == {name for name in files if not name.endswith(".ipynb") and name != "offline.js"}
-    pinned = {name.partition("/")[0] for name in held if "/" in name}
+    cached = json.loads(re.search(r"const FILES = (\{.*?\});", files["offline.js"].decode(), re.S)[1])  # type: ignore[index]
+    assert set(cached) == {name for name in files if not name.endswith(".ipynb") and name != "offline.js"}
+    pinned = {name.partition("/")[0] for name in cached if "/" in name}
     assert sorted(re.sub(r"-[0-9a-f]{12}$", "", one) for one in pinned) == ["engine", "pyodide"]
 
 
@@ -226,7 +226,7 @@ def test_what_never_ends_is_stopped_and_what_ends_the_engine_is_said(chromium: A
     counted(home, ".example >> nth=0", "ran", lambda: home.click("#stop"))
     assert "stopped" in home.text_content(".out >> nth=0")
     home.fill(".example textarea >> nth=0", "import json\njson.loads('[' * 100_000)")
-    assert "the engine ended: " in (told := printed(home, 0)) and "Maximum call stack" in told
+    assert "the engine ended: " in (output := printed(home, 0)) and "Maximum call stack" in output
     home.click(".example .back >> nth=0")
     assert printed(home, 0).split() == home.text_content(".out >> nth=0").split() != []
     home.close()
@@ -234,9 +234,11 @@ def test_what_never_ends_is_stopped_and_what_ends_the_engine_is_said(chromium: A
 
 def test_an_error_is_the_engines_own_sentence_in_one_line(home: Any) -> None:
     home.fill(".example textarea >> nth=0", "from layoutalg import *\nprint(1)\ncomplement(Layout((2, 2), (2, 3)), 24)")
-    told = printed(home, 0).split("\n")
+    lines = printed(home, 0).split("\n")
     assert (
-        told[0] == "1" and told[-1].startswith("layoutalg.errors.") and "complement: a mode's stride must" in told[-1]
+        lines[0] == "1"
+        and lines[-1].startswith("layoutalg.errors.")
+        and "complement: a mode's stride must" in lines[-1]
     )
 
 
@@ -247,8 +249,8 @@ def test_it_works_offline_after_the_first_visit(chromium: Any, folder: Path) -> 
     with browsers.served(folder) as url:
         page.goto(url)
         page.wait_for_selector("html[data-offline=yes]", state="attached", timeout=120_000)
-        held = (folder / "lines.html").read_bytes()
-        (folder / "lines.html").write_bytes(held.replace(b"<h1>Lines", b"<h1>New lines"))
+        before = (folder / "lines.html").read_bytes()
+        (folder / "lines.html").write_bytes(before.replace(b"<h1>Lines", b"<h1>New lines"))
         later = time.time() + 60  # servers tell dates to the second
         os.utime(folder / "lines.html", (later, later))
         until = time.monotonic() + 90  # a network that takes seconds, as on a busy machine, is not waited for
@@ -258,7 +260,7 @@ def test_it_works_offline_after_the_first_visit(chromium: Any, folder: Path) -> 
                 break
             page.wait_for_timeout(500)
         assert page.text_content("h1") == "New lines that were handed in"
-        (folder / "lines.html").write_bytes(held)
+        (folder / "lines.html").write_bytes(before)
     page.set_default_timeout(90_000)
     page.goto(f"{url}{PAGE}")
     page.wait_for_selector("html[data-ready=yes]", state="attached")

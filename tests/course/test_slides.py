@@ -26,9 +26,9 @@ def opened(chromium: Any, tmp_path: Path, lesson: Lesson, **options: Any) -> Any
 @LESSONS
 def test_a_deck_needs_no_other_file(lesson: Lesson) -> None:
     pytest.importorskip("markdown_it")  # a table of a lesson is Markdown
-    made = deck(lesson)
-    assert not re.search(r'(?:src|href)="(?!#|data:)|url\(|@import', made)
-    assert made == deck(lesson)
+    html = deck(lesson)
+    assert not re.search(r'(?:src|href)="(?!#|data:)|url\(|@import', html)
+    assert html == deck(lesson)
 
 
 @LESSONS
@@ -47,11 +47,11 @@ def test_nothing_runs_off_a_slide(chromium: Any, tmp_path: Path, lesson: Lesson)
 
 def test_keys_lead_through_the_slides_and_n_shows_the_notes(chromium: Any, tmp_path: Path) -> None:
     page = opened(chromium, tmp_path, parse(EXAMPLE))
-    shown = page.locator(".sheet.here")
+    sheet = page.locator(".sheet.here")
     steps = [("ArrowRight", 2), ("PageDown", 3), ("ArrowLeft", 2), ("End", 6), ("ArrowRight", 6), ("Home", 1)]
     for key, number in steps:
         page.keyboard.press(key)
-        assert shown.get_attribute("id") == f"s{number}"
+        assert sheet.get_attribute("id") == f"s{number}"
         assert page.locator("#where").inner_text() == f"{number} of 6"
     assert page.url.endswith("#s1")
     notes = page.locator(".sheet.here .notes")
@@ -61,7 +61,7 @@ def test_keys_lead_through_the_slides_and_n_shows_the_notes(chromium: Any, tmp_p
     page.keyboard.press("n")
     assert not notes.is_visible()
     page.get_by_role("button", name="Next").click()
-    assert shown.get_attribute("id") == "s2"
+    assert sheet.get_attribute("id") == "s2"
 
 
 def test_the_answer_of_a_vote_opens_by_key_and_the_tab_key_leads_out_again(chromium: Any, tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_without_a_script_the_slides_stand_below_one_another(chromium: Any, tmp_
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_is_written_can_be_read_in_both_colours(chromium: Any, tmp_path: Path, scheme: str) -> None:
     page = opened(chromium, tmp_path, parse(EXAMPLE), color_scheme=scheme)
-    told = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
-    colours = {name: page.evaluate(told.format(name)) for name in ("paper", "ink", "muted", "panel", "accent")}
+    script = "getComputedStyle(document.documentElement).getPropertyValue('--{}').trim()"
+    colours = {name: page.evaluate(script.format(name)) for name in ("paper", "ink", "muted", "panel", "accent")}
     for ink in ("ink", "muted", "accent"):
         for paper in ("paper", "panel"):
             assert contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)

@@ -22,19 +22,21 @@ def test_every_lesson_has_its_card(lesson: Lesson) -> None:
 
 
 def test_the_sessions_hold_every_lesson_once_and_their_minutes_add_up() -> None:
-    held = [one for _, found in by_session(lessons()) for one in found]
-    assert held == list(lessons())
-    told = [int(one) for one in re.findall(r'colspan="4">(\d+) ', sessions(lessons()))]
-    assert told == [sum(one.minutes for one in found) for session, found in by_session(lessons()) if session.in_class]
+    lessons_of_sessions = [one for _, found in by_session(lessons()) for one in found]
+    assert lessons_of_sessions == list(lessons())
+    minutes = [int(one) for one in re.findall(r'colspan="4">(\d+) ', sessions(lessons()))]
+    assert minutes == [
+        sum(one.minutes for one in found) for session, found in by_session(lessons()) if session.in_class
+    ]
 
 
 def test_what_is_told_in_a_session_fits_into_it_and_leaves_time_for_exercises() -> None:
-    for session, found in by_session(lessons()):
-        told = sum(one.minutes - exercise_minutes(one) for one in found)
+    for session, course in by_session(lessons()):
+        minutes = sum(one.minutes - exercise_minutes(one) for one in course)
         if session.in_class:
-            assert told <= SESSION - 25, session.name
-            assert (f"{SESSION - told} for exercises" in fitting(found)) == (
-                sum(one.minutes for one in found) > SESSION
+            assert minutes <= SESSION - 25, session.name
+            assert (f"{SESSION - minutes} for exercises" in fitting(course)) == (
+                sum(one.minutes for one in course) > SESSION
             )
 
 

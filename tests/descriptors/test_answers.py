@@ -165,8 +165,8 @@ def test_a_part_of_an_answer_is_text_and_plain_data_too(answer: Any) -> None:
 
 
 def test_these_are_all_the_answers() -> None:
-    made = [make() for make in SAME.values()] + PARTS
-    assert {row(one) for one in made} == set(ANSWERS)
+    answers = [make() for make in SAME.values()] + PARTS
+    assert {row(one) for one in answers} == set(ANSWERS)
 
 
 def test_a_derivation_and_a_plan_are_told_with_their_proofs() -> None:

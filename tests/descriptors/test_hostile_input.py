@@ -30,7 +30,7 @@ def nested() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "words"),
     [
         (
             ["read", "0x40003fff00010000", "--dtype", "bf16", "--major", "K", "--shape", "16384x16", "--arch", "sm90"],
@@ -46,14 +46,14 @@ def nested() -> Any:
         (["shapes", "\x7f", "sm90"], r"arguments (\x7f sm90)"),
     ],
 )
-def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_says_what_is_wrong(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     out, err = capsys.readouterr()
-    assert out == "" and told in err and err.count("\n") == 1 and err[:-1].isprintable()
+    assert out == "" and words in err and err.count("\n") == 1 and err[:-1].isprintable()
 
 
 @each(
-    ("call", "told"),
+    ("call", "words"),
     [
         (lambda: tma_plan(64), "tma: the operand must be a derivation, found 64"),  # type: ignore[arg-type]
         (lambda: emit(None, "cuda"), "emit: the operand must be a derivation or several, found None"),  # type: ignore[arg-type]
@@ -67,10 +67,10 @@ def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: py
         (lambda: canonical_atom("K", "96B"), "swizzle"),
     ],
 )
-def test_an_operand_of_another_kind_is_refused_in_words(call: Callable[[], object], told: str) -> None:
+def test_an_operand_of_another_kind_is_refused_in_words(call: Callable[[], object], words: str) -> None:
     with pytest.raises(DescriptorError) as refusal:
         call()
-    assert told in str(refusal.value)
+    assert words in str(refusal.value)
 
 
 def test_an_atom_is_found_by_names_too() -> None:
@@ -93,10 +93,10 @@ def defines(line: str) -> bool:
 
 
 def test_programs_of_two_operands_named_alike_give_the_word_of_each() -> None:
-    made: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}
     for derivation, name in ((DERIVED, "a"), (OTHER, "A")):
-        exec(emit(derivation, "python", name), made)  # noqa: S102
-    assert [made["a_first"](0), made["A_first"](0)] == [DERIVED.words(0)[0][0], OTHER.words(0)[0][0]]
+        exec(emit(derivation, "python", name), namespace)  # noqa: S102
+    assert [namespace["a_first"](0), namespace["A_first"](0)] == [DERIVED.words(0)[0][0], OTHER.words(0)[0][0]]
 
 
 def test_a_lattice_without_end_is_refused_and_a_long_one_begins_at_once(tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_a_lattice_without_end_is_refused_and_a_long_one_begins_at_once(tmp_path
 def test_an_extent_has_sixteen_digits_at_most(digits: int, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = "--dtype bf16 --major K --swizzle 128B --mma 64x16".split()
     assert main(["derive", *options, "--tile", f"{'9' * digits}x64"]) == 2
-    told = capsys.readouterr().err
-    assert ("must be numbers like" in told) == (digits == 17)
-    assert told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert ("must be numbers like" in message) == (digits == 17)
+    assert message.count("\n") == 1
 
 
 def test_extents_that_are_not_positive_for_all_values_are_not_decided() -> None:

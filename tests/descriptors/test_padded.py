@@ -40,8 +40,8 @@ def test_swizzled_groups_that_lie_apart_keep_their_mode() -> None:
     ids=str,
 )
 def test_padded_rows_are_refused_in_bytes(tile: Any) -> None:
-    told = r"s 144 bytes apart, the hardware steps by 16, 32, 64 or 128"
-    with pytest.raises(NotCanonicalError, match=told):
+    reason = r"s 144 bytes apart, the hardware steps by 16, 32, 64 or 128"
+    with pytest.raises(NotCanonicalError, match=reason):
         derive(layout=tile, dtype="bf16", mma=(64, 16))
 
 
@@ -59,10 +59,10 @@ def test_a_copy_fills_padded_core_matrices_where_each_starts_at_128_bytes() -> N
 def test_what_padding_is_for_is_counted() -> None:
     # A row a lane, 16 bytes each: rows 128 bytes apart meet in the same banks, 144 bytes apart they do not.
     by_row = Layout((32, 8), (1, 32))
-    for pitch, found in ((64, 32), (72, 4)):
-        assert sum(one.wavefronts for one in accesses(Layout((32, 64), (pitch, 1)), by_row, 2, 16, store=True)) == found
+    for pitch, cost in ((64, 32), (72, 4)):
+        assert sum(one.wavefronts for one in accesses(Layout((32, 64), (pitch, 1)), by_row, 2, 16, store=True)) == cost
     # A core matrix a lane: 128 bytes apart, and with 16 bytes of padding.
     by_matrix = Layout((8, 8), (8, 64))
-    for step, found in ((64, 8), (72, 1)):
+    for step, cost in ((64, 8), (72, 1)):
         matrices = Layout(((8, 8), 8), ((8, step), 1))
-        assert sum(one.wavefronts for one in accesses(matrices, by_matrix, 2, 16, store=True)) == found
+        assert sum(one.wavefronts for one in accesses(matrices, by_matrix, 2, 16, store=True)) == cost

@@ -72,20 +72,22 @@ for before in ((), every):
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[str, list[Any]]:
+def representations() -> dict[str, list[Any]]:
     every = [name for name in modules() if ".dsl" not in name and not name.endswith("__main__")]
-    asked = json.dumps([VALUES, every])
-    done = run([sys.executable, "-c", SHOWN], input=asked, capture_output=True, text=True, cwd=ROOT, check=False)
+    request = json.dumps([VALUES, every])
+    done = run([sys.executable, "-c", SHOWN], input=request, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stderr == ""
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    return {name: found[i :: len(VALUES)] for i, name in enumerate(VALUES)}
+    pairs = [json.loads(line) for line in done.stdout.splitlines()]
+    return {name: pairs[i :: len(VALUES)] for i, name in enumerate(VALUES)}
 
 
-def test_a_value_shows_itself_alike_whatever_is_imported(shown: dict[str, list[Any]]) -> None:
-    assert [name for name, (alone, among_all) in shown.items() if alone != among_all] == []
+def test_a_value_shows_itself_alike_whatever_is_imported(representations: dict[str, list[Any]]) -> None:
+    assert [name for name, (alone, among_all) in representations.items() if alone != among_all] == []
 
 
-def test_every_public_class_of_values_is_looked_at(shown: dict[str, list[Any]]) -> None:
+def test_every_public_class_of_values_is_looked_at(representations: dict[str, list[Any]]) -> None:
     public = [one for name in dir(descriptors) if isinstance(one := getattr(descriptors, name), type)]
     values = {one for one in public if not issubclass(one, (Enum, Exception))}
-    assert {f"{one.__module__}.{one.__name__}" for one in values} <= {one[0] for both in shown.values() for one in both}
+    assert {f"{one.__module__}.{one.__name__}" for one in values} <= {
+        one[0] for both in representations.values() for one in both
+    }

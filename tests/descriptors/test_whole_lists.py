@@ -29,9 +29,11 @@ WHOLE_BYTES = sorted(name for name, element in ELEMENT_TYPES.items() if element.
 @each("major", ["K", "MN"])
 @each("dtype", WHOLE_BYTES)
 def test_a_type_of_whole_bytes_has_bit_addresses_eight_times_its_byte_addresses(dtype: str, major: str) -> None:
-    given: dict[str, Any] = {"arch": "sm90", "dtype": dtype, "major": major, "shape": (64, 16)}
+    arguments: dict[str, Any] = {"arch": "sm90", "dtype": dtype, "major": major, "shape": (64, 16)}
     word = 0x80 | 128 << 16 | 64 << 32 | 2 << 62
-    assert read_rows(word, **given, in_bits=True) == [[8 * one for one in row] for row in read_rows(word, **given)]
+    assert read_rows(word, **arguments, in_bits=True) == [
+        [8 * one for one in row] for row in read_rows(word, **arguments)
+    ]
 
 
 @each("dtype", sorted(ELEMENT_TYPES))
@@ -107,7 +109,7 @@ def values() -> list[type]:
     """Every dataclass of the package."""
     from importlib import import_module
 
-    found = []
+    values_ = []
     for name in modules():
         if (
             name.startswith(("descriptors.", "layoutalg.oracle."))
@@ -116,8 +118,8 @@ def values() -> list[type]:
         ):
             module = import_module(name)
             classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
-            found += filter(is_dataclass, classes)
-    return found  # type: ignore[return-value]
+            values_ += filter(is_dataclass, classes)
+    return values_  # type: ignore[return-value]
 
 
 @each("value", values(), ids=lambda value: value.__qualname__)

@@ -37,14 +37,14 @@ def test_a_derivation_whose_words_are_wrong_is_an_error_with_the_report() -> Non
 def test_a_wrong_word_is_no_answer_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     options = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16".split()
     assert main(["derive", *options]) == 2
-    told = capsys.readouterr()
-    assert told.err.startswith("descriptors: derive: the words must read the tile, ")
-    assert "0x" not in told.out
+    captured = capsys.readouterr()
+    assert captured.err.startswith("descriptors: derive: the words must read the tile, ")
+    assert "0x" not in captured.out
 
 
 @pytest.mark.usefixtures("wrong_words")
 def test_a_search_finds_nothing_whose_words_are_wrong() -> None:
-    found = survey((128, 64), "bf16", (64, 16), major="K")
-    assert found.findings == ()
-    disproved = [one for one in found.refusals if one.reason.startswith("search: the words must read the tile, ")]
+    outcome = survey((128, 64), "bf16", (64, 16), major="K")
+    assert outcome.findings == ()
+    disproved = [one for one in outcome.refusals if one.reason.startswith("search: the words must read the tile, ")]
     assert disproved and all("are read from elsewhere" in one.reason for one in disproved)

@@ -14,7 +14,7 @@ from house import POSSIBLE, PROMISES
 from notation import essential, spelt
 from texts import TEXTS
 
-from layoutalg.laws.law import WITH_OFFSET, judged, law_names
+from layoutalg.laws.law import WITH_OFFSET, breach, law_names
 from layoutalg.laws.points import NoAnswer, TooLarge
 
 REFUSED = object()  # in place of an answer
@@ -63,7 +63,7 @@ def broken(operation: str, arguments: tuple[Any, ...], answer: Any) -> str | Non
         agrees = right is not None and spelt(essential(answer)) == spelt(essential(right))
         return None if agrees else f"found {spelt(answer)}, must be {spelt(right)}"
     try:
-        return judged(operation, arguments, answer)
+        return breach(operation, arguments, answer)
     except NoAnswer:
         return f"found {spelt(answer)}, but there is no answer"
 

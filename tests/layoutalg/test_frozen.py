@@ -62,10 +62,10 @@ GIVEN: list[list[tuple[tuple[Any, ...], dict[str, Any]]]] = [
 ]
 
 
-def told(make: Any, given: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
+def facts_of(make: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
     """All that can be asked of a value, or how it is refused."""
     try:
-        value = make(*given[0], **given[1])
+        value = make(*arguments[0], **arguments[1])
     except (TypeError, ValueError) as error:
         return type(error), str(error)
     return (
@@ -73,7 +73,7 @@ def told(make: Any, given: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         hash(value),
         dataclasses.astuple(value),
         dataclasses.asdict(value),
-        value == make(*given[0], **given[1]),
+        value == make(*arguments[0], **arguments[1]),
         value == dataclasses.astuple(value),
         [one.name for one in dataclasses.fields(value)],
         hasattr(value, "__dict__"),
@@ -83,8 +83,8 @@ def told(make: Any, given: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_value_is_made_told_and_compared_as_that_of_a_dataclass(number):
-    for given in GIVEN[number]:
-        assert told(OURS[number], given) == told(THEIRS[number], given), given
+    for arguments in GIVEN[number]:
+        assert facts_of(OURS[number], arguments) == facts_of(THEIRS[number], arguments), arguments
     assert str(inspect.signature(OURS[number])) == str(inspect.signature(THEIRS[number]))
     assert OURS[number].__doc__ is None or OURS[number].__doc__ == THEIRS[number].__doc__
 

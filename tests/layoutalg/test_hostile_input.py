@@ -101,7 +101,7 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
 
 
 @each(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["eval", "*".join(["9223372036854775807"] * 300)], "a product of numbers must fit 64 bits"),
         (["eval", f"size(({','.join(['9223372036854775807'] * 300)}))"], "a number must have at most 4300 digits"),
@@ -117,25 +117,25 @@ def test_a_notebook_shows_every_layout(text: str) -> None:
         (["banks", "4", "\x1b[31m", "--access", "4:1", "--element-bytes", "2"], r"argument (\x1b[31m)"),
     ],
 )
-def test_one_line_says_what_is_wrong(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_says_what_is_wrong(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     if "--json" in arguments:  # a program reads the refusal where it reads the answer
         out, err = err, json.loads(out)["error"]["message"] + "\n"
-    assert out == "" and told in err and err.count("\n") == 1 and err[:-1].isprintable()
+    assert out == "" and message in err and err.count("\n") == 1 and err[:-1].isprintable()
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "text"),
     [
         ("(8*m,64):(64,1)", '"shape": ["8*m", 64], "stride": [64, 1], "size": "512*m"'),
         ("S<3,4,3> o 8*m o (8,64):(64,1)", '"offset": "8*m"'),
         ("slice_and_offset((3,_), (8,8*m):(8*m,1))", '"text": "24*m"'),
     ],
 )
-def test_values_with_symbols_are_told_as_json(expression: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_with_symbols_are_told_as_json(expression: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", expression, "--json"]) == 0
-    assert told in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
 SUM_OF_12 = "a+b+c+d+e+f+g+h+i+j+k+l"
@@ -160,7 +160,7 @@ def test_what_takes_no_search_is_answered_without_one(expression: str, answer: s
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "message"),
     [
         (f"size(({','.join([SUM_OF_12] * 30)}))", "a sum must have at most 1024 terms"),
         (f"size({'+'.join(f'a{i}' for i in range(5000))})", "a sum must have at most 1024 terms"),
@@ -173,13 +173,13 @@ def test_what_takes_no_search_is_answered_without_one(expression: str, answer: s
         (f"composition((3,{BIG}):(1,5),{ALTERNATING})", "a(b(i)) must be additive"),
     ],
 )
-def test_what_would_run_away_is_refused(expression: str, told: str) -> None:
-    if not told:
+def test_what_would_run_away_is_refused(expression: str, message: str) -> None:
+    if not message:
         assert tell(evaluate(expression)) == expression
         return
     with pytest.raises(LayoutError) as refusal:
         evaluate(expression)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize("power", [-1, 4097, 10**400])

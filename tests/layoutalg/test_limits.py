@@ -38,15 +38,15 @@ def test_equal_functions_of_other_forms_are_proved_where_all_offsets_can_be_comp
 
 
 @pytest.mark.parametrize(
-    ("layout", "told"),
+    ("layout", "choices"),
     [
         ("m:1", "for 7 choices of m"),
         ("(a,b,c):(1,1,1)", "for 343 choices of a, b, c"),
         ("(a,b,c,d):(1,1,1,1)", "for 513 choices of a, b, c, d"),
     ],
 )
-def test_equal_functions_of_other_forms_with_symbols_are_not_decided(layout: str, told: str) -> None:
-    with pytest.raises(UndecidedError, match=f"prove: no difference was found {told}, yet the coalesced forms are"):
+def test_equal_functions_of_other_forms_with_symbols_are_not_decided(layout: str, choices: str) -> None:
+    with pytest.raises(UndecidedError, match=f"prove: no difference was found {choices}, yet the coalesced forms are"):
         la.prove(after_nothing(layout), parse_layout(layout))
 
 
@@ -68,8 +68,8 @@ def test_the_farthest_offsets_are_computed(far: int) -> None:
     ("stride", "dtype"), [(2**31 - 1, np.int32), (-(2**31), np.int32), (2**31, np.int64), (-(2**31) - 1, np.int64)]
 )
 def test_offsets_are_of_the_narrowest_type_that_holds_them(stride: int, dtype: Any) -> None:
-    found = la.offsets(Layout(2, stride))
-    assert (found.dtype, found.tolist()) == (np.dtype(dtype), [0, stride])
+    array = la.offsets(Layout(2, stride))
+    assert (array.dtype, array.tolist()) == (np.dtype(dtype), [0, stride])
 
 
 def test_offsets_are_of_any_type_that_holds_them() -> None:
@@ -117,10 +117,10 @@ def test_a_wrong_value_is_shown_whole_up_to_the_limit(length: int, refuse: Any, 
         text = "?" * (length - quoted + more)
         with pytest.raises(LayoutError) as refused:
             refuse(text)
-        shown = str(refused.value).partition(begins)[2].strip("'")
-        assert (shown == text) is whole
-        assert shown.endswith("..." if not whole else "?")
-        assert len(shown) <= length
+        quoted_text = str(refused.value).partition(begins)[2].strip("'")
+        assert (quoted_text == text) is whole
+        assert quoted_text.endswith("..." if not whole else "?")
+        assert len(quoted_text) <= length
 
 
 def test_a_value_too_deep_to_print_is_said_to_be(request: pytest.FixtureRequest) -> None:

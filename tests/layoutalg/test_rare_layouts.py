@@ -54,19 +54,19 @@ def leaves() -> st.SearchStrategy[tuple[Any, Any]]:
 def test_a_basis_strided_layout_adds_up_what_its_modes_give(modes: list[tuple[Any, Any]]) -> None:
     layout = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
     for where in cartesian(*(range(n) for n, _ in modes)):
-        found = layout(*where) if len(where) > 1 else layout(where)
-        told = [0] * 3
+        offset = layout(*where) if len(where) > 1 else layout(where)
+        sums = [0] * 3
         for x, (_, d) in zip(where, modes, strict=True):
             if d != 0:
-                told[d.mode[0]] += x * d.value
+                sums[d.mode[0]] += x * d.value
         if all(d == 0 for _, d in modes):
-            assert found == 0
+            assert offset == 0
         else:
-            assert list(found) == told[: len(found)] and not any(told[len(found) :])
+            assert list(offset) == sums[: len(offset)] and not any(sums[len(offset) :])
 
 
 @pytest.mark.parametrize(
-    ("layout", "told"),
+    ("layout", "reason"),
     [
         (Layout((2, 2, 2), (E(0, 0), E(0), E(1))), r"mode \(0,\) is used both as a leaf and as a tuple"),
         (Layout((2, 2, 2), (E(0), E(0, 0), E(1))), r"mode \(0,\) is used both as a leaf and as a tuple"),
@@ -74,8 +74,8 @@ def test_a_basis_strided_layout_adds_up_what_its_modes_give(modes: list[tuple[An
         (Layout((2, 2), (E(0), 1)), "an integer stride beside basis strides must be 0, found 1"),
     ],
 )
-def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, told: str) -> None:
-    with pytest.raises(LayoutError, match=f"basis strides: {told}"):
+def test_basis_strides_that_make_no_coordinate_are_refused(layout: Layout, reason: str) -> None:
+    with pytest.raises(LayoutError, match=f"basis strides: {reason}"):
         layout(0)
 
 
@@ -92,8 +92,8 @@ def test_a_mode_addressed_whole_and_in_part_is_refused() -> None:
 
 
 def test_coordinates_of_one_dimension_are_a_linear_layout() -> None:
-    found = la.to_linear_layout(Layout((2, 2), (E(0), 2 * E(0))), ["a", "b"], ["x"])
-    assert found.triton_bases() == [("a", [[1]]), ("b", [[2]])]
+    linear = la.to_linear_layout(Layout((2, 2), (E(0), 2 * E(0))), ["a", "b"], ["x"])
+    assert linear.triton_bases() == [("a", [[1]]), ("b", [[2]])]
     beside = la.to_linear_layout(Layout((2, 2, 2), (E(0), 0, 2 * E(0))), ["a", "b", "c"], ["x"])
     assert beside.triton_bases() == [("a", [[1]]), ("b", [[0]]), ("c", [[2]])]
     with pytest.raises(LayoutError, match="each coordinate must have a name, found"):
@@ -139,18 +139,18 @@ def by_definition(function: Any, value: int) -> int:
 
 @given(NESTED)
 def test_a_nested_composition_is_evaluated_from_the_inside(layout: ComposedLayout) -> None:
-    told = [by_definition(layout, i) for i in range(la.size(layout))]
-    assert [layout(i) for i in range(la.size(layout))] == told
-    assert la.offsets(layout).reshape(-1, order="F").tolist() == told
-    assert apply(layout, 0) == told[0]
+    values = [by_definition(layout, i) for i in range(la.size(layout))]
+    assert [layout(i) for i in range(la.size(layout))] == values
+    assert la.offsets(layout).reshape(-1, order="F").tolist() == values
+    assert apply(layout, 0) == values[0]
 
 
 @given(NESTED)
 def test_bounds_and_cosize_hold_what_a_nested_composition_reaches(layout: ComposedLayout) -> None:
-    reached = [by_definition(layout, i) for i in range(la.size(layout))]
+    values = [by_definition(layout, i) for i in range(la.size(layout))]
     low, high = bounds(layout)
-    assert low <= min(reached) and max(reached) <= high
-    assert la.cosize(layout) == max(0, *reached, 0) - min(0, *reached, 0) + 1
+    assert low <= min(values) and max(values) <= high
+    assert la.cosize(layout) == max(0, *values, 0) - min(0, *values, 0) + 1
 
 
 def test_the_bounds_of_a_swizzle_hold_what_a_smaller_offset_becomes() -> None:
@@ -169,22 +169,22 @@ def test_the_bounds_of_a_swizzle_hold_what_a_smaller_offset_becomes() -> None:
     ],
 )
 def test_the_bounds_of_a_layout_within_a_composed_one_hold_negative_offsets(layout: str) -> None:
-    made = parse_layout(layout)
-    assert isinstance(made, ComposedLayout) and isinstance(made.outer, ComposedLayout)
-    reached = [by_definition(made, i) for i in range(la.size(made))]
-    low, high = bounds(made)
-    assert low <= min(reached) and max(reached) <= high
-    assert la.offsets(made).reshape(-1, order="F").tolist() == reached
+    composed = parse_layout(layout)
+    assert isinstance(composed, ComposedLayout) and isinstance(composed.outer, ComposedLayout)
+    values = [by_definition(composed, i) for i in range(la.size(composed))]
+    low, high = bounds(composed)
+    assert low <= min(values) and max(values) <= high
+    assert la.offsets(composed).reshape(-1, order="F").tolist() == values
 
 
 @given(NESTED, st.data())
 def test_a_slice_of_a_nested_composition_keeps_the_law(layout: ComposedLayout, data: st.DataObject) -> None:
     shape = layout.shape
     coord = tuple(data.draw(st.one_of(st.none(), st.integers(0, n - 1))) for n in shape)
-    kept, offset = la.slice_and_offset(coord, layout)
+    free_modes, offset = la.slice_and_offset(coord, layout)
     free = [range(n) if c is None else [c] for c, n in zip(coord, shape, strict=True)]
-    told = [layout(tuple(reversed(where))) for where in cartesian(*reversed(free))]
-    assert [kept(i) + offset for i in range(la.size(kept))] == told
+    values = [layout(tuple(reversed(where))) for where in cartesian(*reversed(free))]
+    assert [free_modes(i) + offset for i in range(la.size(free_modes))] == values
 
 
 @given(NESTED)
@@ -202,8 +202,8 @@ def test_a_mode_after_a_nested_composition_adds_to_what_is_innermost(layout: Com
 
 
 def test_an_offset_that_is_a_coordinate_is_added_place_by_place() -> None:
-    made = ComposedLayout(Layout((4, 8), (8, 1)), (1, 2), la.make_identity_layout((2, 3)))
-    assert [made(i, j) for i, j in cartesian(range(2), range(3))] == [
+    composed = ComposedLayout(Layout((4, 8), (8, 1)), (1, 2), la.make_identity_layout((2, 3)))
+    assert [composed(i, j) for i, j in cartesian(range(2), range(3))] == [
         8 * (1 + i) + 2 + j for i, j in cartesian(range(2), range(3))
     ]
 
@@ -213,10 +213,10 @@ def test_an_offset_that_is_a_coordinate_is_added_place_by_place() -> None:
     [("S<1,0,1> o 0 o (4,2):(-1,4)", 8), ("8:-1 o 0 o 8:1", 8), ("8:-1 o 3 o 8:1", 11), ("8:1 o 3 o 8:1", 11)],
 )
 def test_cosize_counts_negative_offsets(layout: str, length: int) -> None:
-    made = parse_layout(layout)
-    assert isinstance(made, ComposedLayout)
-    reached = [0, *(by_definition(made, i) for i in range(la.size(made)))]
-    assert la.cosize(made) == length == max(reached) - min(reached) + 1
+    composed = parse_layout(layout)
+    assert isinstance(composed, ComposedLayout)
+    values = [0, *(by_definition(composed, i) for i in range(la.size(composed)))]
+    assert la.cosize(composed) == length == max(values) - min(values) + 1
 
 
 # The simplest form of a slice
@@ -227,10 +227,10 @@ def swizzled_slices(draw: st.DrawFn) -> tuple[ComposedLayout, tuple[Any, ...]]:
     """A swizzle after a layout each of whose modes has bits of its own, and a slice of it."""
     bits = draw(st.permutations(range(6)))
     extents = draw(st.lists(st.integers(0, 2), min_size=1, max_size=4).filter(lambda found: sum(found) <= 6))
-    shape, stride, used = [], [], 0
+    shape, stride, taken_bits = [], [], 0
     for n in extents:
-        mine = sorted(bits[used : used + n])
-        used += n
+        mine = sorted(bits[taken_bits : taken_bits + n])
+        taken_bits += n
         shape.append(tuple(2 for _ in mine) or 1)
         stride.append(tuple(1 << bit for bit in mine) or 0)
     shift = draw(st.integers(1, 3)) * draw(st.sampled_from([1, -1]))
@@ -241,18 +241,18 @@ def swizzled_slices(draw: st.DrawFn) -> tuple[ComposedLayout, tuple[Any, ...]]:
 
 
 @given(swizzled_slices())
-def test_a_slice_is_plain_exactly_where_its_bits_add_up(drawn: tuple[ComposedLayout, tuple[Any, ...]]) -> None:
-    layout, coord = drawn
+def test_a_slice_is_plain_exactly_where_its_bits_add_up(case: tuple[ComposedLayout, tuple[Any, ...]]) -> None:
+    layout, coord = case
     if all(part is None for part in coord):
         return  # nothing is fixed: the whole layout stays as it is
-    kept, offset = la.slice_and_offset(coord, layout)
-    values = [kept(i) + offset for i in range(la.size(kept))]
+    free_modes, offset = la.slice_and_offset(coord, layout)
+    values = [free_modes(i) + offset for i in range(la.size(free_modes))]
     weights = [values[1 << j] - values[0] for j in range((len(values) - 1).bit_length())]
     adds_up = all(
         value == values[0] + sum(weight for j, weight in enumerate(weights) if i >> j & 1)
         for i, value in enumerate(values)
     )
-    assert isinstance(kept, Layout) == adds_up
+    assert isinstance(free_modes, Layout) == adds_up
 
 
 # The part of a layout that a thread has
@@ -264,12 +264,12 @@ def test_a_slice_is_plain_exactly_where_its_bits_add_up(drawn: tuple[ComposedLay
 def test_the_threads_of_any_tiler_share_out_a_layout(tiler: Any) -> None:
     layout = Layout((8, 8), (8, 1))
     threads = la.size(tiler)
-    reached: list[int] = []
+    offsets: list[int] = []
     for index in range(threads):
         mine, offset = la.local_partition(layout, tiler, index)
-        reached += [mine(i) + offset for i in range(la.size(mine))]
+        offsets += [mine(i) + offset for i in range(la.size(mine))]
         assert la.rank(mine) == 2 or tiler == 4 or tiler == Layout(4, 1)
-    assert sorted(reached) == list(range(64))
+    assert sorted(offsets) == list(range(64))
 
 
 def test_the_thread_of_a_nested_tiler_has_the_coordinate_of_its_modes() -> None:

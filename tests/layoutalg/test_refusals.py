@@ -210,6 +210,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "from_linear_layout": (Place(LINEAR, "from_linear_layout"),),
     "LinearLayout": (Place({"a": [(1,), (2,)]}, "LinearLayout"), Place({"o": 4}, "LinearLayout", "text")),
     "access": (Place(LANES, "banks", "empty"), Place(4, "banks"), Place(32, "banks", "8"), Place(4, "banks", "8")),
+    "bank_group": (Place(64, "banks", "8 0"), Place(128, "banks")),
     "wavefronts": (Place(LANES, "banks", "empty"), Place(4, "banks"), Place(32, "banks", "8"), Place(4, "banks", "8")),
     "accesses": (
         layout("banks", "composed swizzle"),
@@ -305,10 +306,10 @@ def test_the_operands_of_the_table_are_taken(operation: str) -> None:
 @each(("operation", "index"), [(name, index) for name, places in OPERATIONS.items() for index in range(len(places))])
 def test_an_operand_without_a_meaning_is_refused_in_the_operations_words(operation: str, index: int) -> None:
     place = OPERATIONS[operation][index]
-    told = {name: answer(operation, index, ODD[name]) for name in ODD.keys() - set(place.takes.split())}
-    wrong = {name: text for name, text in told.items() if not re.match(rf"({place.says})\b.*: ", text)}
+    texts = {name: answer(operation, index, ODD[name]) for name in ODD.keys() - set(place.takes.split())}
+    wrong = {name: text for name, text in texts.items() if not re.match(rf"({place.says})\b.*: ", text)}
     assert wrong == {}
-    assert not any(len(text) > 1000 or "\n" in text for text in told.values())
+    assert not any(len(text) > 1000 or "\n" in text for text in texts.values())
 
 
 def answer(operation: str, index: int, operand: Any) -> str:
@@ -333,7 +334,7 @@ UNSWIZZLED = ComposedLayout(Swizzle(0, 0, 0), 0, Layout(8))
 
 
 @each(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: la.tile_to_shape(Layout(8), (16, 16), (0, 1, 2)), "tile_to_shape: the order must have 2 modes, found"),
         (lambda: la.tile_to_shape(Layout((8, 8)), 16), "tile_to_shape: the shape must have at least 2 modes, found 1"),
@@ -356,8 +357,8 @@ UNSWIZZLED = ComposedLayout(Swizzle(0, 0, 0), 0, Layout(8))
         (lambda: la.filter_zeros(Layout((4, 2)), 1), "filter_zeros: target_profile must be congruent"),
     ],
 )  # fmt: skip
-def test_a_refusal_that_another_check_would_make_too_says_what_is_wrong_here(call: Any, told: str) -> None:
-    with pytest.raises(LayoutError, match=f"^{told}"):
+def test_a_refusal_that_another_check_would_make_too_says_what_is_wrong_here(call: Any, message: str) -> None:
+    with pytest.raises(LayoutError, match=f"^{message}"):
         call()
 
 

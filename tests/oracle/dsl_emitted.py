@@ -173,9 +173,9 @@ def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
 
 def _run(question: dict[str, Any]) -> dict[str, list[str]]:
     """Words by a host function with dynamic coordinates, and by a kernel with constant ones."""
-    made: dict[str, Any] = {}
-    exec(compile(question["text"], "<emitted>", "exec"), made)  # noqa: S102 - running that text is the question
-    first, subtile = made[f"{question['name']}_first"], made[f"{question['name']}_subtile"]
+    namespace: dict[str, Any] = {}
+    exec(compile(question["text"], "<emitted>", "exec"), namespace)  # noqa: S102 - running that text is the question
+    first, subtile = namespace[f"{question['name']}_first"], namespace[f"{question['name']}_subtile"]
 
     def word(address: Any, coordinate: list[Any]) -> Any:
         return subtile(first(address), *coordinate)
@@ -192,7 +192,7 @@ def _dynamic(word: Callable[[Any, list[Any]], Any], cases: list[Any]) -> list[in
     from cutlass import cute
     from cutlass.cute.runtime import from_dlpack
 
-    asked = np.array([[address, *coordinate] for address, coordinate in cases], dtype=np.uint32)
+    arguments = np.array([[address, *coordinate] for address, coordinate in cases], dtype=np.uint32)
     words = np.zeros(len(cases), dtype=np.uint64)
 
     def host(source: Any, sink: Any) -> None:
@@ -200,7 +200,7 @@ def _dynamic(word: Callable[[Any, list[Any]], Any], cases: list[Any]) -> list[in
             sink[i] = word(source[i, 0], [source[i, 1 + j] for j in range(len(coordinate))])
 
     run: Any = cute.jit(host)
-    run(from_dlpack(asked), from_dlpack(words))
+    run(from_dlpack(arguments), from_dlpack(words))
     return [int(one) for one in words]
 
 
@@ -232,14 +232,14 @@ def _box(question: dict[str, Any]) -> dict[str, list[int]]:
     term = read(question["layout"])
     if not isinstance(term, Affine):
         raise TypeError(f"the tile must be a layout without swizzle, found {question['layout']}")
-    found: list[str] = []
+    copies: list[str] = []
 
     def trace(tensor: Any) -> None:
         rows = cute.make_layout(term.shape, stride=term.stride)
         swizzle = cute.make_swizzle(*SWIZZLES[question["swizzle"]])
         tile = rows if question["swizzle"] == "none" else cute.make_composed_layout(swizzle, 0, rows)
         atom, _ = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileG2SOp(), tensor, tile, tuple(question["tile"]))
-        found.append(str(atom.type))
+        copies.append(str(atom.type))
         raise _Traced
 
     dtype = getattr(cutlass, TYPES[question["dtype"]])
@@ -247,8 +247,8 @@ def _box(question: dict[str, Any]) -> dict[str, list[int]]:
     tensor = cute.runtime.make_fake_compact_tensor(dtype, _TENSOR, stride_order=order)
     with suppress(_Traced):
         cute.compile(cute.jit(trace), tensor, options="--gpu-arch sm_100a")
-    basis = _BASIS.search(found[0])
+    basis = _BASIS.search(copies[0])
     if basis is None:
-        raise ValueError(f"the type of a copy must name its basis, found {found[0]}")
+        raise ValueError(f"the type of a copy must name its basis, found {copies[0]}")
     modes = [int(stride.partition("@")[2]) for stride in basis[2].split(",")]
     return {"box": [int(extent) for extent in basis[1].split(",")], "modes": modes}

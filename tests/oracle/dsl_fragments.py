@@ -136,13 +136,13 @@ def _tiled_mma(cute: Any, question: dict[str, Any]) -> dict[str, Any]:
     tiled, layout = _tiled(cute, question), _layout(cute, question["layout"])
     tensor = cute.make_tensor(0, layout)
     slices = [(number, tiled.get_slice(number)) for number in question["threads"]]
-    told: dict[str, Any] = {"vmnk": str(tiled.thr_layout_vmnk)}
+    layouts: dict[str, Any] = {"vmnk": str(tiled.thr_layout_vmnk)}
     for operand in "ABC":
-        told[f"thrfrg_{operand}"] = str(getattr(tiled, f"_thrfrg_{operand}")(layout))
-        told[f"tv_{operand}"] = str(getattr(tiled, f"tv_layout_{operand}_tiled"))
+        layouts[f"thrfrg_{operand}"] = str(getattr(tiled, f"_thrfrg_{operand}")(layout))
+        layouts[f"tv_{operand}"] = str(getattr(tiled, f"tv_layout_{operand}_tiled"))
         parts = [getattr(mine, f"partition_{operand}")(tensor) for _, mine in slices]
-        told[f"partition_{operand}"] = [[str(part.layout), str(part.iterator)] for part in parts]
-    return told
+        layouts[f"partition_{operand}"] = [[str(part.layout), str(part.iterator)] for part in parts]
+    return layouts
 
 
 def _tv(cute: Any, question: dict[str, Any]) -> dict[str, str]:
@@ -158,11 +158,11 @@ def _tiled_copy(cute: Any, question: dict[str, Any]) -> dict[str, Any]:
     else:
         threads, values = (_layout(cute, question[name]) for name in ("threads", "values"))
         tiled = cute.make_tiled_copy_tv(atom, threads, values)
-    told = {}
+    layouts = {}
     for side in "SD":
         parts = [getattr(tiled.get_slice(number), f"partition_{side}")(tensor) for number in question["numbers"]]
-        told[side] = [[str(part.layout), str(part.iterator)] for part in parts]
-    return told
+        layouts[side] = [[str(part.layout), str(part.iterator)] for part in parts]
+    return layouts
 
 
 _ANSWERS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {

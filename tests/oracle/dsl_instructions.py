@@ -128,9 +128,9 @@ def _grouped(ask: str, requests: Sequence[InstructionRequest]) -> list[tuple[str
     """The replies in order; the DSL has one target a process."""
     replies: list[tuple[str, Any]] = [("crashed", "")] * len(requests)
     for target in dict.fromkeys(request.target for request in requests):
-        held = [index for index, request in enumerate(requests) if request.target == target]
-        questions = [{"ask": ask, **asdict(requests[index])} for index in held]
-        for index, reply in zip(held, _replies(questions, target), strict=True):
+        indices = [index for index, request in enumerate(requests) if request.target == target]
+        questions = [{"ask": ask, **asdict(requests[index])} for index in indices]
+        for index, reply in zip(indices, _replies(questions, target), strict=True):
             replies[index] = reply
     return replies
 
@@ -178,15 +178,15 @@ def _fields(_: dict[str, Any]) -> dict[str, dict[str, list[tuple[int, int]]]]:
     """For each typed word and field, the bits that it reads and what each is worth."""
     from cutlass.experimental import primitives
 
-    found: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    by_word: dict[str, dict[str, list[tuple[int, int]]]] = {}
     for name in _WORDS:
         typed = getattr(primitives, name)
         fields = [field for field in dir(typed) if isinstance(getattr(typed, field), property) and field != "dtype"]
-        found[name] = {
+        by_word[name] = {
             field: [(bit, int(read)) for bit in range(32) if (read := getattr(typed(1 << bit), field))]
             for field in fields
         }
-    return found
+    return by_word
 
 
 def _accepts(question: dict[str, Any]) -> bool:

@@ -89,8 +89,8 @@ def operands(ptx: str) -> tuple[tuple[int, ...], ...]:
     ((16, 18446744073709551615),)
     """
     known = {name: int(value, 0) % 2 ** int(bits) for bits, name, value in _MOVE.findall(ptx)}
-    found = [made.groups() for made in (_WGMMA if "wgmma.mma" in ptx else _TCGEN05).finditer(ptx)]
-    return tuple(tuple(known[one] for one in made if one is not None) for made in found)
+    instructions = [made.groups() for made in (_WGMMA if "wgmma.mma" in ptx else _TCGEN05).finditer(ptx)]
+    return tuple(tuple(known[one] for one in made if one is not None) for made in instructions)
 
 
 def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
@@ -115,9 +115,9 @@ def _compiled(question: dict[str, Any]) -> str:
     import cutlass
     from cutlass import cute
 
-    made: dict[str, Any] = {}
-    exec(compile(question["text"], "<emitted>", "exec"), made)  # noqa: S102 - running that text is the question
-    functions = {name: made[f"{question['name']}_{name}"] for name in ("mma", "fragments", "stage")}
+    namespace: dict[str, Any] = {}
+    exec(compile(question["text"], "<emitted>", "exec"), namespace)  # noqa: S102 - running that text is the question
+    functions = {name: namespace[f"{question['name']}_{name}"] for name in ("mma", "fragments", "stage")}
     kernel = cute.kernel(
         _hopper(question, functions) if question["arch"] == "sm90" else _blackwell(question, functions)
     )
@@ -130,37 +130,37 @@ def _compiled(question: dict[str, Any]) -> str:
     return str(cute.compile(cute.jit(host), sink, options=options).__ptx__)
 
 
-def _hopper(question: dict[str, Any], made: dict[str, Any]) -> Callable[[Any], None]:
+def _hopper(question: dict[str, Any], namespace: dict[str, Any]) -> Callable[[Any], None]:
     """Every stage of one warpgroup; the accumulators are stored, so that nothing is left out."""
     import cutlass
     from cutlass import Int32, cute
     from cutlass.cute.nvgpu import warpgroup
 
     def kernel(sink: Any) -> None:
-        tiled = made["mma"]()
-        a, b, held = made["fragments"](tiled, question["group"], Int32(0))
+        tiled = namespace["mma"]()
+        a, b, accumulators = namespace["fragments"](tiled, question["group"], Int32(0))
         tiled.set(warpgroup.Field.ACCUMULATE, False)
         for stage in range(question["stages"]):
-            made["stage"](tiled, a, b, held, stage)
-        for i in range(cute.size(held)):
-            sink[i] = cutlass.Int32(held[i])
+            namespace["stage"](tiled, a, b, accumulators, stage)
+        for i in range(cute.size(accumulators)):
+            sink[i] = cutlass.Int32(accumulators[i])
 
     return kernel
 
 
-def _blackwell(question: dict[str, Any], made: dict[str, Any]) -> Callable[[Any], None]:
+def _blackwell(question: dict[str, Any], namespace: dict[str, Any]) -> Callable[[Any], None]:
     """Every stage, committed to one barrier."""
     import cutlass
     from cutlass import Int32, cute
     from cutlass.cute.nvgpu import tcgen05
 
     def kernel(sink: Any) -> None:
-        tiled = made["mma"]()
-        a, b = made["fragments"](tiled, Int32(0))
+        tiled = namespace["mma"]()
+        a, b = namespace["fragments"](tiled, Int32(0))
         tiled.set(tcgen05.Field.ACCUMULATE, False)
         barrier = cute.make_ptr(cutlass.Int64, Int32(question["barrier"]), cute.AddressSpace.smem, assumed_align=8)
         for stage in range(question["stages"]):
-            made["stage"](tiled, a, b, Int32(0), stage, barrier)
+            namespace["stage"](tiled, a, b, Int32(0), stage, barrier)
         sink[0] = cutlass.Int32(0)
 
     return kernel

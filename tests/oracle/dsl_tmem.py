@@ -17,17 +17,17 @@ from typing import Any
 from layoutalg.oracle.service import Reply, ask
 
 
-def accumulators(asked: Iterable[tuple[int, int, int, str]]) -> list[Reply]:
+def accumulators(requests: Iterable[tuple[int, int, int, str]]) -> list[Reply]:
     """For each (M, N, cta_group, type of D) the layout of the fragment, and its columns.
 
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
         OracleError: if the oracle broke as a tool.
     """
-    return _ask([{"ask": "accumulator", "m": m, "n": n, "cta_group": pair, "d": d} for m, n, pair, d in asked])
+    return _ask([{"ask": "accumulator", "m": m, "n": n, "cta_group": pair, "d": d} for m, n, pair, d in requests])
 
 
-def moves(asked: Iterable[tuple[str, str, int, bool]]) -> list[Reply]:
+def moves(requests: Iterable[tuple[str, str, int, bool]]) -> list[Reply]:
     """For each (direction, shape, number, packed) the layout (thread, register) -> number of the 32 bits in the tile.
 
     Raises:
@@ -35,11 +35,14 @@ def moves(asked: Iterable[tuple[str, str, int, bool]]) -> list[Reply]:
         OracleError: if the oracle broke as a tool.
     """
     return _ask(
-        [{"ask": "move", "direction": d, "shape": shape, "num": n, "packed": packed} for d, shape, n, packed in asked]
+        [
+            {"ask": "move", "direction": d, "shape": shape, "num": n, "packed": packed}
+            for d, shape, n, packed in requests
+        ]
     )
 
 
-def scale_layouts(asked: Iterable[tuple[int, int, int, int, int]]) -> list[Reply]:
+def scale_layouts(requests: Iterable[tuple[int, int, int, int, int]]) -> list[Reply]:
     """For each (M, N, K, vector, cta_group) the layouts of SFA and SFB, in shared and in tensor memory.
 
     Raises:
@@ -47,7 +50,7 @@ def scale_layouts(asked: Iterable[tuple[int, int, int, int, int]]) -> list[Reply
         OracleError: if the oracle broke as a tool.
     """
     return _ask(
-        [{"ask": "scales", "m": m, "n": n, "k": k, "vector": v, "cta_group": pair} for m, n, k, v, pair in asked]
+        [{"ask": "scales", "m": m, "n": n, "k": k, "vector": v, "cta_group": pair} for m, n, k, v, pair in requests]
     )
 
 
@@ -68,8 +71,8 @@ def prepare() -> Callable[[list[Any], Callable[[str, object], None]], None]:
 def _work(questions: list[Any], report: Callable[[str, object], None]) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)  # the DSL leaves its files in the working directory
-        for status, told in _traced(questions):
-            report(status, told)
+        for status, text in _traced(questions):
+            report(status, text)
         os.chdir("/")
 
 
@@ -77,13 +80,13 @@ def _traced(questions: list[Any]) -> list[tuple[str, Any]]:
     """All answers out of one trace, where alone the DSL has layouts."""
     from cutlass import cute
 
-    told: list[tuple[str, Any]] = []
+    answers: list[tuple[str, Any]] = []
 
     def host() -> None:
-        told.extend(map(_answer, questions))
+        answers.extend(map(_answer, questions))
 
     cute.compile(cute.jit(host), options="--gpu-arch sm_100a")
-    return told
+    return answers
 
 
 def _answer(question: dict[str, Any]) -> tuple[str, Any]:
@@ -107,8 +110,8 @@ def _accumulator(question: dict[str, Any]) -> list[Any]:
     else:
         operation = tcgen05.MmaF16BF16Op(cutlass.Float16, getattr(cutlass, _TYPES[question["d"]]), (m, n, 16), *place)
     mma = cute.make_tiled_mma(operation)
-    made = mma.make_fragment_C(mma.partition_shape_C((m, n)))
-    return [str(made.layout), int(tcgen05.find_tmem_tensor_col_offset(made))]
+    d_fragment = mma.make_fragment_C(mma.partition_shape_C((m, n)))
+    return [str(d_fragment.layout), int(tcgen05.find_tmem_tensor_col_offset(d_fragment))]
 
 
 def _scales(question: dict[str, Any]) -> dict[str, str]:
@@ -126,13 +129,13 @@ def _scales(question: dict[str, Any]) -> dict[str, str]:
         else tcgen05.MmaMXF4Op((*tile[:2], 64), *place)
     )
     mma = cute.make_tiled_mma(operation)
-    found = {}
+    layouts = {}
     for name in ("sfa", "sfb"):
         memory = getattr(scaled, f"make_smem_layout_{name}")(mma, tile, vector, 1)
         one = cute.slice_(memory, (None, None, None, 0))
-        found[f"{name} memory"] = str(one)
-        found[f"{name} cells"] = str(getattr(scaled, f"make_tmem_layout_{name}")(mma, tile, vector, one))
-    return found
+        layouts[f"{name} memory"] = str(one)
+        layouts[f"{name} cells"] = str(getattr(scaled, f"make_tmem_layout_{name}")(mma, tile, vector, one))
+    return layouts
 
 
 def _move(question: dict[str, Any]) -> str:

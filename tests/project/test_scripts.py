@@ -75,14 +75,14 @@ def test_the_benchmark_measures_on_the_same_inputs() -> None:
 def test_the_proofs_are_measured_with_what_they_claim() -> None:
     sys.path.insert(0, str(SCRIPTS / "lib"))
     try:
-        from bench_proofs import measure_proofs, told
+        from bench_proofs import measure_proofs, report_lines
     finally:
         sys.path.pop(0)
     found = measure_proofs(1, 1500)
     assert found["points"] > found["proved"] > 0
     for row, bases in zip(found["tiles"], (249, 225, 129), strict=True):
         assert row["bases"] == bases and row["at every base"] > row["comparison"] > row["words"] > 0
-    assert sum(line.startswith("proof of a ") for line in told(found)) == 3
+    assert sum(line.startswith("proof of a ") for line in report_lines(found)) == 3
 
 
 def test_growth_is_measured_by_rank_depth_and_size() -> None:

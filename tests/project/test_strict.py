@@ -59,4 +59,4 @@ def test_illegal_operands_are_no_kinds() -> None:
     assert Kind("sm90", "tf32", "B", Major.MN, SwizzleMode.B128, (64, 8)) not in every
     with pytest.raises(IllegalError):
         derive((64, 8), "tf32", "MN", "128B", (64, 8), arch="sm90", operand="B")
-    assert strict.told(Tally(), 0.0).startswith("proved 0, refused 0, disproved 0: 0 points")
+    assert strict.summary_line(Tally(), 0.0).startswith("proved 0, refused 0, disproved 0: 0 points")

@@ -79,13 +79,13 @@ def banks(answer: str, *addresses: int) -> str | None:
     return None
 
 
-def turns(answer: str, *asked: Asked) -> str | None:
+def turns(answer: str, *questions: Asked) -> str | None:
     """How many turns each access takes."""
-    mine = integers_of(answer, len(asked))
-    for number, (said, (tile, lanes, element_bytes, access_bytes)) in enumerate(zip(mine, asked, strict=True), 1):
-        found = access(addresses_of(tile, lanes, element_bytes), access_bytes)
-        if said != found.wavefronts:
-            return f"says {said} for access {number}, but {_why_not(said, found, access_bytes)}"
+    mine = integers_of(answer, len(questions))
+    for number, (said, (tile, lanes, element_bytes, access_bytes)) in enumerate(zip(mine, questions, strict=True), 1):
+        served = access(addresses_of(tile, lanes, element_bytes), access_bytes)
+        if said != served.wavefronts:
+            return f"says {said} for access {number}, but {_why_not(said, served, access_bytes)}"
     return None
 
 
@@ -99,30 +99,30 @@ def addresses_of(tile: str, lanes: str, element_bytes: int) -> list[int]:
     return [element_bytes * stored(which(lane)) for lane in range(size(which))]
 
 
-def _why_not(said: int, found: Access, access_bytes: int) -> str:
+def _why_not(said: int, cost: Access, access_bytes: int) -> str:
     """What speaks against a number of turns: lanes that meet, or lanes that do not."""
-    phases = len(found.phases)
+    phases = len(cost.phases)
     if said < phases:
-        return f"a turn moves at most 128 bytes, and {len(found.addresses)} threads move {access_bytes} each"
-    if said > found.wavefronts:
-        return _apart(found, access_bytes)
-    worst = max(range(phases), key=lambda phase: found.phase_wavefronts[phase])
+        return f"a turn moves at most 128 bytes, and {len(cost.addresses)} threads move {access_bytes} each"
+    if said > cost.wavefronts:
+        return _apart(cost, access_bytes)
+    worst = max(range(phases), key=lambda phase: cost.phase_wavefronts[phase])
     served: dict[int, dict[int, int]] = {}
-    for lane in found.phases[worst]:
-        for word in _words(found.addresses[lane], access_bytes):
+    for lane in cost.phases[worst]:
+        for word in _words(cost.addresses[lane], access_bytes):
             served.setdefault(word % 32, {}).setdefault(word, lane)
     bank = max(served, key=lambda one: len(served[one]))
     lanes = sorted(served[bank].values())[: said // phases + 1]
     return f"threads {', '.join(map(str, lanes[:-1]))} and {lanes[-1]} want different words of bank {bank}"
 
 
-def _apart(found: Access, access_bytes: int) -> str:
+def _apart(served: Access, access_bytes: int) -> str:
     """Two lanes of one phase that are served together."""
-    lanes = len(found.addresses)
-    for phase in found.phases:
+    lanes = len(served.addresses)
+    for phase in served.phases:
         for one in phase:
             for other in range(one + 1, phase[-1] + 1):
-                mine, its = (set(_words(found.addresses[lane], access_bytes)) for lane in (one, other))
+                mine, its = (set(_words(served.addresses[lane], access_bytes)) for lane in (one, other))
                 if mine == its:
                     return f"threads {one} and {other} want the same word, which is read once for both"
                 if not {word % 32 for word in mine} & {word % 32 for word in its}:
@@ -138,13 +138,13 @@ def ranks(answer: str, tile: str, lanes: str, element_bytes: int, access_bytes: 
     """The ranks over GF(2) of an access of one phase: of all bits of its words, and of those that are the bank."""
     mine = integers_of(answer, 2)
     words = {word for one in addresses_of(tile, lanes, element_bytes) for word in _words(one, access_bytes)}
-    for said, what, found in zip(mine, ("words", "banks"), (words, {word % 32 for word in words}), strict=True):
-        if said < 0 or said > 30 or 1 << said != len(found):
+    for said, what, values in zip(mine, ("words", "banks"), (words, {word % 32 for word in words}), strict=True):
+        if said < 0 or said > 30 or 1 << said != len(values):
             return f"says {said}, but {2 ** max(0, min(said, 30))} is not the number of different {what}"
     return None
 
 
-def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int, *wanted: Wanted) -> str | None:
+def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int, *goals: Wanted) -> str | None:
     """A tile in memory, padded or swizzled, whose accesses take the turns that are wanted.
 
     Args:
@@ -152,7 +152,7 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
         shape: rows and columns.
         element_bytes: bytes of an element.
         places: the most elements of memory that it may take.
-        wanted: lanes, bytes of a lane, and turns of each access.
+        goals: lanes, bytes of a lane, and turns of each access.
     """
     mine = layout_of(answer)
     if counts_of(mine) != tuple(shape):
@@ -167,7 +167,7 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
     took = max(seen) - min(seen) + 1  # of a swizzled layout, cosize asks numpy, which a page in a browser has not
     if took > places:
         return f"takes {took} places, must take at most {places}"
-    for number, (lanes, access_bytes, want) in enumerate(wanted, 1):
+    for number, (lanes, access_bytes, want) in enumerate(goals, 1):
         addresses = addresses_of(answer, lanes, element_bytes)
         torn = _torn(answer, lanes, element_bytes, access_bytes)
         if torn:
@@ -202,10 +202,10 @@ Lanes = tuple[str, int]
 Held = tuple[str, int, int, str, int]
 
 
-def image(answer: str, *asked: tuple[str, int]) -> str | None:
+def image(answer: str, *questions: tuple[str, int]) -> str | None:
     """Where swizzles send numbers: one of each pair."""
-    mine = integers_of(answer, len(asked))
-    for said, (name, number) in zip(mine, asked, strict=True):
+    mine = integers_of(answer, len(questions))
+    for said, (name, number) in zip(mine, questions, strict=True):
         swizzle = swizzle_of(name)
         differ = said ^ swizzle(number)
         if said < 0 or differ:
@@ -221,9 +221,9 @@ def _bit(swizzle: Swizzle, number: int, place: int) -> str:
     return f"bit {place} of it stays as it is, {number >> place & 1}"
 
 
-def same_map(answer: str, wanted: str, count: int) -> str | None:
+def same_map(answer: str, pattern: str, count: int) -> str | None:
     """A swizzle that sends every number below a count where another does."""
-    mine, right = swizzle_of(answer), swizzle_of(wanted)
+    mine, right = swizzle_of(answer), swizzle_of(pattern)
     for number in range(count):
         if mine(number) != right(number):
             return f"sends {number} to {mine(number)}, must send it to {right(number)}"
@@ -234,9 +234,9 @@ def in_elements(answer: str, on_bytes: str, element_bytes: int) -> str | None:
     """A swizzle of element numbers that moves the bytes as one of byte addresses does."""
     mine, right = swizzle_of(answer), swizzle_of(on_bytes)
     for number in range(1 << 14):
-        byte, found = element_bytes * number, element_bytes * mine(number)
-        if found != right(byte):
-            return f"sends element {number}, which is byte {byte}, to byte {found}, must send it to byte {right(byte)}"
+        byte, landed = element_bytes * number, element_bytes * mine(number)
+        if landed != right(byte):
+            return f"sends element {number}, which is byte {byte}, to byte {landed}, must send it to byte {right(byte)}"
     return None
 
 
@@ -257,11 +257,11 @@ def smallest(answer: str, tile: str, element_bytes: int, *accesses: Lanes) -> st
     return None
 
 
-def fewest_turns(answer: str, *asked: Held) -> str | None:
+def fewest_turns(answer: str, *questions: Held) -> str | None:
     """The fewest turns that each access can take, whatever the swizzle, where runs of bytes must stay together."""
-    mine = integers_of(answer, len(asked))
+    mine = integers_of(answer, len(questions))
     for number, (said, (tile, element_bytes, together, lanes, access_bytes)) in enumerate(
-        zip(mine, asked, strict=True), 1
+        zip(mine, questions, strict=True), 1
     ):
         addresses = addresses_of(tile, lanes, element_bytes)
         swizzles = list(_every(cosize(layout_of(tile)) * element_bytes, together))
@@ -360,8 +360,8 @@ def turns_of(answer: str, tile: tuple[int, int], room: int, steps: Sequence[Step
         lanes = layout_of(who)
         starts = [divmod(first + lanes(lane), rows)[::-1] for lane in range(size(lanes))]
         for row, byte in starts:
-            held = places[row][byte : byte + count]
-            if held[0] % count or held != list(range(held[0], held[0] + count)):
+            run = places[row][byte : byte + count]
+            if run[0] % count or run != list(range(run[0], run[0] + count)):
                 return f"tears the {count} bytes of an access apart, or does not start them at a multiple of {count}"
         total += wavefronts([places[row][byte] for row, byte in starts], count)
     return total
@@ -369,10 +369,10 @@ def turns_of(answer: str, tile: tuple[int, int], room: int, steps: Sequence[Step
 
 def trace(answer: str, tile: tuple[int, int], room: int, par: int, *steps: Step) -> str | None:
     """A layout of a tile with which all accesses together take no more turns than the best that is known."""
-    found = turns_of(answer, tile, room, steps)
-    if isinstance(found, str):
-        return found
-    return None if found <= par else f"takes {found} turns; {par} are possible"
+    total = turns_of(answer, tile, room, steps)
+    if isinstance(total, str):
+        return total
+    return None if total <= par else f"takes {total} turns; {par} are possible"
 
 
 #: The judges, by the name that an exercise gives.

@@ -46,20 +46,20 @@ def types(answer: str, arch: str, kind: str, said: Sequence[Sequence[str]]) -> s
     return wrong or ("is what the sentence says itself" if list(mine) in [list(one) for one in said] else None)
 
 
-def extent_n(answer: str, arch: str, kind: str, taken: bool, lowest: int, step: int) -> str | None:
+def extent_n(answer: str, arch: str, kind: str, accepted: bool, lowest: int, step: int) -> str | None:
     """An N that an instruction does not take though a sentence says so, or takes though it says not.
 
     Args:
         answer: the number.
         arch, kind: of the instruction.
-        taken: whether instructions must take it.
+        accepted: whether instructions must take it.
         lowest, step: the N in question: those from the lowest on, up to 256, by this step.
     """
     (n,) = integers_of(answer, 1)
     if not lowest <= n <= 256 or n % step:
         return f"must be a multiple of {step} from {lowest} to 256, found {n}"
     wrong = _refusal(lambda: check_shape(arch, kind, m=64, n=n))
-    if taken:
+    if accepted:
         return wrong
     return None if wrong else f"has {n}, which such an instruction takes"
 
@@ -83,19 +83,19 @@ def majors(answer: str, m: int, n: int) -> str | None:
     return _refusal(lambda: idesc(dtype, m=m, n=n, **sides))  # type: ignore[arg-type]
 
 
-def instruction(answer: str, kind: str, wanted: dict[str, str]) -> str | None:
+def instruction(answer: str, kind: str, meanings: dict[str, str]) -> str | None:
     """An instruction descriptor whose fields have some meanings, and in which nothing is illegal."""
     (word,) = integers_of(answer, 1)
     if not 0 <= word < 1 << 32:
         return f"must have 32 bits, found {answer}"
-    found = decode_idesc(word, kind)
-    for name, meaning in wanted.items():
-        if str(found[name]) != meaning:
-            return f"has {name} {found[name]}, must have {meaning}"
-    told = found.warnings[0] if found.warnings else ""
-    if found.unknown_bits:
-        told = "a bit of no field is set"
-    return f"is no legal instruction: {told}" if told else None
+    fields = decode_idesc(word, kind)
+    for name, meaning in meanings.items():
+        if str(fields[name]) != meaning:
+            return f"has {name} {fields[name]}, must have {meaning}"
+    warning = fields.warnings[0] if fields.warnings else ""
+    if fields.unknown_bits:
+        warning = "a bit of no field is set"
+    return f"is no legal instruction: {warning}" if warning else None
 
 
 def code(answer: str, kind: str, name: str, base: int, low: int, said: Sequence[int]) -> str | None:
@@ -116,8 +116,8 @@ def registers(answer: str, divisor: int) -> str | None:
     wrong = _refusal(lambda: check_shape("sm90", "f16", m=64, n=n))
     if wrong:
         return wrong
-    held = named_fragment(f"wgmma.m64n{n}k16.D").values
-    if said != held:
+    values = named_fragment(f"wgmma.m64n{n}k16.D").values
+    if said != values:
         return f"says {said} registers for N = {n}, where 128 threads hold 64 x {n} elements"
     return None if said * divisor != 64 * n else "is what the sentence says itself"
 
@@ -129,12 +129,12 @@ def _names(answer: str, count: int, form: str) -> tuple[str, ...]:
     return names
 
 
-def _refusal(asked: Callable[[], object]) -> str | None:
+def _refusal(construct: Callable[[], object]) -> str | None:
     try:
-        asked()
+        construct()
     except LayoutError as error:  # which says what would be right, too
-        found = str(error).rpartition(", found ")[2].partition(";")[0]
-        return f"is nothing that such an instruction takes: {found}"
+        value = str(error).rpartition(", found ")[2].partition(";")[0]
+        return f"is nothing that such an instruction takes: {value}"
     return None
 
 
@@ -151,10 +151,10 @@ def ordered(answer: str, done: Sequence[str]) -> str | None:
     return f"does not do these in order: {', '.join(done)}; {missing} is missing" if missing else broken(names)
 
 
-def inserted(answer: str, given: str) -> str | None:
+def inserted(answer: str, events: str) -> str | None:
     """The given sequence with one event put in, or some, so that it breaks no rule any more."""
     names, rest = names_of(answer), iter(names_of(answer))
-    if not all(one in rest for one in names_of(given)):
+    if not all(one in rest for one in names_of(events)):
         return "has lost an event, or changed the order of those that were given"
     return broken(names)
 
@@ -206,11 +206,11 @@ def events_of(names: Sequence[str]) -> list[Event]:
 
 def broken(names: Sequence[str]) -> str | None:
     """The first rule of grade error that a sequence breaks, in a sentence about the answer."""
-    found = first_broken(events_of(names))
-    if found is None:
+    first = first_broken(events_of(names))
+    if first is None:
         return None
-    rule = found.broken
-    return f"breaks a rule at event {found.index + 1}, {names[found.index]}: {rule.rule.demands}, {rule.found}"
+    rule = first.broken
+    return f"breaks a rule at event {first.index + 1}, {names[first.index]}: {rule.rule.demands}, {rule.found}"
 
 
 def _event(name: str) -> Event:

@@ -72,9 +72,9 @@ def _number(value: object, layout: Layout | ComposedLayout) -> int:
     return value
 
 
-def function(answer: str, wanted: str) -> str | None:
+def function(answer: str, function_text: str) -> str | None:
     """The same offsets, index by index, whatever the shape."""
-    mine, right = layout_of(answer), layout_of(wanted)
+    mine, right = layout_of(answer), layout_of(function_text)
     if size(mine) != size(right):
         return f"has {size(mine)} elements, must have {size(right)}"
     for index in range(size(right)):
@@ -83,23 +83,23 @@ def function(answer: str, wanted: str) -> str | None:
     return None
 
 
-def shaped(answer: str, wanted: str) -> str | None:
+def shaped(answer: str, function_text: str) -> str | None:
     """The same offsets, in modes of the same sizes."""
-    mine, right = layout_of(answer), layout_of(wanted)
+    mine, right = layout_of(answer), layout_of(function_text)
     counts = [list(counts_of(one)) for one in (mine, right)]
     if counts[0] != counts[1]:
         return f"has modes of {counts[0]} elements, must have {counts[1]}"
-    return function(answer, wanted)
+    return function(answer, function_text)
 
 
 def numbers(answer: str, *expressions: str) -> str | None:
     """A list of numbers, each the value of an expression of the algebra."""
     mine = parse_int_tuple(f"({answer.strip('()[] ')},)" if "," not in answer else f"({answer.strip('()[] ')})")
     right = [evaluate(expression) for expression in expressions]
-    found = list(mine) if isinstance(mine, tuple) else [mine]
-    if len(found) != len(right):
-        return f"has {len(found)} numbers, must have {len(right)}"
-    for one, value, expression in zip(found, right, expressions, strict=True):
+    values = list(mine) if isinstance(mine, tuple) else [mine]
+    if len(values) != len(right):
+        return f"has {len(values)} numbers, must have {len(right)}"
+    for one, value, expression in zip(values, right, expressions, strict=True):
         if one != value:
             return f"says {one} where {expression} is something else"
     return None
@@ -108,10 +108,10 @@ def numbers(answer: str, *expressions: str) -> str | None:
 def no_composition(answer: str, a: str) -> str | None:
     """A layout b for which a(b(i)) is no layout."""
     try:
-        found = composition(layout_of(a), layout_of(answer))
+        composed = composition(layout_of(a), layout_of(answer))
     except LayoutError as error:
         return None if "composition" in str(error) else f"cannot be composed at all: {error}"
-    return f"has a composition: {found}"
+    return f"has a composition: {composed}"
 
 
 def counterexample(answer: str, claim: str, a: str, b: str) -> str | None:
@@ -133,10 +133,10 @@ def different(answer: str, layout: str, *others: str) -> str | None:
     return wrong
 
 
-def sums(answer: str, *asked: tuple[int, str, int]) -> str | None:
+def sums(answer: str, *questions: tuple[int, str, int]) -> str | None:
     """A number for each question `a mod b`, `a div b` or `a xor b`."""
-    mine = integers_of(answer, len(asked))
-    for said, (a, operation, b) in zip(mine, asked, strict=True):
+    mine = integers_of(answer, len(questions))
+    for said, (a, operation, b) in zip(mine, questions, strict=True):
         wrong = _OPERATIONS[operation](said, a, b)
         if wrong:
             return f"says {said} for {a} {operation} {b}: {wrong}"
@@ -188,11 +188,11 @@ NONE = ("none", "no such layout", "no")
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:
     """A right answer of an operation of the algebra, in any form, or `none` where the operation has no answer."""
-    given = [evaluate(one) if isinstance(one, str) else one for one in operands]
-    there_is = answerable(operation, *given)
+    values = [evaluate(one) if isinstance(one, str) else one for one in operands]
+    there_is = answerable(operation, *values)
     if answer.strip(" .`'\"").casefold() in NONE:
         return "says that there is none, but there is one" if there_is else None
-    wrong = broken_law(operation, layout_of(answer), *given)
+    wrong = broken_law(operation, layout_of(answer), *values)
     if there_is:
         return wrong
     more = f": it {wrong}" if wrong and "there is none" not in wrong else ""

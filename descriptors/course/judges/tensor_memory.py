@@ -2,8 +2,8 @@
 
 Law: the lanes that a plan masks are the right answer, in any order.
 
->>> asked = {"images": 2, "width": 9, "taps": 3, "padding": 1}
->>> masked("9, 0", asked, 0), masked("0", asked, 0)
+>>> problem = {"images": 2, "width": 9, "taps": 3, "padding": 1}
+>>> masked("9, 0", problem, 0), masked("0", problem, 0)
 (None, 'leaves out lane 9, whose output reads w = -1 at tap 0')
 
 What a shift does is asked of its model, and how many columns something takes of their plan.
@@ -26,9 +26,9 @@ from descriptors.tmem.geometry import LANES, QUARTER
 from descriptors.tmem.shift_steps import ShiftProblem, shift_problem
 
 
-def masked(answer: str, asked: Mapping[str, int], tap: int) -> str | None:
+def masked(answer: str, problem: Mapping[str, int], tap: int) -> str | None:
     """The lanes that must not be written at a tap, or none: those whose output reads the padding, by the definition."""
-    one = _problem(asked)
+    one = _problem(problem)
     mine = set() if parts_of(answer) == ("none",) else set(integers_of(answer))
     for lane in range(LANES):
         at = one.output(lane)
@@ -42,7 +42,7 @@ def masked(answer: str, asked: Mapping[str, int], tap: int) -> str | None:
     return f"has a lane that there is not: {beyond[0]}" if beyond else None
 
 
-def held(answer: str, lanes: Sequence[int], shifts: int) -> str | None:
+def lane_contents(answer: str, lanes: Sequence[int], shifts: int) -> str | None:
     """What each of some lanes holds after shifts, where lane l began with number l and nothing new was loaded."""
     right = after(shifts)
     for said, lane in zip(integers_of(answer, len(lanes)), lanes, strict=True):
@@ -53,9 +53,9 @@ def held(answer: str, lanes: Sequence[int], shifts: int) -> str | None:
 
 def refreshed(answer: str, shifts: int) -> str | None:
     """The lanes that must be loaded anew after shifts, so that lane l holds what follows l by as many places."""
-    mine, found = set(integers_of(answer)), after(shifts)
+    mine, contents = set(integers_of(answer)), after(shifts)
     for lane in range(LANES):
-        stale = found[lane] != lane + shifts
+        stale = contents[lane] != lane + shifts
         if stale and lane not in mine:
             return f"leaves lane {lane} with what it had"
         if not stale and lane in mine:
@@ -73,15 +73,15 @@ def after(shifts: int) -> list[int]:
     """
     if not 0 <= shifts < QUARTER:
         raise DescriptorError(f"exercise: it must be 0 to {QUARTER - 1} shifts, found {shifts}")
-    held = list(range(LANES))
+    contents = list(range(LANES))
     for _ in range(shifts):
-        held = [one if lane % QUARTER == QUARTER - 1 else held[lane + 1] for lane, one in enumerate(held)]
-    return held
+        contents = [one if lane % QUARTER == QUARTER - 1 else contents[lane + 1] for lane, one in enumerate(contents)]
+    return contents
 
 
-def _problem(asked: Mapping[str, int]) -> ShiftProblem:
-    taps, padding = (1, asked["taps"]), (0, asked["padding"])
-    return shift_problem(asked["images"], 1, asked["width"], 16, 16, taps, padding)
+def _problem(numbers: Mapping[str, int]) -> ShiftProblem:
+    taps, padding = (1, numbers["taps"]), (0, numbers["padding"])
+    return shift_problem(numbers["images"], 1, numbers["width"], 16, 16, taps, padding)
 
 
 def moves(answer: str) -> str | None:
@@ -104,11 +104,11 @@ def stale(answer: str) -> str | None:
     return None if after(1)[lane] == lane else f"is filled by the shift: lane {lane} gets what lane {lane + 1} had"
 
 
-def lost(answer: str, asked: Mapping[str, int]) -> str | None:
+def lost(answer: str, numbers: Mapping[str, int]) -> str | None:
     """A lane and a tap: its output is masked at this tap, after an earlier tap has added to it."""
     lane, tap = integers_of(answer, 2)
-    one = shift_problem(asked["images"], 1, asked["width"], 16, 16, (1, asked["taps"]), (0, asked["padding"]))
-    if not 0 <= tap < asked["taps"]:
+    one = shift_problem(numbers["images"], 1, numbers["width"], 16, 16, (1, numbers["taps"]), (0, numbers["padding"]))
+    if not 0 <= tap < numbers["taps"]:
         return f"has a tap that there is not: {tap}"
     if one.output(lane) is None:
         return f"has a lane without an output: {lane}"
@@ -127,9 +127,9 @@ def columns(answer: str) -> str | None:
     return None if said * 8 != n * 32 else "is what the sentence says itself"
 
 
-def placed(answer: str, asked: Mapping[str, object], limit: int) -> str | None:
+def placed(answer: str, plan_keywords: Mapping[str, object], limit: int) -> str | None:
     """First columns of what a kernel keeps in tensor memory, part after part, all of it below a limit."""
-    plan = tmem_plan(**asked)  # type: ignore[arg-type]
+    plan = tmem_plan(**plan_keywords)  # type: ignore[arg-type]
     parts = list(zip(plan.parts, integers_of(answer, len(plan.parts)), strict=True))
     for part, first in parts:
         if first < 0 or first + part.columns > limit:
@@ -142,22 +142,22 @@ def placed(answer: str, asked: Mapping[str, object], limit: int) -> str | None:
     return None
 
 
-def crowded(answer: str, asked: Mapping[str, object], said: int) -> str | None:
+def crowded(answer: str, plan_keywords: Mapping[str, object], said: int) -> str | None:
     """How many accumulators a kernel keeps at once, so that another number of CTAs fits an SM than a sentence says."""
     (count,) = integers_of(answer, 1)
-    found = tmem_plan(**asked, accumulators=count).ctas  # type: ignore[arg-type]
-    return None if found != said else f"lets {said} blocks fit an SM, as the sentence says"
+    blocks = tmem_plan(**plan_keywords, accumulators=count).ctas  # type: ignore[arg-type]
+    return None if blocks != said else f"lets {said} blocks fit an SM, as the sentence says"
 
 
 def several(answer: str, event: str) -> str | None:
     """A sequence that breaks no rule and reads what it multiplied, in which an event occurs more than once."""
     names = names_of(answer)
-    found = broken(names)
-    if found:
-        return found
+    failure = broken(names)
+    if failure:
+        return failure
     read = {name.split()[1] for name in names if name.startswith("read")}
-    made = [name.split()[1] for name in names if name.startswith("mma")]
-    if not made or not set(made) <= read:
+    multiplied = [name.split()[1] for name in names if name.startswith("mma")]
+    if not multiplied or not set(multiplied) <= read:
         return "does not read all that it multiplies"
     count = sum(name.split()[0] == event for name in names)
     return None if count > 1 else f"has {event} {count} times, as the sentence says"
@@ -166,7 +166,7 @@ def several(answer: str, event: str) -> str | None:
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
     "masked": masked,
-    "held": held,
+    "held": lane_contents,
     "refreshed": refreshed,
     "moves": moves,
     "stale": stale,

@@ -19,13 +19,13 @@ from descriptors.course.judges.layouts import counts_of, offset_of
 from layoutalg import Layout, broken_law, evaluate
 
 
-def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
+def element_of(answer: str, layout_text: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
     """Row and column of the element that a thread holds as one of its values."""
     mine = integers_of(answer, 2)
     for name, number, extent in zip(("row", "column"), mine, shape, strict=True):
         if not 0 <= number < extent:
             return f"says {name} {number}, must be one of 0 to {extent - 1}"
-    layout, index = layout_of(held), mine[0] + shape[0] * mine[1]
+    layout, index = layout_of(layout_text), mine[0] + shape[0] * mine[1]
     if layout(thread, value) == index:
         return None
     for other, its in product(*map(range, counts_of(layout))):
@@ -34,9 +34,9 @@ def element_of(answer: str, held: str, shape: tuple[int, int], thread: int, valu
     return f"names element {mine}, which no thread holds"
 
 
-def owner(answer: str, held: str, shape: tuple[int, int], row: int, column: int) -> str | None:
+def owner(answer: str, layout_text: str, shape: tuple[int, int], row: int, column: int) -> str | None:
     """The thread and the value that hold an element."""
-    mine, layout = integers_of(answer, 2), layout_of(held)
+    mine, layout = integers_of(answer, 2), layout_of(layout_text)
     for name, number, count in zip(("thread", "value"), mine, counts_of(layout), strict=True):
         if not 0 <= number < count:
             return f"says {name} {number}, must be one of 0 to {count - 1}"
@@ -58,8 +58,8 @@ def shared_out(answer: str, memory: str, threads: int, values: int, run: int = 1
     """
     mine, tile = layout_of(answer), layout_of(memory)
     if counts_of(mine) != (threads, values):
-        found = " x ".join(map(str, counts_of(mine)))
-        return f"has {found} threads and values, must have {threads} x {values}"
+        counts = " x ".join(map(str, counts_of(mine)))
+        return f"has {counts} threads and values, must have {threads} x {values}"
     owners: dict[int, tuple[int, int]] = {}
     for who in product(range(threads), range(values)):
         element = offset_of(mine, *who)
@@ -79,8 +79,8 @@ def _torn(places: list[list[int]], run: int) -> str | None:
         for value in range(0, len(mine), run):
             for k in range(1, run):
                 if mine[value + k] != mine[value] + k:
-                    found = f"{mine[value + k - 1]} and {mine[value + k]} as values {value + k - 1} and {value + k}"
-                    return f"gives thread {thread} the places {found}, which must be neighbours"
+                    pair = f"{mine[value + k - 1]} and {mine[value + k]} as values {value + k - 1} and {value + k}"
+                    return f"gives thread {thread} the places {pair}, which must be neighbours"
             if mine[value] % run:
                 return f"lets thread {thread} begin a move at place {mine[value]}, no multiple of {run}"
     return None

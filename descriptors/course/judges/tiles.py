@@ -34,8 +34,7 @@ from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mo
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, architecture
 from layoutalg import coalesce, parse_int_tuple, product, size
 
 
@@ -60,11 +59,11 @@ def derived_tile(
     Raises:
         DescriptorError: if it cannot be derived.
     """
-    return _derived(tuple(tile), dtype, major, swizzle, tuple(mma), None if order is None else tuple(order))
+    return _derivation_of(tuple(tile), dtype, major, swizzle, tuple(mma), None if order is None else tuple(order))
 
 
 @lru_cache(maxsize=512)
-def _derived(
+def _derivation_of(
     tile: tuple[int, ...],
     dtype: str,
     major: MajorName,
@@ -75,46 +74,46 @@ def _derived(
     return derive(tile, dtype, as_major(major), as_swizzle_mode(swizzle), mma, arch="sm90", order=order)
 
 
-def starts(answer: str, *asked: Any) -> str | None:
+def starts(answer: str, *question: Any) -> str | None:
     """What is added to the start field, in its units of 16 bytes, for operands (mn, k) of a tile, counted in operands.
 
     Args:
         answer: a number for each.
-        asked: tile, type, major, swizzle and operand as ``derive`` takes them, and the coordinates.
+        question: tile, type, major, swizzle and operand as ``derive`` takes them, and the coordinates.
     """
-    *tile, operands = asked
-    derived = derived_tile(*tile)
+    *tile, operands = question
+    derivation = derived_tile(*tile)
     for number, at in zip(integers_of(answer, len(operands)), operands, strict=True):
-        origin = [one * extent for one, extent in zip(at, derived.mma, strict=True)]
-        moved = _moved(derived, 16 * number, origin)
+        origin = [one * extent for one, extent in zip(at, derivation.mma, strict=True)]
+        moved = _moved(derivation, 16 * number, origin)
         if moved:
             return f"says {number} for the operand {tuple(at)}: {moved}"
     return None
 
 
-def firsts(answer: str, *asked: Any) -> str | None:
+def firsts(answer: str, *question: Any) -> str | None:
     """The first elements (mn, k) of what a word reads with so many bytes added to its start, as pairs of numbers."""
-    *tile, added = asked
-    derived, numbers = derived_tile(*tile), integers_of(answer, 2 * len(added))
+    *tile, added = question
+    derivation, numbers = derived_tile(*tile), integers_of(answer, 2 * len(added))
     for count, step in enumerate(added):
         at = numbers[2 * count : 2 * count + 2]
-        moved = _moved(derived, step, at)
+        moved = _moved(derivation, step, at)
         if moved:
             return f"says {at} for + {step} bytes: {moved}"
     return None
 
 
-def blocks(answer: str, *asked: Any) -> str | None:
+def blocks(answer: str, *question: Any) -> str | None:
     """Yes or no for each number of bytes added to the start: whether elements of the tile are read, in their order.
 
     Yes means that there is a first element with which the operand is a block of the tile.
     """
-    *tile, added = asked
-    derived = derived_tile(*tile)
-    rows = _stored(derived)
+    *tile, added = question
+    derivation = derived_tile(*tile)
+    rows = _stored(derivation)
     for said, step in zip(_decided(answer, len(added)), added, strict=True):
-        mn, k = derived.mma
-        fetched = _fetched(derived, step)
+        mn, k = derivation.mma
+        fetched = _fetched(derivation, step)
         places = [(i, j) for i in range(len(rows) - mn + 1) for j in range(len(rows[0]) - k + 1)]
         is_block = any([row[j : j + k] for row in rows[i : i + mn]] == fetched for i, j in places)
         if said != is_block:
@@ -127,11 +126,11 @@ def read_at(
 ) -> str | None:
     """The byte addresses at which a word makes the tensor core read some elements (mn, k)."""
     shape = tuple(max(8, *(one[axis] + 1 for one in at)) for axis in (0, 1))
-    found = read(words_of(number)[0], arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
+    addresses = read(words_of(number)[0], arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
     for said, (mn, k) in zip(integers_of(answer, len(at)), at, strict=True):
-        if said != found[mn][k]:
+        if said != addresses[mn][k]:
             mode = WORDS[architecture(arch)].decode(words_of(number)[0])["swizzle"]
-            plain = mode.swizzle(found[mn][k]) if mode.swizzle else None  # an exclusive or undoes itself
+            plain = mode.swizzle(addresses[mn][k]) if mode.swizzle else None  # an exclusive or undoes itself
             why = ", which is its address before the swizzle" if said == plain else ""
             return f"says {said} for element ({mn}, {k})" + why
     return None
@@ -150,16 +149,18 @@ def one_word(answer: str, dtype: str, *layouts: str) -> str | None:
     return None
 
 
-def box_rows(answer: str, *asked: Any) -> str | None:
+def box_rows(answer: str, *question: Any) -> str | None:
     """For each order of stacking: how many rows of one swizzle span the largest box can fill.
 
     A box lands row after row without gaps, and has at most 256 rows.
     """
-    tile, dtype, major, swizzle, mma, orders = asked
+    tile, dtype, major, swizzle, mma, orders = question
     for said, order in zip(integers_of(answer, len(orders)), orders, strict=True):
-        derived = derived_tile(tile, dtype, major, swizzle, mma, order)
-        span = derived.swizzle.span_bytes
-        filled = next((i for i, row in enumerate(_stored(derived)) if row[0] // span != i), min(256, derived.tile[0]))
+        derivation = derived_tile(tile, dtype, major, swizzle, mma, order)
+        span = derivation.swizzle.span_bytes
+        filled = next(
+            (i for i, row in enumerate(_stored(derivation)) if row[0] // span != i), min(256, derivation.tile[0])
+        )
         if said > filled:
             return f"says {said} for the order {tuple(order)}: row {filled} does not lie behind row {filled - 1}"
         if said < filled:
@@ -175,29 +176,29 @@ def _decided(answer: str, count: int) -> list[bool]:
     return [one == "yes" for one in said]
 
 
-def _stored(derived: Derivation) -> Rows:
-    rows: Rows = stored_rows(derived.smem_tile, derived.element, base=0)
+def _stored(derivation: Derivation) -> Rows:
+    rows: Rows = stored_rows(derivation.smem_tile, derivation.element, base=0)
     return rows
 
 
-def _fetched(derived: Derivation, step: int) -> Rows:
+def _fetched(derivation: Derivation, step: int) -> Rows:
     if not 0 <= step < WINDOW_BYTES or step % 16:
         raise DescriptorError(f"answer: a start must be a multiple of 16 bytes within the window, found {step}")
-    word = derived.descriptor.at(step).encode()
-    told = read(word, "sm90", dtype=derived.element, major=derived.major, shape=derived.mma)
-    return [list(row) for row in told.addresses]
+    word = derivation.descriptor.at(step).encode()
+    read_out = read(word, "sm90", dtype=derivation.element, major=derivation.major, shape=derivation.mma)
+    return [list(row) for row in read_out.addresses]
 
 
-def _moved(derived: Derivation, step: int, origin: Sequence[int]) -> str | None:
+def _moved(derivation: Derivation, step: int, origin: Sequence[int]) -> str | None:
     """The first element of the block of the tile that begins at an origin which the moved word reads from elsewhere."""
-    rows, (mn, k) = _stored(derived), derived.mma
+    rows, (mn, k) = _stored(derivation), derivation.mma
     if not (0 <= origin[0] <= len(rows) - mn and 0 <= origin[1] <= len(rows[0]) - k):
         return f"the tile has no operand of {mn} by {k} that begins at {tuple(origin)}"
-    for i, row in enumerate(_fetched(derived, step)):
-        for j, found in enumerate(row):
+    for i, row in enumerate(_fetched(derivation, step)):
+        for j, place in enumerate(row):
             right = rows[origin[0] + i][origin[1] + j]
-            if found != right:
-                return f"element ({i}, {j}) of it lies at byte {right} and would be read at byte {found}"
+            if place != right:
+                return f"element ({i}, {j}) of it lies at byte {right} and would be read at byte {place}"
     return None
 
 
@@ -236,27 +237,27 @@ def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
 
 def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
     """The word of operand (i, k) of a tile at an address: any that reads its elements from where they lie."""
-    derived = derived_tile(*tile)
+    derivation = derived_tile(*tile)
     try:
         number = int(answer.strip(), 0)
     except ValueError as error:
         raise DescriptorError(f"course: a word must be a number, as 0x4000004000010000, found {answer}") from error
     if not 0 <= number < 1 << 64:
         raise DescriptorError(f"course: a word must have 64 bits, found {answer}")
-    told = diff(
+    difference = diff(
         number,
-        derived.smem_tile,
+        derivation.smem_tile,
         "sm90",
-        dtype=derived.element,
-        major=derived.major,
-        shape=derived.mma,
+        dtype=derivation.element,
+        major=derivation.major,
+        shape=derivation.mma,
         subtile=(i, k),
         base=base,
     )
-    if not told.differing:
+    if not difference.differing:
         return None
-    wrong = ", ".join(f"{change.field} {change.found}" for change in told.changes)
-    return f"reads {told.differing} of {product(derived.mma)} elements from elsewhere; wrong is {wrong}"
+    wrong = ", ".join(f"{change.field} {change.found}" for change in difference.changes)
+    return f"reads {difference.differing} of {product(derivation.mma)} elements from elsewhere; wrong is {wrong}"
 
 
 #: The judges, by the name that an exercise gives.

@@ -14,9 +14,9 @@ A judge of a counterexample says what the sentence is taken to claim; an answer 
 the claim is false. A pair of words that differ in one field counts only where the field moves nothing, or only where it
 does.
 
->>> asked = {"dtype": "bf16", "major": "K", "shape": [64, 16]}
->>> twins("0x4000004000010000, 0x4000004000000000", "sm90", asked, [16, 30], "128B")
->>> twins("0x0000004000010000, 0x0000004000000000", "sm90", asked, [16, 30], "128B")
+>>> keywords = {"dtype": "bf16", "major": "K", "shape": [64, 16]}
+>>> twins("0x4000004000010000, 0x4000004000000000", "sm90", keywords, [16, 30], "128B")
+>>> twins("0x0000004000010000, 0x0000004000000000", "sm90", keywords, [16, 30], "128B")
 'has the mode none, where the sentence is about 128B'
 
 A layout that no word can read is no counterexample to what is said of words.
@@ -39,8 +39,7 @@ from descriptors.smem.debug.read import read
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_element_type, as_swizzle_mode
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, SmemDescriptor, architecture
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
 from layoutalg.frozen import replace
@@ -57,15 +56,15 @@ FIELDS = {
 
 def word(answer: str, *tile: Any) -> str | None:
     """A descriptor word that makes the tensor core read the first operand of a tile, element for element."""
-    derived = derived_tile(*tile)
+    derivation = derived_tile(*tile)
     return mismatch_of(
         diff(
             words_of(answer)[0],
-            derived.smem_tile,
+            derivation.smem_tile,
             "sm90",
-            dtype=derived.element,
-            major=derived.major,
-            shape=derived.mma,
+            dtype=derivation.element,
+            major=derivation.major,
+            shape=derivation.mma,
             base=0,
         )
     )
@@ -73,17 +72,17 @@ def word(answer: str, *tile: Any) -> str | None:
 
 def offsets(answer: str, *tile: Any) -> str | None:
     """LBO and SBO, in bytes, with which the first operand of a tile is read from where it lies."""
-    derived, (leading, stride) = derived_tile(*tile), integers_of(answer, 2)
-    made = replace(derived.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
-    return word(hex(made.encode()), *tile)
+    derivation, (leading, stride) = derived_tile(*tile), integers_of(answer, 2)
+    changed = replace(derivation.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
+    return word(hex(changed.encode()), *tile)
 
 
-def reads(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
-    """A word that reads a layout; ``asked`` holds the keywords of ``diff``."""
-    return mismatch_of(compared(words_of(answer)[0], layout, arch, asked))
+def reads(answer: str, layout: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
+    """A word that reads a layout; ``keywords`` holds the keywords of ``diff``."""
+    return mismatch_of(compared(words_of(answer)[0], layout, arch, keywords))
 
 
-def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
+def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
     """The field of a broken word that is wrong, and a word that reads the layout.
 
     The field is right if the broken word reads the layout as soon as that field alone is as in the answer.
@@ -96,35 +95,35 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, asked: Mapping[str
     mine, before, fields = words_of(text)[0], words_of(broken)[0], WORDS[architecture(arch)]
     if mine == before:
         return "is the broken word itself"
-    wrong = mismatch_of(compared(mine, layout, arch, asked))
+    wrong = mismatch_of(compared(mine, layout, arch, keywords))
     if wrong:
         return wrong
     mask = fields[FIELDS[key]].mask
     if not (mine ^ before) & mask:
         return f"has a right word, but its {key} is that of the broken word"
-    if mismatch_of(compared(before & ~mask | mine & mask, layout, arch, asked)):
+    if mismatch_of(compared(before & ~mask | mine & mask, layout, arch, keywords)):
         return f"has a right word, but the broken one stays broken with this {key} alone"
     return None
 
 
 def codes(answer: str, mode: str, *where: str) -> str | None:
     """The numbers that a swizzle mode has: in a word of ``sm90``, of ``sm100``, or in a tensor map, ``tma``."""
-    mine, wanted = integers_of(answer, len(where)), as_swizzle_mode(mode)
+    mine, right_mode = integers_of(answer, len(where)), as_swizzle_mode(mode)
     for number, place in zip(mine, where, strict=True):
         named = _CODES[place].get(number)
-        if named is not wanted:
+        if named is not right_mode:
             meaning = f"the mode {named}" if named else "no mode"
             return f"says {number} for {_CALLED[place]}, where that is {meaning}"
     return None
 
 
-def mismatch_of(found: Diff) -> str | None:
+def mismatch_of(difference: Diff) -> str | None:
     """A comparison as a hint: the first element that is read from elsewhere."""
-    if found.ok:
+    if difference.ok:
         return None
-    first = found.mismatches[0]
+    first = difference.mismatches[0]
     at = f"element {first.coordinate} lies at {first.unit} {first.expected} and is read at {first.unit} {first.found}"
-    return f"reads {found.differing} of {product(found.shape)} elements from elsewhere: {at}"
+    return f"reads {difference.differing} of {product(difference.shape)} elements from elsewhere: {at}"
 
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
@@ -136,10 +135,10 @@ def field(answer: str, name: str, *tile: Any) -> str | None:
     return f"says {answer} bytes, which is not the {name.replace('_', ' ')}{unit}"
 
 
-def compared(number: int, layout: str, arch: Arch, asked: Mapping[str, Any]) -> Diff:
-    """A word beside a layout, as ``diff`` compares them; ``asked`` holds its keywords, tuples written as lists."""
-    given: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
-    return diff(number, layout, arch, **given)
+def compared(number: int, layout: str, arch: Arch, keywords: Mapping[str, Any]) -> Diff:
+    """A word beside a layout, as ``diff`` compares them; ``keywords`` holds its keywords, tuples written as lists."""
+    arguments: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in keywords.items()}
+    return diff(number, layout, arch, **arguments)
 
 
 #: The three numberings of the swizzle modes, and what a lesson calls where they stand.
@@ -154,13 +153,13 @@ Places = tuple[tuple[int, ...], ...]
 
 
 def twins(
-    answer: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int], mode: str | None = None
+    answer: str, arch: Arch, keywords: Mapping[str, Any], bits: Sequence[int], mode: str | None = None
 ) -> str | None:
     """Two words that differ in some bits alone, and read the same places all the same.
 
     Args:
         answer: the two words.
-        arch, asked: how they are read: type, major, shape.
+        arch, keywords: how they are read: type, major, shape.
         bits: the lowest bit that may differ, and the first above.
         mode: the swizzle mode that the sentence is about; any if left out.
     """
@@ -170,22 +169,22 @@ def twins(
         return "is one word twice"
     if (one ^ other) & ~((1 << high) - (1 << low)):
         return f"differs in more than the bits {low} to {high - 1}"
-    found = [str(WORDS[architecture(arch)].decode(word)["swizzle"]) for word in (one, other)]
-    if mode is not None and found[0] != mode:
-        return f"has the mode {found[0]}, where the sentence is about {mode}"
-    places = _places(one, arch, asked), _places(other, arch, asked)
+    modes = [str(WORDS[architecture(arch)].decode(word)["swizzle"]) for word in (one, other)]
+    if mode is not None and modes[0] != mode:
+        return f"has the mode {modes[0]}, where the sentence is about {mode}"
+    places = _places(one, arch, keywords), _places(other, arch, keywords)
     if len({place for row in places[0] for place in row}) < len(places[0]) * len(places[0][0]):
         return "reads some places twice: such a word tells no operand"
     at = _differ(*places)
     return None if at is None else f"reads element {at} from two places: {_at(places[0], at)} and {_at(places[1], at)}"
 
 
-def collision(answer: str, word: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
+def collision(answer: str, word: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
     """Two elements (mn, k) of an operand that a word reads from one place: then it is the word of no operand."""
     one, other = _pairs(answer)
     if one == other:
         return "is one element twice"
-    places = _places(words_of(word)[0], arch, asked)
+    places = _places(words_of(word)[0], arch, keywords)
     outside = next((at for at in (one, other) if not _inside(places, at)), None)
     if outside:
         return f"has an element that there is not: {outside}"
@@ -193,23 +192,23 @@ def collision(answer: str, word: str, arch: Arch, asked: Mapping[str, Any]) -> s
     return None if a == b else f"names elements that are read from two places, {a} and {b}"
 
 
-def elsewhere(answer: str, word: str, claimed: str, arch: Arch, asked: Mapping[str, Any]) -> str | None:
+def elsewhere(answer: str, word: str, claimed: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
     """An element that a word reads from another place than a second word, which says what the sentence claims."""
     (at,) = _pairs(answer, 1)
-    real, said = (_places(words_of(one)[0], arch, asked) for one in (word, claimed))
+    real, said = (_places(words_of(one)[0], arch, keywords) for one in (word, claimed))
     if not _inside(real, at):
         return f"is an element that there is not: {at}"
     same = _at(real, at)
     return None if same != _at(said, at) else f"is read from {same} either way"
 
 
-def uses(answer: str, layout: str, arch: Arch, asked: Mapping[str, Any], bits: Sequence[int]) -> str | None:
+def uses(answer: str, layout: str, arch: Arch, keywords: Mapping[str, Any], bits: Sequence[int]) -> str | None:
     """A word that reads a layout, and has some of these bits set."""
     (word,) = words_of(answer)
     low, high = bits
     if not word >> low & (1 << high - low) - 1:
         return f"has nothing in the bits {low} to {high - 1}"
-    return mismatch_of(compared(word, layout, arch, asked))
+    return mismatch_of(compared(word, layout, arch, keywords))
 
 
 def carried(answer: str, arch: Arch) -> str | None:
@@ -238,9 +237,9 @@ def apart(answer: str, layout: str, element_bytes: int) -> str | None:
     return None if at[0] != at[1] else f"names two rows of one bank, {at[0]}"
 
 
-def _places(word: int, arch: Arch, asked: Mapping[str, Any]) -> Places:
-    shape = (asked["shape"][0], asked["shape"][1])
-    return read(word, arch, dtype=asked["dtype"], major=asked["major"], shape=shape).addresses
+def _places(word: int, arch: Arch, keywords: Mapping[str, Any]) -> Places:
+    shape = (keywords["shape"][0], keywords["shape"][1])
+    return read(word, arch, dtype=keywords["dtype"], major=keywords["major"], shape=shape).addresses
 
 
 def _pairs(answer: str, count: int = 2) -> list[tuple[int, int]]:
@@ -274,40 +273,42 @@ _NAMES = {"lbo": "leading_byte_offset", "sbo": "stride_byte_offset"}
 
 def formula(answer: str, dtype: str, name: str, said: str) -> str | None:
     """A layout of an operand, without a swizzle and K-major, whose LBO or SBO is another than a sentence says."""
-    found = _matched(answer, dtype)
-    if isinstance(found, str):
-        return found
-    if found.form.major is not Major.K:
+    form_matched = _matched(answer, dtype)
+    if isinstance(form_matched, str):
+        return form_matched
+    if form_matched.form.major is not Major.K:
         return "is MN-major, where the sentence is about K-major"
-    if _NAMES[name] in found.dont_care:
+    if _NAMES[name] in form_matched.dont_care:
         return f"has a word in which {name} is not looked at"
     element = as_element_type(dtype)
     value = _FORMULAS[said](_extents(answer)[1], element.storage_bits // 8)
-    right = getattr(found, _NAMES[name])
+    right = getattr(form_matched, _NAMES[name])
     return None if right != value else f"has the {name} of the sentence: {value}"
 
 
 def row_step(answer: str, dtype: str, units: int) -> str | None:
     """A K-major layout that one word reads, whose rows are not so many 16-byte units apart."""
-    found = _matched(answer, dtype)
-    if isinstance(found, str):
-        return found
-    if found.form.major is not Major.K:
+    form_matched = _matched(answer, dtype)
+    if isinstance(form_matched, str):
+        return form_matched
+    if form_matched.form.major is not Major.K:
         return "is MN-major, where the sentence is about K-major"
-    step = found.form.mode.span_bytes // 16
+    step = form_matched.form.mode.span_bytes // 16
     return None if step != units else f"has rows {units} units of 16 bytes apart, as the sentence says"
 
 
 def swapped(answer: str, dtype: str) -> str | None:
     """An MN-major layout whose word steps along K by LBO: with another LBO elements of other k move, and no others."""
-    found = _matched(answer, dtype)
-    if isinstance(found, str):
-        return found
-    if found.form.major is not Major.MN:
+    form_matched = _matched(answer, dtype)
+    if isinstance(form_matched, str):
+        return form_matched
+    if form_matched.form.major is not Major.MN:
         return "is K-major, where the sentence is about MN-major"
     shape = _extents(answer)
     words = [
-        SmemDescriptor("sm90", found.leading_byte_offset + more, found.stride_byte_offset, found.form.mode).encode()
+        SmemDescriptor(
+            "sm90", form_matched.leading_byte_offset + more, form_matched.stride_byte_offset, form_matched.form.mode
+        ).encode()
         for more in (0, 4096)
     ]
     one, other = (read(word, "sm90", dtype=dtype, major="MN", shape=shape).addresses for word in words)
@@ -333,9 +334,9 @@ def split(answer: str, dtype: str, rows: int, k: int) -> str | None:
     if extents[0] // rows * (extents[1] // k) > MOST:
         return f"has more than {MOST} operands: a smaller tile will do"
     for at in ((i, j) for i in range(extents[0] // rows) for j in range(extents[1] // k)):
-        found = diff(0, layout, "sm90", dtype=dtype, major="K", shape=(rows, k), subtile=at, base=0)
-        if found.right_word is None:
-            return f"has an operand without a word, {at}: {found.reason}"
+        difference = diff(0, layout, "sm90", dtype=dtype, major="K", shape=(rows, k), subtile=at, base=0)
+        if difference.right_word is None:
+            return f"has an operand without a word, {at}: {difference.reason}"
     return None
 
 

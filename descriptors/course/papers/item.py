@@ -176,13 +176,13 @@ def make(kind: Kind, rng: Random, marks: int = 1) -> Item:
     """
     for _ in range(DRAWS):
         draft = kind.draft(rng)
-        item = None if draft is None else proved(kind, draft, marks)
+        item = None if draft is None else proved_item(kind, draft, marks)
         if item is not None:
             return item
     raise DescriptorError(f"papers: an item must be found within {DRAWS} draws, found none; kind = {kind.name}")
 
 
-def proved(kind: Kind, draft: Draft, marks: int = 1) -> Item | None:
+def proved_item(kind: Kind, draft: Draft, marks: int = 1) -> Item | None:
     """The item of a draft; None if it is degenerate.
 
     Raises:
@@ -190,17 +190,17 @@ def proved(kind: Kind, draft: Draft, marks: int = 1) -> Item | None:
     """
     bare = _exercise(kind, draft, ())
     if (wrong := grade(bare, draft.solution)) is not None or grade(bare, draft.starter) is None:
-        found = f"that it {wrong}" if wrong else f"that {draft.starter} passes too"
+        outcome = f"that it {wrong}" if wrong else f"that {draft.starter} passes too"
         raise DescriptorError(
-            f"papers: the solution of an item alone must pass, found {found}; kind = {kind.name}, item = {draft.ask}"
+            f"papers: the solution of an item alone must pass, found {outcome}; kind = {kind.name}, item = {draft.ask}"
         )
     kept: dict[str, tuple[str, str, str]] = {}
     for number, (answer, slip) in enumerate(draft.slips):
-        told = grade(bare, answer)
-        if told is None and number == 0:
+        judgement = grade(bare, answer)
+        if judgement is None and number == 0:
             return None
-        if told is not None and not told.startswith("cannot be read") and "?" not in answer:
-            kept.setdefault(_bare(answer), (answer, told, slip))
+        if judgement is not None and not judgement.startswith("cannot be read") and "?" not in answer:
+            kept.setdefault(_bare(answer), (answer, judgement, slip))
         if len(kept) == MOST:
             break
     if len(kept) < FEWEST:
@@ -236,8 +236,8 @@ OR_NONE = "If there is none, answer `none`."
 def rows_of(layout: Layout) -> str:
     """The offsets of a layout of two modes, row by row."""
     rows, columns = map(size, layout)
-    told = [" ".join(str(layout(r, c)) for c in range(columns)) for r in range(rows)]
-    return "; ".join(f"row {r}: `{row}`" for r, row in enumerate(told))
+    row_texts = [" ".join(str(layout(r, c)) for c in range(columns)) for r in range(rows)]
+    return "; ".join(f"row {r}: `{row}`" for r, row in enumerate(row_texts))
 
 
 def listed(numbers: Iterable[Any]) -> str:

@@ -23,13 +23,13 @@ def offsets(rng: Random) -> Draft:
     m, n = pick(rng, (3, 4, 5, 6)), pick(rng, (4, 5, 6, 8))
     s, t = pick(rng, ((n, 1), (n + 1, 1), (n + 2, 1), (2 * n, 2), (2, 3 * m), (1, m + 2)))
     layout = Layout((m, n), (s, t))
-    wanted = sorted((2 + below(rng, m - 2), *some(rng, range(m, m * n), 3)))
-    right = [layout(i) for i in wanted]
-    name, first = str(layout), wanted[0]
+    indices = sorted((2 + below(rng, m - 2), *some(rng, range(m, m * n), 3)))
+    right = [layout(i) for i in indices]
+    name, first = str(layout), indices[0]
     return Draft(
-        ask=f"The offsets of `{name}` at the indices {spoken(wanted)}, as four numbers with commas.",
+        ask=f"The offsets of `{name}` at the indices {spoken(indices)}, as four numbers with commas.",
         judge="numbers",
-        operands=tuple(f"({name})({i})" for i in wanted),
+        operands=tuple(f"({name})({i})" for i in indices),
         starter=unknown(4),
         hints=(
             f"Turn each index into a coordinate first; the first coordinate runs from 0 to {m - 1}.",
@@ -37,12 +37,12 @@ def offsets(rng: Random) -> Draft:
             f"Index {first} is ({first % m}, {first // m}): add {first % m} times {s} and {first // m} times {t}.",
         ),
         solution=listed(right),
-        why=f"The coordinates are {spoken(f'({i % m},{i // m})' for i in wanted)}; each times its stride, added up.",
+        why=f"The coordinates are {spoken(f'({i % m},{i // m})' for i in indices)}; each times its stride, added up.",
         slips=(
-            (listed(layout(i // n, i % n) for i in wanted), "the rightmost coordinate is counted first, as in C"),
-            (listed(i % m * t + i // m * s for i in wanted), "the strides are exchanged"),
-            (listed(wanted), "the index is taken for the offset"),
-            (listed(i * s for i in wanted), "the index runs on along the first mode beyond its end"),
+            (listed(layout(i // n, i % n) for i in indices), "the rightmost coordinate is counted first, as in C"),
+            (listed(i % m * t + i // m * s for i in indices), "the strides are exchanged"),
+            (listed(indices), "the index is taken for the offset"),
+            (listed(i * s for i in indices), "the index runs on along the first mode beyond its end"),
             (listed(right[:3]), "one index is left out"),
         ),
     )
@@ -116,29 +116,29 @@ def splits(rng: Random) -> Draft:
     s = pick(rng, (1, 2, 3))
     t = pick(rng, (s * inner + 1, s * inner + 4, 10, 16, 20))
     layout = Layout((inner, outer), (s, t))
-    wanted = sorted((1 + below(rng, inner - 1), *some(rng, range(inner, inner * outer), 2)))
-    last = wanted[-1]
+    indices = sorted((1 + below(rng, inner - 1), *some(rng, range(inner, inner * outer), 2)))
+    last = indices[-1]
     return Draft(
-        ask=f"The offsets of the one nested mode `{layout}` at the indices {spoken(wanted)}, as three numbers.",
+        ask=f"The offsets of the one nested mode `{layout}` at the indices {spoken(indices)}, as three numbers.",
         judge="numbers",
-        operands=tuple(f"({layout})({i})" for i in wanted),
+        operands=tuple(f"({layout})({i})" for i in indices),
         starter=unknown(3),
         hints=(
             f"The inner extent is {inner}: which remainder, and how often does {inner} go into the index?",
             f"Index i is (i mod {inner}, i div {inner}).",
             f"Index {last} is ({last % inner}, {last // inner}).",
         ),
-        solution=listed(layout(i) for i in wanted),
-        why=f"They are {spoken(f'({i % inner},{i // inner})' for i in wanted)}, times ({s},{t}).",
+        solution=listed(layout(i) for i in indices),
+        why=f"They are {spoken(f'({i % inner},{i // inner})' for i in indices)}, times ({s},{t}).",
         slips=(
             (
-                listed(i // outer * s + i % outer * t for i in wanted),
+                listed(i // outer * s + i % outer * t for i in indices),
                 "the outer extent is counted first, as the rightmost in C",
             ),
-            (listed(i // inner * s + i % inner * t for i in wanted), "remainder and quotient are exchanged"),
-            (listed(i * s for i in wanted), "the inner step is taken for all of the mode"),
-            (listed(wanted), "the index is taken for the offset"),
-            (listed(i * t for i in wanted), "the outer step is taken for all of the mode"),
+            (listed(i // inner * s + i % inner * t for i in indices), "remainder and quotient are exchanged"),
+            (listed(i * s for i in indices), "the inner step is taken for all of the mode"),
+            (listed(indices), "the index is taken for the offset"),
+            (listed(i * t for i in indices), "the outer step is taken for all of the mode"),
         ),
     )
 
@@ -283,13 +283,13 @@ def another(rng: Random) -> Draft:
     """Another way to write a single mode."""
     n, d = pick(rng, (8, 12, 16, 18, 20, 24)), pick(rng, (1, 2, 3, 5))
     halves = [k for k in range(2, n) if n % k == 0]
-    given, mine = some(rng, halves, 2)
-    taken = two(given, n // given, d, given * d)
+    own, mine = some(rng, halves, 2)
+    model = two(own, n // own, d, own * d)
     right = two(mine, n // mine, d, mine * d)
     return Draft(
-        ask=f"A layout that is the same function of the index as `{n}:{d}`, with at least two modes and not `{taken}`.",
+        ask=f"A layout that is the same function of the index as `{n}:{d}`, with at least two modes and not `{model}`.",
         judge="different",
-        operands=(f"{n}:{d}", taken),
+        operands=(f"{n}:{d}", model),
         starter=two("?", "?", "?", "?"),
         hints=(
             f"Split {n} into two factors.",
@@ -302,7 +302,7 @@ def another(rng: Random) -> Draft:
             (two(mine, n // mine, d, d), "both modes keep the stride"),
             (two(mine, n // mine, n // mine * d, d), "the second mode is counted first"),
             (two(mine, n // mine, d, mine), "the second stride is the extent alone"),
-            (taken, "the layout that is given is written again"),
+            (model, "the layout that is given is written again"),
             (two(mine, n // mine, d, n * d), "the second mode starts after all elements"),
         ),
     )

@@ -204,17 +204,17 @@ def _turns(pitch: int, count: int) -> int:
 def address(rng: Random) -> Draft | None:
     """Where a swizzle leads three addresses."""
     swizzle = pick(rng, (Swizzle(3, 4, 3), Swizzle(2, 4, 3), Swizzle(1, 4, 3)))
-    given = sorted(16 * (1 + below(rng, 127)) for _ in range(3))
-    right = [swizzle(a) for a in given]
-    if len(set(given)) < 3 or any(map(int.__eq__, given[:2], right)):
+    bytes_asked = sorted(16 * (1 + below(rng, 127)) for _ in range(3))
+    right = [swizzle(a) for a in bytes_asked]
+    if len(set(bytes_asked)) < 3 or any(map(int.__eq__, bytes_asked[:2], right)):
         return None
     b, m, s = swizzle.bits, swizzle.base, swizzle.shift
     bits = f"{m + s} to {m + s + b - 1}" if b > 1 else f"{m + s}"
-    one = given[0]
+    one = bytes_asked[0]
     return Draft(
-        ask=f"The byte addresses to which `{swizzle}` leads the addresses {spoken(given)}, as three numbers.",
+        ask=f"The byte addresses to which `{swizzle}` leads the addresses {spoken(bytes_asked)}, as three numbers.",
         judge="numbers",
-        operands=tuple(f"({swizzle})({a})" for a in given),
+        operands=tuple(f"({swizzle})({a})" for a in bytes_asked),
         starter=unknown(3),
         hints=(
             "Write the address in binary; the lowest bit is bit 0.",
@@ -224,11 +224,11 @@ def address(rng: Random) -> Draft | None:
         solution=listed(right),
         why=f"The {b} bits from {m + s} up are XORed onto those from {m} up; the others stay.",
         slips=(
-            (listed(given), "the addresses are taken to stay"),
-            (listed(a ^ (a >> (m + s) & (2**b - 1)) for a in given), "the XOR goes to the lowest bits"),
-            (listed(a + ((a >> (m + s) & (2**b - 1)) << m) for a in given), "the bits are added, not XORed"),
-            (listed(a ^ ((a >> m & (2**b - 1)) << (m + s)) for a in given), "the XOR goes upward"),
-            (listed(Swizzle(b, m - 1, s)(a) for a in given), "the unit is taken for two bytes, not one"),
+            (listed(bytes_asked), "the addresses are taken to stay"),
+            (listed(a ^ (a >> (m + s) & (2**b - 1)) for a in bytes_asked), "the XOR goes to the lowest bits"),
+            (listed(a + ((a >> (m + s) & (2**b - 1)) << m) for a in bytes_asked), "the bits are added, not XORed"),
+            (listed(a ^ ((a >> m & (2**b - 1)) << (m + s)) for a in bytes_asked), "the XOR goes upward"),
+            (listed(Swizzle(b, m - 1, s)(a) for a in bytes_asked), "the unit is taken for two bytes, not one"),
             (listed(right[:2]), "one address is left out"),
         ),
     )
@@ -354,21 +354,21 @@ def trace(rng: Random, patterns: tuple[str, ...], *, padding: bool) -> Draft | N
     widest = max(count for _, count, _ in steps)
     room = rows * (width + widest) if padding else rows * width
     tried = _candidates(rows, width, widest, padding=padding)
-    found = sorted((_trace_turns(steps, rows, swizzle, pitch), name) for name, swizzle, pitch in tried)
-    par, key = found[0]
+    candidates = sorted((_trace_turns(steps, rows, swizzle, pitch), name) for name, swizzle, pitch in tried)
+    par, key = candidates[0]
     plain = f"({rows},{width}):({width},1)"
-    if par == next(turns for turns, name in found if name == plain):
+    if par == next(turns for turns, name in candidates if name == plain):
         return None
-    told = "; ".join(
+    accesses = "; ".join(
         f"{_SAID[name]} from row {first % rows}, byte {first // rows} on (lane to row + {rows}*byte: "
         f"{first} + `{access}`)"
         for name, (access, _, first) in zip(patterns, steps, strict=True)
     )
     more = f"{room - rows * width} bytes more than it needs" if padding else "no byte to spare"
-    wrong = [name for turns, name in found if turns > par]
+    wrong = [name for turns, name in candidates if turns > par]
     return Draft(
         ask=(
-            f"A tile of {rows} rows of {width} bytes. A warp accesses it like this: {told}. A layout from "
+            f"A tile of {rows} rows of {width} bytes. A warp accesses it like this: {accesses}. A layout from "
             "(row, byte) to the "
             f"byte address with which this takes the fewest turns together; there are {room} bytes, {more}."
         ),
@@ -427,15 +427,15 @@ def _candidates(rows: int, width: int, widest: int, *, padding: bool) -> list[tu
     """What is tried: the tile as it is, every swizzle that stays in it, and a padding of each row."""
     bits = (rows * width).bit_length() - 1
     plain, still = f"({rows},{width})", Swizzle(0, 4, 3)
-    found = [(f"{plain}:({width},1)", still, width)]
+    layouts = [(f"{plain}:({width},1)", still, width)]
     low = widest.bit_length() - 1
     for count in range(1, 6):
         for base in range(low, 7):
-            found += [
+            layouts += [
                 (f"S<{count},{base},{shift}> o 0 o {plain}:({width},1)", Swizzle(count, base, shift), width)
                 for shift in range(count, bits - base - count + 1)
             ]
-    return [*found, (f"{plain}:({width + widest},1)", still, width + widest)] if padding else found
+    return [*layouts, (f"{plain}:({width + widest},1)", still, width + widest)] if padding else layouts
 
 
 def _trace_turns(steps: Sequence[Step], rows: int, swizzle: Swizzle, pitch: int) -> int:

@@ -73,7 +73,7 @@ def no_composition(rng: Random) -> Draft | None:
     if cosize(b) > size(a) or composed(a, b) is not None:
         return None
     values = [a(b(i)) for i in range(size(b))]
-    shown = ", ".join(map(str, values))
+    places = ", ".join(map(str, values))
     return Draft(
         ask=_ask_composition(a, b),
         judge="lawful",
@@ -81,7 +81,7 @@ def no_composition(rng: Random) -> Draft | None:
         starter="?",
         hints=(*_HINTS, f"Write down a(b(i)) for all {size(b)} indices, and the step between neighbours."),
         solution="none",
-        why=f"a(b(i)) is {shown}. A step of b runs over the end of a mode of a in the middle, so that no strides fit.",
+        why=f"a(b(i)) is {places}. A step of b runs over the end of a mode of a in the middle, so that no strides fit.",
         slips=(
             (_naive(a, b), "the strides are multiplied, though b runs over the end of a's first mode"),
             (_rounded(a, b), "a quotient that is no integer is rounded, as published programs do"),
@@ -130,10 +130,10 @@ def broken(rng: Random) -> Draft | None:
 def composed(a: Layout, b: Layout) -> Layout | None:
     """The composition, or None if there is none."""
     try:
-        found = composition(a, b)
+        layout = composition(a, b)
     except LayoutError:
         return None
-    return found if isinstance(found, Layout) else None
+    return layout if isinstance(layout, Layout) else None
 
 
 def _pair(rng: Random) -> tuple[Layout, Layout]:
@@ -320,10 +320,10 @@ def _operands(rng: Random) -> tuple[Layout, int]:
 
 def _rest(a: Layout, target: int) -> Layout | None:
     try:
-        found = complement(a, target)
+        layout = complement(a, target)
     except LayoutError:
         return None
-    return found if isinstance(found, Layout) else None
+    return layout if isinstance(layout, Layout) else None
 
 
 def _reason(a: Layout, target: int) -> str:
@@ -433,10 +433,10 @@ def strided(rng: Random, *, exists: bool) -> Draft | None:
 
 def _divided(target: Layout, tiler: Layout) -> Layout | None:
     try:
-        found = logical_divide(target, tiler)
+        layout = logical_divide(target, tiler)
     except LayoutError:
         return None
-    return found if isinstance(found, Layout) else None
+    return layout if isinstance(layout, Layout) else None
 
 
 def stacked(rng: Random, order: tuple[int, int]) -> Draft | None:

@@ -156,8 +156,8 @@ def paper(name: str, seed: str | int = "") -> Paper:
         return Paper(name, "", pretest.items())
     text = str(seed)
     if not _SEED.fullmatch(text):
-        found = brief(text) if text else "none"
-        raise DescriptorError(f"papers: {name} must have a seed of letters and digits, as --seed 17, found {found}")
+        seed_text = brief(text) if text else "none"
+        raise DescriptorError(f"papers: {name} must have a seed of letters and digits, as --seed 17, found {seed_text}")
     return Paper(name, text, _items(name, seeded(name, text)))
 
 
@@ -165,13 +165,13 @@ def _items(name: str, rng: Random) -> tuple[Item, ...]:
     if name == "homework":
         return derivation(rng)
     if name == "cards":
-        chosen = shuffled(rng, [kind for kind in KINDS.values() if not kind.name.startswith("trace")])[:CARDS]
-        return tuple(make(kind, rng) for kind in sorted(chosen, key=lambda kind: (kind.lesson, kind.level)))
+        cards = shuffled(rng, [kind for kind in KINDS.values() if not kind.name.startswith("trace")])[:CARDS]
+        return tuple(make(kind, rng) for kind in sorted(cards, key=lambda kind: (kind.lesson, kind.level)))
     slots = shuffled(rng, FORMS[name].slots) if FORMS[name].mixed else FORMS[name].slots
-    made: list[Item] = []
+    items: list[Item] = []
     for slot in slots:
         item = make(KINDS[pick(rng, slot.kinds)], rng, slot.marks)
-        while any(item.exercise.ask == other.exercise.ask for other in made):  # the same kind may come twice
+        while any(item.exercise.ask == other.exercise.ask for other in items):  # the same kind may come twice
             item = make(KINDS[item.kind], rng, slot.marks)
-        made.append(item)
-    return tuple(made)
+        items.append(item)
+    return tuple(items)

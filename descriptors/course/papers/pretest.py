@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from descriptors.course.papers.item import Draft, Item, Kind, proved
+from descriptors.course.papers.item import Draft, Item, Kind, proved_item
 from descriptors.errors import DescriptorError
 
 
@@ -166,7 +166,7 @@ def items() -> tuple[Item, ...]:
     Raises:
         DescriptorError: if one of them is not in order.
     """
-    made = []
+    items_of_test = []
     for one in _QUESTIONS:
         starter = "?"
         hints = (
@@ -175,10 +175,10 @@ def items() -> tuple[Item, ...]:
             f"It is what lesson {one.lesson} is about.",
         )
         draft = Draft(one.ask, one.judge, one.operands, starter, hints, one.right, one.why, one.slips)
-        item = proved(Kind(one.name, one.lesson, 1, lambda rng: None), draft)
+        item = proved_item(Kind(one.name, one.lesson, 1, lambda rng: None), draft)
         if item is None or len(item.exercise.wrong) != len(one.slips):
             raise DescriptorError(
                 f"papers: every slip of the pretest must fail, found one that does not; item = {one.name}"
             )
-        made.append(item)
-    return tuple(made)
+        items_of_test.append(item)
+    return tuple(items_of_test)

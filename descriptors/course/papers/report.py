@@ -45,10 +45,10 @@ def tell_head(paper: Paper) -> str:
 
 def tell_paper(paper: Paper) -> str:
     """All questions of a paper; of the cards both sides."""
-    told = [tell_item(f"{paper.name}.{k}", item) for k, item in enumerate(paper.items, 1)]
+    texts = [tell_item(f"{paper.name}.{k}", item) for k, item in enumerate(paper.items, 1)]
     if paper.name == "cards":
-        told = [f"{one}\n{tell_key(item)}" for one, item in zip(told, paper.items, strict=True)]
-    return "\n\n".join([f"{tell_head(paper)}\n{paper.form.about}", *told])
+        texts = [f"{one}\n{tell_key(item)}" for one, item in zip(texts, paper.items, strict=True)]
+    return "\n\n".join([f"{tell_head(paper)}\n{paper.form.about}", *texts])
 
 
 def tell_item(where: str, item: Item) -> str:
@@ -90,16 +90,16 @@ def _tell_mark(mark: Mark) -> str:
     if not mark.answer:
         return f"{name}  missing"
     slip = f"\n{'':<24}perhaps: {mark.slip}" if mark.slip else ""
-    return f"{name}  {mark.answer} {mark.told}{slip}\n{'':<24}hint: {mark.item.exercise.hints[0]}"
+    return f"{name}  {mark.answer} {mark.judgement}{slip}\n{'':<24}hint: {mark.item.exercise.hints[0]}"
 
 
 def tell_class(submissions: Sequence[Submission]) -> str:
     """A class: the marks of each student, the items, the gain, the leaderboard; what there is of them."""
     parts = [_students(submissions), _items(submissions)]
-    if found := gains(submissions):
+    if rows := gains(submissions):
         lines = [
             f"  {one.misconception:<22} {one.before:>3} -> {one.after:>3} of {one.students}{_gain(one.gain)}"
-            for one in found
+            for one in rows
         ]
         parts.append("\n".join(["right before and after, by misconception", *lines]))
     if traces := board(submissions):
@@ -139,7 +139,7 @@ COLUMNS = ("student", "paper", "seed", "item", "kind", "lesson", "level", "marks
 def record_item(where: str, item: Item, *, keys: bool) -> dict[str, Any]:
     """An item: its question, and with keys what the teacher knows of it."""
     exercise = item.exercise
-    found = {
+    record = {
         "item": where,
         "kind": item.kind,
         "lesson": item.lesson,
@@ -149,12 +149,12 @@ def record_item(where: str, item: Item, *, keys: bool) -> dict[str, Any]:
         "starter": exercise.starter,
     }
     if not keys:
-        return found
+        return record
     wrong = [
         {"answer": answer, "told": told, "slip": slip}
         for (answer, told), slip in zip(exercise.wrong, item.slips, strict=True)
     ]
-    return found | {"key": exercise.solution, "why": exercise.why, "hints": list(exercise.hints), "wrong": wrong}
+    return record | {"key": exercise.solution, "why": exercise.why, "hints": list(exercise.hints), "wrong": wrong}
 
 
 def record_paper(paper: Paper, *, keys: bool = False) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def record_submission(submission: Submission) -> dict[str, Any]:
                         "right": mark.right,
                         "earned": float(mark.earned),
                         "marks": mark.item.marks,
-                        "told": mark.told,
+                        "told": mark.judgement,
                         "slip": mark.slip,
                     }
                     for mark in marks
@@ -238,9 +238,9 @@ def record_class(submissions: Sequence[Submission]) -> dict[str, Any]:
 
 def key_rows(papers: Iterable[tuple[str, Paper]]) -> list[tuple[str, ...]]:
     """The rows of a table of keys, (student, paper) by (student, paper), under ``COLUMNS``."""
-    found: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = []
     for student, paper in papers:
         for k, item in enumerate(paper.items, 1):
             numbers = (str(k), item.kind, str(item.lesson), str(item.level), str(item.marks))
-            found.append((student, paper.name, paper.seed, *numbers, item.exercise.solution))
-    return found
+            rows.append((student, paper.name, paper.seed, *numbers, item.exercise.solution))
+    return rows

@@ -75,8 +75,8 @@ def rows(submissions: Iterable[Submission]) -> list[ItemRow]:
     """A row for each kind of item of each paper, in the order of papers, then of lessons.
 
     >>> from descriptors.course.papers.submission import read
-    >>> found = rows([read("name A\\npretest.1 2")])[0]
-    >>> found.kind, found.students, found.right, found.slips
+    >>> row = rows([read("name A\\npretest.1 2")])[0]
+    >>> row.kind, row.students, row.right, row.slips
     ('leftmost first', 1, 0, (('the rightmost mode is counted first, as in C', 1),))
     """
     marks: dict[tuple[str, str], list[Mark]] = {}
@@ -84,8 +84,8 @@ def rows(submissions: Iterable[Submission]) -> list[ItemRow]:
         for paper, items in one.marks:
             for mark in items:
                 marks.setdefault((paper.name, mark.item.kind), []).append(mark)
-    found = [_row(paper, kind, several) for (paper, kind), several in marks.items()]
-    return sorted(found, key=lambda row: (list(FORMS).index(row.paper), row.lesson))
+    rows_told = [_row(paper, kind, several) for (paper, kind), several in marks.items()]
+    return sorted(rows_told, key=lambda row: (list(FORMS).index(row.paper), row.lesson))
 
 
 def _row(paper: str, kind: str, marks: Sequence[Mark]) -> ItemRow:
@@ -127,9 +127,9 @@ def board(submissions: Iterable[Submission]) -> list[tuple[str, int, int]]:
     >>> board([])
     []
     """
-    found = []
+    places = []
     for one in submissions:
         overs = [mark.over for mark in one.of("lab2") if mark.over is not None]
         if one.of("lab2"):
-            found.append((one.name, len(overs), sum(overs)))
-    return sorted(found, key=lambda row: (-row[1], row[2], row[0]))
+            places.append((one.name, len(overs), sum(overs)))
+    return sorted(places, key=lambda row: (-row[1], row[2], row[0]))

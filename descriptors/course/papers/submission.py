@@ -59,7 +59,7 @@ class Mark:
         where: the item, as ``lab1.3``.
         item: the question.
         answer: what was handed in; "" for nothing.
-        told: what is wrong with it; None if it is right.
+        judgement: what is wrong with it; None if it is right.
         slip: the mistake that leads to it, where that is known.
         earned: its marks.
         over: of a trace the turns beyond the par; None where there are none to count.
@@ -68,7 +68,7 @@ class Mark:
     where: str
     item: Item
     answer: str
-    told: str | None
+    judgement: str | None
     slip: str | None
     earned: Fraction
     over: int | None = None
@@ -76,7 +76,7 @@ class Mark:
     @property
     def right(self) -> bool:
         """Whether the answer is right."""
-        return self.told is None
+        return self.judgement is None
 
 
 def marked(where: str, item: Item, answer: str) -> Mark:
@@ -89,16 +89,24 @@ def marked(where: str, item: Item, answer: str) -> Mark:
     """
     if not answer.strip():
         return Mark(where, item, "", "is missing", None, Fraction(0))
-    told = grade(item.exercise, answer)
-    share = Fraction(1) if told is None else _part(item, answer, told)
-    return Mark(where, item, answer, told, item.slip(answer) if told else None, share * item.marks, _over(item, answer))
+    judgement = grade(item.exercise, answer)
+    share = Fraction(1) if judgement is None else _part(item, answer, judgement)
+    return Mark(
+        where,
+        item,
+        answer,
+        judgement,
+        item.slip(answer) if judgement else None,
+        share * item.marks,
+        _over(item, answer),
+    )
 
 
-def _part(item: Item, answer: str, told: str) -> Fraction:
+def _part(item: Item, answer: str, judgement: str) -> Fraction:
     exercise = item.exercise
     if exercise.judge == "numbers" and len(exercise.operands) > 1:
         return _numbers(answer, exercise.operands)
-    fields = _FIELDS.search(told) if exercise.judge == "word of" else None
+    fields = _FIELDS.search(judgement) if exercise.judge == "word of" else None
     return Fraction(1, 2) if fields and "," not in fields[1] else Fraction(0)
 
 
@@ -118,10 +126,10 @@ def _over(item: Item, answer: str) -> int | None:
         return None
     tile, room, par, *steps = item.exercise.operands
     try:
-        found = turns_of(answer, tile, room, steps)
+        turns = turns_of(answer, tile, room, steps)
     except LayoutError:  # which the errors of descriptors are too
         return None
-    return None if isinstance(found, str) else found - par
+    return None if isinstance(turns, str) else turns - par
 
 
 #: The most bytes of a file: answers are short.
@@ -184,14 +192,14 @@ def read(text: str, name: str = "", seed: str = "") -> Submission:
                     f"answers: a line must begin with name, seed or an item of {known}, found {brief(first)} "
                     f"in line {number}"
                 )
-            found = papers.setdefault(where, paper(where, seed))
-            if found.seed != seed and where not in FIXED:
+            sheet = papers.setdefault(where, paper(where, seed))
+            if sheet.seed != seed and where not in FIXED:
                 raise DescriptorError(
-                    f"answers: {where} must have one seed, found {found.seed} and {brief(seed)} in line {number}"
+                    f"answers: {where} must have one seed, found {sheet.seed} and {brief(seed)} in line {number}"
                 )
-            if item not in {str(k + 1) for k in range(len(found.items))}:
+            if item not in {str(k + 1) for k in range(len(sheet.items))}:
                 raise DescriptorError(
-                    f"answers: {where} has items 1 to {len(found.items)}, found {item[:20] or 'none'} in line {number}"
+                    f"answers: {where} has items 1 to {len(sheet.items)}, found {item[:20] or 'none'} in line {number}"
                 )
             answers[first] = rest
     if not answers:
@@ -219,25 +227,25 @@ def read_file(path: Path, seed: str = "") -> Submission:
         raise DescriptorError(f"{error}; file = {path}") from error
 
 
-def gathered(submissions: Iterable[Submission]) -> list[Submission]:
+def by_student(submissions: Iterable[Submission]) -> list[Submission]:
     """One value for each student, in the order of their first file: a pretest and a posttest come weeks apart.
 
     Raises:
         DescriptorError: if a student handed in a paper twice.
 
-    >>> [len(one.marks) for one in gathered([read("name A\\npretest.1 2"), read("name A\\nposttest.1 16")])]
+    >>> [len(one.marks) for one in by_student([read("name A\\npretest.1 2"), read("name A\\nposttest.1 16")])]
     [2]
     """
-    found: dict[str, Submission] = {}
+    handed: dict[str, Submission] = {}
     for one in submissions:
-        before = found.get(one.name, Submission(one.name, ()))
+        before = handed.get(one.name, Submission(one.name, ()))
         for paper_, _ in one.marks:
             if before.of(paper_.name):
                 raise DescriptorError(
                     f"answers: a student must hand in a paper once, found two of {one.name}; paper = {paper_.name}"
                 )
-        found[one.name] = Submission(one.name, before.marks + one.marks)
-    return list(found.values())
+        handed[one.name] = Submission(one.name, before.marks + one.marks)
+    return list(handed.values())
 
 
 def _why(error: Exception) -> str:
@@ -253,7 +261,7 @@ def _lines(text: str) -> Iterator[tuple[int, str, str]]:
             yield number, first, rest[0].strip() if rest else ""
 
 
-def _marks(found: Paper, answers: dict[str, str]) -> Iterator[Mark]:
-    for number, item in enumerate(found.items, 1):
-        where = f"{found.name}.{number}"
+def _marks(paper_: Paper, answers: dict[str, str]) -> Iterator[Mark]:
+    for number, item in enumerate(paper_.items, 1):
+        where = f"{paper_.name}.{number}"
         yield marked(where, item, answers.get(where, ""))

@@ -23,7 +23,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from descriptors.course.judges.tiles import derived_tile
-from descriptors.course.papers.item import DRAWS, Draft, Item, Kind, below, pick, proved
+from descriptors.course.papers.item import DRAWS, Draft, Item, Kind, below, pick, proved_item
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.derivation import Derivation
@@ -96,13 +96,13 @@ CALLED = {"stride_byte_offset": "stride byte offset (SBO)", "leading_byte_offset
 def field(rng: Random, major: MajorName, name: str) -> Draft | None:
     """One of the two strides of the word, in bytes."""
     tile = draw_tile(rng, major, ("none", "32B", "64B", "128B"))
-    derived = derived_tile(*tile)
-    values = {one: getattr(derived.descriptor, one) for one in CALLED}
+    derivation = derived_tile(*tile)
+    values = {one: getattr(derivation.descriptor, one) for one in CALLED}
     right = values[name]
-    if name in derived.dont_care or right == 0:
+    if name in derivation.dont_care or right == 0:
         return None
     (other,) = (value for one, value in values.items() if one != name)
-    span = derived.swizzle.span_bytes
+    span = derivation.swizzle.span_bytes
     first, second = ("a group of 8 rows", "16 bytes of K") if major == "K" else ("8 of K", "one span of MN")
     return Draft(
         ask=f"The {CALLED[name]} of {tile_text(tile)}: in bytes.",
@@ -115,7 +115,7 @@ def field(rng: Random, major: MajorName, name: str) -> Draft | None:
             f"The {'rows' if major == 'K' else 'lines'} of an atom take 8*{span} = {8 * span} bytes.",
         ),
         solution=str(right),
-        why=f"The canonical form of the operand is `{derived.canonical}` in units of 16 bytes.",
+        why=f"The canonical form of the operand is `{derivation.canonical}` in units of 16 bytes.",
         slips=(
             (str(right // 16), "units of 16 bytes are taken for bytes"),
             (str(other or 16), "LBO and SBO are exchanged"),
@@ -130,8 +130,8 @@ def field(rng: Random, major: MajorName, name: str) -> Draft | None:
 def word(rng: Random, major: MajorName, *, inside: bool = False) -> Draft | None:
     """The word of the first operand of a tile, or of one inside it."""
     tile, base = draw_tile(rng, major), ALIGNED * below(rng, 160)
-    derived = derived_tile(*tile)
-    rows, columns = len(derived.offsets_bytes()), len(derived.offsets_bytes()[0])
+    derivation = derived_tile(*tile)
+    rows, columns = len(derivation.offsets_bytes()), len(derivation.offsets_bytes()[0])
     i, k = (below(rng, rows), below(rng, columns)) if inside else (0, 0)
     if (inside and i + k == 0) or base + 16 * tile[0][0] * tile[0][1] >= 1 << 18:
         return None
@@ -140,8 +140,8 @@ def word(rng: Random, major: MajorName, *, inside: bool = False) -> Draft | None
 
 def word_draft(tile: Tile, base: int, i: int, k: int) -> Draft:
     """The question for the word of operand (i, k) of a tile at an address."""
-    derived = derived_tile(*tile)
-    start = base + derived.offset_of(i, k)
+    derivation = derived_tile(*tile)
+    start = base + derivation.offset_of(i, k)
     fields = WORDS["sm90"]
     return Draft(
         ask=(
@@ -156,18 +156,18 @@ def word_draft(tile: Tile, base: int, i: int, k: int) -> Draft:
             "Fields: start address from bit 0, LBO from bit 16, SBO from bit 32, swizzle from bit 62; "
             "addresses and offsets "
             "in units of 16 bytes.",
-            f"The operand starts at {hex(start)}; SBO is {derived.descriptor.stride_byte_offset} bytes.",
+            f"The operand starts at {hex(start)}; SBO is {derivation.descriptor.stride_byte_offset} bytes.",
             "The swizzle codes of wgmma: 0 none, 1 128B, 2 64B, 3 32B.",
         ),
-        solution=f"0x{derived.word(i, k, base=base):016x}",
-        why=_fields(derived, start),
-        slips=tuple((f"0x{fields.encode(**values):016x}", slip) for values, slip in _mistakes(derived, base, start)),
+        solution=f"0x{derivation.word(i, k, base=base):016x}",
+        why=_fields(derivation, start),
+        slips=tuple((f"0x{fields.encode(**values):016x}", slip) for values, slip in _mistakes(derivation, base, start)),
     )
 
 
-def values_of(derived: Derivation, start: int) -> dict[str, Any]:
+def values_of(derivation: Derivation, start: int) -> dict[str, Any]:
     """The fields of a word, in bytes."""
-    one = derived.descriptor
+    one = derivation.descriptor
     return {
         "start_address": start,
         "leading_byte_offset": one.leading_byte_offset,
@@ -176,12 +176,12 @@ def values_of(derived: Derivation, start: int) -> dict[str, Any]:
     }
 
 
-def _mistakes(derived: Derivation, base: int, start: int) -> list[tuple[dict[str, Any], str]]:
+def _mistakes(derivation: Derivation, base: int, start: int) -> list[tuple[dict[str, Any], str]]:
     """Fields as mistakes leave them."""
-    right = values_of(derived, start)
+    right = values_of(derivation, start)
     sbo, lbo = right["stride_byte_offset"], right["leading_byte_offset"]
-    modes = type(derived.swizzle)
-    turned = {"64B": modes.B32, "32B": modes.B64, "128B": modes.B64, "none": modes.B128}[str(derived.swizzle)]
+    modes = type(derivation.swizzle)
+    turned = {"64B": modes.B32, "32B": modes.B64, "128B": modes.B64, "none": modes.B128}[str(derivation.swizzle)]
     return [
         (right | {"stride_byte_offset": sbo // 16}, "SBO is divided by 16 twice"),
         (right | {"stride_byte_offset": lbo, "leading_byte_offset": sbo}, "LBO and SBO are exchanged"),
@@ -193,24 +193,24 @@ def _mistakes(derived: Derivation, base: int, start: int) -> list[tuple[dict[str
     ]
 
 
-def _fields(derived: Derivation, start: int) -> str:
+def _fields(derivation: Derivation, start: int) -> str:
     named = {"start_address": "start", "leading_byte_offset": "LBO", "stride_byte_offset": "SBO"}
-    values = values_of(derived, start)
+    values = values_of(derivation, start)
     parts = [f"{named[name]} {values[name]} = {values[name] // 16}*16" for name in named]
-    ignored = " (LBO is ignored here)" if "leading_byte_offset" in derived.dont_care else ""
-    return f"{', '.join(parts)}, swizzle {derived.swizzle}{ignored}."
+    ignored = " (LBO is ignored here)" if "leading_byte_offset" in derivation.dont_care else ""
+    return f"{', '.join(parts)}, swizzle {derivation.swizzle}{ignored}."
 
 
 def advance(rng: Random) -> Draft | None:
     """How far an operand begins after the first."""
     tile = draw_tile(rng, pick(rng, ("K", "K", "MN")))
-    derived = derived_tile(*tile)
-    offsets = derived.offsets_bytes()
+    derivation = derived_tile(*tile)
+    offsets = derivation.offsets_bytes()
     i, k = below(rng, len(offsets)), below(rng, len(offsets[0]))
-    right, (reads, depth), each = derived.offset_of(i, k), tile[4], bytes_of(tile)
+    right, (reads, depth), each = derivation.offset_of(i, k), tile[4], bytes_of(tile)
     if k == 0 or right == 0:
         return None
-    span = derived.swizzle.span_bytes
+    span = derivation.swizzle.span_bytes
     return Draft(
         ask=f"How many bytes after the first operand begins operand ({i}, {k}), counted from 0, of {tile_text(tile)}?",
         judge="advance",
@@ -228,7 +228,7 @@ def advance(rng: Random) -> Draft | None:
             (str(right // each), "elements are taken for bytes"),
             (str((i * reads * tile[0][1] + k * depth) * each), "the tile is taken to be stored row after row"),
             (str((i * reads + k * depth * tile[0][0]) * each), "the tile is taken to be stored column after column"),
-            (str(derived.offset_of(0, k)), "the direction MN is left out"),
+            (str(derivation.offset_of(0, k)), "the direction MN is left out"),
             (str(k * 32), "each step of K is taken for 32 bytes, over the end of an atom too"),
         ),
     )
@@ -237,13 +237,13 @@ def advance(rng: Random) -> Draft | None:
 def mend(rng: Random) -> Draft | None:
     """A word that is wrong in one field: how many elements it misses is told."""
     tile, base = draw_tile(rng, pick(rng, ("K", "MN"))), ALIGNED * (1 + below(rng, 63))
-    derived = derived_tile(*tile)
-    right, fields = values_of(derived, base), WORDS["sm90"]
-    ills = _ills(derived, base)
+    derivation = derived_tile(*tile)
+    right, fields = values_of(derivation, base), WORDS["sm90"]
+    ills = _ills(derivation, base)
     name, broken, what = pick(rng, ills)
-    word, key = fields.encode(**right | {name: broken}), derived.word(0, 0, base=base)
+    word, key = fields.encode(**right | {name: broken}), derivation.word(0, 0, base=base)
     missed = diff(
-        word, derived.smem_tile, "sm90", dtype=derived.element, major=derived.major, shape=derived.mma,
+        word, derivation.smem_tile, "sm90", dtype=derivation.element, major=derivation.major, shape=derivation.mma,
         subtile=(0, 0), base=base,
     ).differing  # fmt: skip
     if not missed or word == key:
@@ -253,7 +253,7 @@ def mend(rng: Random) -> Draft | None:
         ask=(
             f"The sm90 descriptor `0x{word:016x}` is meant for the first operand of {tile_text(tile)}. The tile "
             f"lies at {hex(base)}. "
-            f"One field is wrong: {missed} of {product(derived.mma)} elements are read from elsewhere. The "
+            f"One field is wrong: {missed} of {product(derivation.mma)} elements are read from elsewhere. The "
             "word that is right."
         ),
         judge="word of",
@@ -272,11 +272,11 @@ def mend(rng: Random) -> Draft | None:
     )
 
 
-def _ills(derived: Derivation, base: int) -> list[tuple[str, Any, str]]:
+def _ills(derivation: Derivation, base: int) -> list[tuple[str, Any, str]]:
     """Fields as they are spoilt in practice: the field, its value in bytes, what happened."""
-    one, modes = derived.descriptor, type(derived.swizzle)
-    sbo, lbo, span = one.stride_byte_offset, one.leading_byte_offset, derived.swizzle.span_bytes
-    other = {modes.B32: modes.B64, modes.B64: modes.B32, modes.B128: modes.B64}[derived.swizzle]
+    one, modes = derivation.descriptor, type(derivation.swizzle)
+    sbo, lbo, span = one.stride_byte_offset, one.leading_byte_offset, derivation.swizzle.span_bytes
+    other = {modes.B32: modes.B64, modes.B64: modes.B32, modes.B128: modes.B64}[derivation.swizzle]
     ills: list[tuple[str, Any, str]] = [
         ("stride_byte_offset", span, "SBO was one line, not the eight of an atom"),
         ("stride_byte_offset", 2 * sbo, "SBO skipped every second atom"),
@@ -286,7 +286,7 @@ def _ills(derived: Derivation, base: int) -> list[tuple[str, Any, str]]:
         ("swizzle", modes.NONE, "the swizzle was left out"),
         ("base_offset", 1, "the base offset was set though the tile is aligned"),
     ]
-    if "leading_byte_offset" not in derived.dont_care and lbo:
+    if "leading_byte_offset" not in derivation.dont_care and lbo:
         ills.append(("leading_byte_offset", 16, "LBO was 16, as where it is ignored"))
         ills.append(("leading_byte_offset", sbo, "LBO was the value of SBO"))
     return ills
@@ -355,8 +355,8 @@ MARKS = (2, 2, 2, 3, 2, 4)
 def stage_draft(tile: Tile, name: str) -> Draft:
     """The question for one step of a tile."""
     question, *hints, why = STEPS[name]
-    derived = derived_tile(*tile)
-    right = _plain(getattr(derived, name))
+    derivation = derived_tile(*tile)
+    right = _plain(getattr(derivation, name))
     return Draft(
         ask=f"{question}, without the swizzle, of {tile_text(tile)}.",
         judge="stage",
@@ -370,10 +370,10 @@ def stage_draft(tile: Tile, name: str) -> Draft:
 
 
 def _slips(tile: Tile, name: str, right: Layout) -> list[tuple[str, str]]:
-    derived, each = derived_tile(*tile), bytes_of(tile)
-    steps = {one: _plain(getattr(derived, one)) for one in STEPS}
-    turned = plain(tile_to_shape(derived.atom, tile[0], (1, 0)))
-    found = {
+    derivation, each = derived_tile(*tile), bytes_of(tile)
+    steps = {one: _plain(getattr(derivation, one)) for one in STEPS}
+    turned = plain(tile_to_shape(derivation.atom, tile[0], (1, 0)))
+    mistakes = {
         "smem_tile": (turned, "the atoms are stacked along K first"),
         "partitioned": (steps["smem_tile"], "the tile is not cut"),
         "recast": (steps["partitioned"], "the unit is still the element"),
@@ -382,7 +382,7 @@ def _slips(tile: Tile, name: str, right: Layout) -> list[tuple[str, str]]:
     }[name]
     mn, k = tile[0]
     return [
-        (str(found[0]), found[1]),
+        (str(mistakes[0]), mistakes[1]),
         (str(_scaled(right, each)), "bytes are taken for the unit"),
         (str(_scaled(right, 2)), "every step is doubled"),
         (f"({mn},{k}):({k},1)", "the tile is taken to be stored row after row"),
@@ -393,9 +393,9 @@ def _slips(tile: Tile, name: str, right: Layout) -> list[tuple[str, str]]:
 
 
 def _plain(layout: Any) -> Layout:
-    found = plain(layout)
-    assert isinstance(found, Layout)
-    return found
+    plain_layout = plain(layout)
+    assert isinstance(plain_layout, Layout)
+    return plain_layout
 
 
 def _scaled(layout: Layout, factor: int) -> Layout:
@@ -433,7 +433,7 @@ def derivation(rng: Random) -> tuple[Item, ...]:
         drafts.append(word_draft(tile, ALIGNED * (1 + below(rng, 95)), *place))
         whole: list[Item] = []
         for name, draft, marks in zip((*NAMES, "6 word"), drafts, MARKS, strict=True):
-            item = proved(Kind(name, 11, 3, lambda rng: None), draft, marks)
+            item = proved_item(Kind(name, 11, 3, lambda rng: None), draft, marks)
             if item is None:  # seen at once where the tile has too few atoms to mistake their order
                 break
             whole.append(item)

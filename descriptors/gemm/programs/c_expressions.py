@@ -88,19 +88,19 @@ def _swizzle(d: Derivation) -> tuple[int, int] | None:
 
 def _terms(mode: Layout, name: str, width: int) -> list[Term]:
     leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
-    found, divisor = [], 1
+    terms, divisor = [], 1
     for i, (extent, stride) in enumerate(leaves):
         assert isinstance(stride, int)
-        found.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride * width))
+        terms.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride * width))
         divisor *= extent
-    return found
+    return terms
 
 
-def row_and_column(held: Layout, rows: int) -> tuple[str, str]:
+def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
     """Two expressions in ``thread`` and ``value``.
 
     Args:
-        held: (thread, value) to row + rows * column, each of its strides within a column or of whole columns.
+        layout: (thread, value) to row + rows * column, each of its strides within a column or of whole columns.
         rows: how many rows the fragment has.
 
     >>> from layoutalg import fragment
@@ -109,7 +109,7 @@ def row_and_column(held: Layout, rows: int) -> tuple[str, str]:
     """
     terms: dict[str, list[str]] = {"row": [], "column": []}
     for index, what in enumerate(("thread", "value")):
-        before, mode = 1, flatten(held[index])
+        before, mode = 1, flatten(layout[index])
         for extent, step in zip(_listed(mode.shape), _listed(mode.stride), strict=True):
             at = f"{what} / {before} % {extent}" if before > 1 else f"{what} % {extent}"
             kind, times = ("row", step) if step < rows else ("column", step // rows)

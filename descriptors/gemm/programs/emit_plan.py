@@ -3,8 +3,8 @@
 Law: the text names the plan that it came from, in its first lines.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)
->>> made.headline in emit_plan(made, "header", "gemm")
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)
+>>> example.headline in emit_plan(example, "header", "gemm")
 True
 """
 
@@ -21,33 +21,33 @@ from descriptors.text import extents_text
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
 
-def _alone(made: Plan) -> Plan:
+def _alone(plan: Plan) -> Plan:
     """A plan whose CTAs share no copies: loops and kernels free a stage for their own CTA, or pair, alone.
 
     Raises:
         DescriptorError: if they do.
     """
-    if made.asked.cluster != (1, 1):
-        found = extents_text(made.asked.cluster)
-        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {found}; header has its numbers")
-    return made
+    if plan.asked.cluster != (1, 1):
+        cluster = extents_text(plan.asked.cluster)
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}; header has its numbers")
+    return plan
 
 
-def _cuda(made: Plan, name: str) -> str:
+def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    return sm90_kernel.kernel(made, name) if made.asked.arch == "sm90" else sm100_kernel.kernel(_alone(made), name)
+    return sm90_kernel.kernel(plan, name) if plan.asked.arch == "sm90" else sm100_kernel.kernel(_alone(plan), name)
 
 
-def _ptx(made: Plan, name: str) -> str:
+def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
-    return (inner_loop_ptx.write_wgmma if made.asked.arch == "sm90" else inner_loop_ptx.write_tcgen05)(
-        _alone(made), name
+    return (inner_loop_ptx.write_wgmma if plan.asked.arch == "sm90" else inner_loop_ptx.write_tcgen05)(
+        _alone(plan), name
     )
 
 
-def _cutedsl(made: Plan, name: str) -> str:
+def _cutedsl(plan: Plan, name: str) -> str:
     """The inner loop."""
-    return inner_loop_cutedsl.write(_alone(made), name)
+    return inner_loop_cutedsl.write(_alone(plan), name)
 
 
 #: Who writes a plan in each language.

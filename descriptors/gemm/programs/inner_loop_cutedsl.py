@@ -6,8 +6,8 @@ are the plan's words.
 Law: the text holds the layouts of both operands as they lie in shared memory.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
->>> [line.strip() for line in write(made, "gemm").splitlines() if "make_layout(((8, 8)" in line]
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+>>> [line.strip() for line in write(example, "gemm").splitlines() if "make_layout(((8, 8)" in line]
 ['cute.make_layout(((8, 8), (64, 1), (1, 2)), stride=((64, 512), (1, 0), (0, 4096))),']
 """
 
@@ -128,18 +128,22 @@ def write(plan: Plan, name: str) -> str:
     """
     recipe(plan.b.derivation, name)  # it refuses what is no identifier
     _check(plan)
-    loop, held = plan.asked, plan.accumulators
+    loop, accumulators = plan.asked, plan.accumulators
     m, n, k = loop.blocks
     values: dict[str, object] = {
         "title": plan.headline, "name": name, "what": counted(m * n * k, "instruction") + " a stage",
         "operation": _operation(plan), "a": _tensor(plan, plan.a, name), "b": _tensor(plan, plan.b, name),
         "k_blocks": k, "d": _TYPES[loop.d],
     }  # fmt: skip
-    if isinstance(held, Registers):
-        values |= {"module": "warpgroup", "atoms": f", ({held.warpgroups}, 1, 1)", "warpgroups": held.warpgroups}
+    if isinstance(accumulators, Registers):
+        values |= {
+            "module": "warpgroup",
+            "atoms": f", ({accumulators.warpgroups}, 1, 1)",
+            "warpgroups": accumulators.warpgroups,
+        }
         values |= {"m": loop.tile[0], "n": loop.tile[1]}
         return (_HEAD + _SM90).format(**values)
-    return (_HEAD + _SM100).format(**values, **_blackwell(plan, held))
+    return (_HEAD + _SM100).format(**values, **_blackwell(plan, accumulators))
 
 
 def _check(plan: Plan) -> None:
@@ -191,7 +195,7 @@ def _tensor(plan: Plan, side: StagedOperand, name: str) -> str:
     )"""
 
 
-def _blackwell(plan: Plan, held: TensorColumns) -> dict[str, object]:
+def _blackwell(plan: Plan, accumulators: TensorColumns) -> dict[str, object]:
     loop, copied = plan.asked, ""
     if plan.scales is not None:
         copied = "\n    The scale factors have been copied into their columns."
@@ -199,7 +203,7 @@ def _blackwell(plan: Plan, held: TensorColumns) -> dict[str, object]:
     return {
         "module": "tcgen05", "atoms": "", "m": loop.extents[0], "n": loop.extents[1], "k": loop.extents[2],
         "a_rows": loop.extents[0] // loop.cta_group, "b_rows": loop.extents[1] // loop.cta_group,
-        "firsts": held.firsts, "m_blocks": loop.blocks[0], "n_blocks": loop.blocks[1],
+        "firsts": accumulators.firsts, "m_blocks": loop.blocks[0], "n_blocks": loop.blocks[1],
         "a_factors": _factors(plan, 0), "b_factors": _factors(plan, 1),
         "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip

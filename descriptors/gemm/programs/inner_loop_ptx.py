@@ -15,8 +15,8 @@ nothing else.
 >>> print(frame("sm90", "gemm", "a plan", [], ["ret;"]).splitlines()[2])
 .target sm_90a
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
->>> [line.strip() for line in write_wgmma(made, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+>>> [line.strip() for line in write_wgmma(example, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
 ['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
 """
 
@@ -123,8 +123,8 @@ def stage_word(target: str, first: str, step: str, side: StagedOperand) -> list[
     """The word of a stage: where the operand starts there, put into its field, and all other fields of the word.
 
     >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
-    >>> stage_word("%a", "%a_first", "%step", made.a)[-1]
+    >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+    >>> stage_word("%a", "%a_first", "%step", example.a)[-1]
     'or.b64 %a, %a, 0x4000004000010000;'
     """
     rest = word_text(side.word & ~START_FIELD)
@@ -167,19 +167,26 @@ def write_wgmma(plan: Plan, name: str) -> str:
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("wgmma")][::5]
     ['wgmma.fence.sync.aligned;', 'wgmma.commit_group.sync.aligned;']
     """
-    held = plan.accumulators
-    assert isinstance(held, Registers)
-    body = [*_wgmma_begin(plan, name, held), "loop:", *_wgmma_stage(plan, held), *_wgmma_end(plan, held)]
-    return frame("sm90", name, f"{plan.headline}: the loop of a warpgroup", _wgmma_registers(plan, held), body)
+    accumulators = plan.accumulators
+    assert isinstance(accumulators, Registers)
+    body = [
+        *_wgmma_begin(plan, name, accumulators),
+        "loop:",
+        *_wgmma_stage(plan, accumulators),
+        *_wgmma_end(plan, accumulators),
+    ]
+    return frame("sm90", name, f"{plan.headline}: the loop of a warpgroup", _wgmma_registers(plan, accumulators), body)
 
 
-def _wgmma_registers(plan: Plan, held: Registers) -> list[str]:
+def _wgmma_registers(plan: Plan, accumulators: Registers) -> list[str]:
     loads = (
-        [] if plan.loads is None else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, held)}>, %at, %item;"]
+        []
+        if plan.loads is None
+        else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, accumulators)}>, %at, %item;"]
     )
     kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[plan.asked.d]
     return [
-        f".reg .{kind} %d<{held.each * plan.line.registers}>;",
+        f".reg .{kind} %d<{accumulators.each * plan.line.registers}>;",
         *loads,
         ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %step, %out, %start;",
@@ -187,27 +194,27 @@ def _wgmma_registers(plan: Plan, held: Registers) -> list[str]:
     ]
 
 
-def _own_blocks(plan: Plan, held: Registers) -> int:
-    return plan.asked.blocks[0] // held.warpgroups
+def _own_blocks(plan: Plan, accumulators: Registers) -> int:
+    return plan.asked.blocks[0] // accumulators.warpgroups
 
 
-def _wgmma_begin(plan: Plan, name: str, held: Registers) -> Iterator[str]:
+def _wgmma_begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
     """Words of the first stage, for this warpgroup, wherever shared memory begins."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     if plan.loads is None:
         yield f"add.u64 %a_first, %start, {plan.a.word & START_FIELD};"
-        yield from linear("%step", "%group", plan.a.mn_steps[: held.warpgroups])
+        yield from linear("%step", "%group", plan.a.mn_steps[: accumulators.warpgroups])
         yield "add.u64 %a_first, %a_first, %step;"
     yield f"add.u64 %b_first, %start, {plan.b.word & START_FIELD};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
     zero = "0f00000000" if plan.asked.d == "f32" else "0"
     kind = "f32" if plan.asked.d == "f32" else "b32"
-    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(held.each * plan.line.registers))
+    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(accumulators.each * plan.line.registers))
 
 
-def _wgmma_stage(plan: Plan, held: Registers) -> Iterator[str]:
+def _wgmma_stage(plan: Plan, accumulators: Registers) -> Iterator[str]:
     full, empty, _ = barriers(plan)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
@@ -218,20 +225,22 @@ def _wgmma_stage(plan: Plan, held: Registers) -> Iterator[str]:
             yield from linear("%step", "%stage", side.stage_steps)
             yield from stage_word(f"%{low}", f"%{low}_first", "%step", side)
     if plan.loads is not None:
-        for j in range(_own_blocks(plan, held)):
+        for j in range(_own_blocks(plan, accumulators)):
             for k in range(plan.asked.blocks[2]):
-                yield from _load_a(plan.loads, plan.a, j * held.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS)
+                yield from _load_a(
+                    plan.loads, plan.a, j * accumulators.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS
+                )
     yield "setp.ne.u32 %p, %tile, 0;"
     yield "wgmma.fence.sync.aligned;"
     for k in range(plan.asked.blocks[2]):
-        yield from _wgmma_block(plan, held, k)
+        yield from _wgmma_block(plan, accumulators, k)
     yield from ("wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;")
     yield "mbarrier.arrive.shared::cta.b64 _, [%empty];"
 
 
-def _wgmma_block(plan: Plan, held: Registers, k: int) -> Iterator[str]:
+def _wgmma_block(plan: Plan, accumulators: Registers, k: int) -> Iterator[str]:
     """Every accumulator of this warpgroup, in one K block."""
-    own, count = _own_blocks(plan, held), plan.line.registers
+    own, count = _own_blocks(plan, accumulators), plan.line.registers
     for n, step in enumerate(plan.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {step + plan.b.k_steps[k]};"
         for j in range(own):
@@ -239,7 +248,7 @@ def _wgmma_block(plan: Plan, held: Registers, k: int) -> Iterator[str]:
             line = _renumbered(plan.ptx, "d", first)
             if plan.loads is None:
                 # The first of this warpgroup's M blocks is in the word already.
-                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * held.warpgroups] + plan.a.k_steps[k]};"
+                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * accumulators.warpgroups] + plan.a.k_steps[k]};"
             else:
                 line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
             yield line.replace("%p", "%p" if k == 0 else "%always")
@@ -280,9 +289,9 @@ def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: i
     yield "}"
 
 
-def _wgmma_end(plan: Plan, held: Registers) -> Iterator[str]:
+def _wgmma_end(plan: Plan, accumulators: Registers) -> Iterator[str]:
     """The end of the loop, and every register of each thread stored."""
-    count = held.each * plan.line.registers
+    count = accumulators.each * plan.line.registers
     yield from next_stage(plan.stages, "loop")
     yield f"mul.wide.u32 %step, %thread, {4 * count};"
     yield "add.u64 %out, %out, %step;"
@@ -306,18 +315,23 @@ def write_tcgen05(plan: Plan, name: str) -> str:
     >>> [line.strip() for line in text.splitlines() if line.strip().startswith("tcgen05.alloc")]
     ['tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%smem_tmem], 32;']
     """
-    held = plan.accumulators
-    assert isinstance(held, TensorColumns)
-    body = [*_tcgen05_begin(plan, name, held), "loop:", *_tcgen05_stage(plan, held), *next_stage(plan.stages, "loop")]
-    body += [*_commit(plan, "%smem_done"), "all:", *_tcgen05_end(plan, held)]
+    accumulators = plan.accumulators
+    assert isinstance(accumulators, TensorColumns)
+    body = [
+        *_tcgen05_begin(plan, name, accumulators),
+        "loop:",
+        *_tcgen05_stage(plan, accumulators),
+        *next_stage(plan.stages, "loop"),
+    ]
+    body += [*_commit(plan, "%smem_done"), "all:", *_tcgen05_end(plan, accumulators)]
     title = f"{plan.headline}: the loop of a CTA, assembled, never run"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
-    return frame("sm100", name, title, _tcgen05_registers(held), body, pair)
+    return frame("sm100", name, title, _tcgen05_registers(accumulators), body, pair)
 
 
-def _tcgen05_registers(held: TensorColumns) -> list[str]:
+def _tcgen05_registers(accumulators: TensorColumns) -> list[str]:
     return [
-        f".reg .b32 %v<{held.readout.values}>;",
+        f".reg .b32 %v<{accumulators.readout.values}>;",
         ".reg .b32 %thread, %warp, %smem, %smem_done, %smem_tmem, %tmem, %d_tmem, %idesc, %sfa_tmem, %sfb_tmem;",
         ".reg .b32 %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty, %rank, %lane;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %s_desc, %step, %out, %start;",
@@ -337,14 +351,14 @@ def _together(plan: Plan) -> list[str]:
     return ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;"]
 
 
-def _tcgen05_begin(plan: Plan, name: str, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_begin(plan: Plan, name: str, accumulators: TensorColumns) -> Iterator[str]:
     """Columns, for which the whole first warp asks, and the words of the first stage."""
     group, (_, _, done) = _group(plan), barriers(plan)
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
     yield from (f"add.u32 %smem_done, %smem, {done};", f"add.u32 %smem_tmem, %smem, {done + 8};")
     yield from ("setp.ne.u32 %other, %warp, 0;", "@%other bra allocated;")
-    yield f"tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {held.plan.allocate};"
+    yield f"tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {accumulators.plan.allocate};"
     yield f"tcgen05.relinquish_alloc_permit.{group}.sync.aligned;"
     yield from (
         "allocated:",
@@ -361,7 +375,7 @@ def _tcgen05_begin(plan: Plan, name: str, held: TensorColumns) -> Iterator[str]:
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
 
 
-def _tcgen05_stage(plan: Plan, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_stage(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
     full, empty, _ = barriers(plan)
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
@@ -375,7 +389,7 @@ def _tcgen05_stage(plan: Plan, held: TensorColumns) -> Iterator[str]:
         yield from _copies(plan, plan.scales)
     yield "setp.ne.u32 %p, %tile, 0;"
     for k in range(plan.asked.blocks[2]):
-        yield from _tcgen05_block(plan, held, k)
+        yield from _tcgen05_block(plan, accumulators, k)
     yield from _commit(plan, "%empty")
 
 
@@ -392,7 +406,7 @@ def _copies(plan: Plan, scales: Scales) -> Iterator[str]:
         yield f"tcgen05.cp.{_group(plan)}.{factors.copy} [%d_tmem], %s_desc;"
 
 
-def _tcgen05_block(plan: Plan, held: TensorColumns, k: int) -> Iterator[str]:
+def _tcgen05_block(plan: Plan, accumulators: TensorColumns, k: int) -> Iterator[str]:
     """Every accumulator, in one K block."""
     yield f"mov.b32 %idesc, {word_text(plan.line.idescs[k], 32)};"
     for n, down in enumerate(plan.b.mn_steps):
@@ -401,7 +415,7 @@ def _tcgen05_block(plan: Plan, held: TensorColumns, k: int) -> Iterator[str]:
         for m, across in enumerate(plan.a.mn_steps):
             yield f"add.u64 %a_desc, %a, {across + plan.a.k_steps[k]};"
             yield from _factors(plan, 0, m, k)
-            yield f"add.u32 %d_tmem, %tmem, {held.firsts[n * len(plan.a.mn_steps) + m]};"
+            yield f"add.u32 %d_tmem, %tmem, {accumulators.firsts[n * len(plan.a.mn_steps) + m]};"
             yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 
 
@@ -420,18 +434,18 @@ def _commit(plan: Plan, barrier: str) -> list[str]:
     return ["mov.b16 %both, 3;", f"{opcode}.multicast::cluster.b64 [{barrier}], %both;"]
 
 
-def _tcgen05_end(plan: Plan, held: TensorColumns) -> Iterator[str]:
+def _tcgen05_end(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
     """Every load of the plan, each warp in its own lanes; each register is stored where its thread and number say."""
-    read, group = held.readout, _group(plan)
+    read, group = accumulators.readout, _group(plan)
     yield from ("mov.u32 %parity, 0;", *wait("wait_done", "%smem_done", "%parity"), "bar.warp.sync 0xffffffff;")
     yield "tcgen05.fence::after_thread_sync;"
     yield from ("and.b32 %lane, %warp, 3;", "mad.lo.u32 %tmem, %lane, 0x200000, %tmem;")
     mine = [load for load in read.loads if load.warp == 0]
-    yield f"mul.wide.u32 %step, %thread, {4 * len(held.firsts) * len(mine) * read.values};"
+    yield f"mul.wide.u32 %step, %thread, {4 * len(accumulators.firsts) * len(mine) * read.values};"
     yield "add.u64 %out, %out, %step;"
     registers = ", ".join(f"%v{i}" for i in range(read.values))
     at = 0
-    for first in held.firsts:
+    for first in accumulators.firsts:
         for load in mine:
             yield f"add.u32 %d_tmem, %tmem, {(load.lane << 16) + first + load.column:#x};"
             yield f"{read.move.ptx} {{{registers}}}, [%d_tmem];"
@@ -441,5 +455,5 @@ def _tcgen05_end(plan: Plan, held: TensorColumns) -> Iterator[str]:
     yield from ("tcgen05.fence::before_thread_sync;", *_together(plan))
     yield from ("tcgen05.fence::after_thread_sync;", "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];",)
-    yield f"tcgen05.dealloc.{group}.sync.aligned.b32 %tmem, {held.plan.allocate};"
+    yield f"tcgen05.dealloc.{group}.sync.aligned.b32 %tmem, {accumulators.plan.allocate};"
     yield from ("end:", "ret;")

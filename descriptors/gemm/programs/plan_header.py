@@ -3,10 +3,10 @@
 Law: the header holds both operands' words, and its sums of their steps are those of the plan.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
->>> lines = [line.split() for line in write(made, "gemm").splitlines() if line.startswith("#define GEMM_")]
->>> told = {name: value for _, name, value, *_ in lines}
->>> told["GEMM_B_BASE"], told["GEMM_TRANSACTION_BYTES"], told["GEMM_B_TRANSPOSED"], told["GEMM_K_BLOCKS"]
+>>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
+>>> lines = [line.split() for line in write(example, "gemm").splitlines() if line.startswith("#define GEMM_")]
+>>> values = {name: value for _, name, value, *_ in lines}
+>>> values["GEMM_B_BASE"], values["GEMM_TRANSACTION_BYTES"], values["GEMM_B_TRANSPOSED"], values["GEMM_K_BLOCKS"]
 ('65536u', '32768u', '1u', '4u')
 """
 
@@ -53,7 +53,7 @@ def _by_words(plan: Plan) -> tuple[StagedOperand, ...]:
 
 def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
     """Names and values, the widths of their types in their suffixes."""
-    loop, held = plan.asked, plan.accumulators
+    loop, accumulators = plan.asked, plan.accumulators
     for letters, extents in (("TILE", loop.tile), ("MMA", loop.extents)):
         yield from ((f"{letters}_{letter}", f"{extent}u") for letter, extent in zip("MNK", extents, strict=True))
     yield from ((f"{letter}_BLOCKS", f"{count}u") for letter, count in zip("MNK", loop.blocks, strict=True))
@@ -69,12 +69,12 @@ def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "BARRIERS", f"{plan.barriers}u"
     yield "SMEM_BYTES", f"{plan.budget.used}u"
     yield "TRANSACTION_BYTES", f"{plan.transaction_bytes}u  // of one CTA and stage"
-    if isinstance(held, Registers):
-        yield "WARPGROUPS", f"{held.warpgroups}u"
-        yield "REGISTERS", f"{held.registers}u  // of a thread, for accumulators"
+    if isinstance(accumulators, Registers):
+        yield "WARPGROUPS", f"{accumulators.warpgroups}u"
+        yield "REGISTERS", f"{accumulators.registers}u  // of a thread, for accumulators"
     else:
-        yield "COLUMNS", f"{held.plan.allocate}u  // to allocate"
-        yield from ((f"D_COLUMN_{i}", f"{first}u") for i, first in enumerate(held.firsts))
+        yield "COLUMNS", f"{accumulators.plan.allocate}u  // to allocate"
+        yield from ((f"D_COLUMN_{i}", f"{first}u") for i, first in enumerate(accumulators.firsts))
     yield from ((f"IDESC_{k}", f"{word_text(word, 32)}u") for k, word in enumerate(plan.line.idescs))
     if plan.scales is not None:
         for k, pair in enumerate(plan.scales.pointers):

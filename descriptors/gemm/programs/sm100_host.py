@@ -6,8 +6,8 @@ Laws: the tensor maps have what the plan gives ``cuTensorMapEncodeTiled``; no tw
 from x in the sign alone.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> [line.split(", ", 1)[1] for line in host(made, "gemm").splitlines() if "CU_TENSOR_MAP_SWIZZLE" in line]
+>>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
+>>> [line.split(", ", 1)[1] for line in host(example, "gemm").splitlines() if "CU_TENSOR_MAP_SWIZZLE" in line]
 ['64, 128, CU_TENSOR_MAP_SWIZZLE_128B);', '64, 16, CU_TENSOR_MAP_SWIZZLE_128B);']
 >>> [hex(code_of("bf16", x)) for x in (-1, 0, 1, 3)], [code_of("e2m1", x) for x in (1, 2, 3)]
 (['0xbf80', '0x0', '0x3f80', '0x4040'], [2, 4, 5])
@@ -110,8 +110,8 @@ def host(plan: Plan, name: str) -> str:
         name: of the kernel.
 
     >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
-    >>> "gemm<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>" in host(made, "gemm")
+    >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
+    >>> "gemm<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>" in host(example, "gemm")
     True
     """
     loop, scales = plan.asked, plan.scales
@@ -173,13 +173,13 @@ def _terms(mode: object, name: str) -> list[str]:
     """A mode of a layout as terms of C."""
     assert isinstance(mode, Layout)
     leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
-    found, divisor = [], 1
+    terms, divisor = [], 1
     for i, (extent, stride) in enumerate(leaves):
         assert isinstance(stride, int)
         if stride:
-            found.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride).spell("/"))
+            terms.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride).spell("/"))
         divisor *= extent
-    return found
+    return terms
 
 
 #: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).

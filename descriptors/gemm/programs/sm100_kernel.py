@@ -9,13 +9,13 @@ plan is in it, its operands as numbers of ``asm``; the sums that its stores hold
 element, at every thread and value of every load.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> text = kernel(made, "gemm")
+>>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
+>>> text = kernel(example, "gemm")
 >>> "assembled, never run" in text.splitlines()[0], text.count("multiply(tmem + ")
 (True, 4)
->>> print(*[line.strip() for line in instructions(made).splitlines() if "tcgen05.mma" in line])
+>>> print(*[line.strip() for line in instructions(example).splitlines() if "tcgen05.mma" in line])
 "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\\n"
->>> element_steps(made.accumulators.readout)
+>>> element_steps(example.accumulators.readout)
 ((1, 0), (0, 1), (32, 0))
 """
 
@@ -126,8 +126,8 @@ def kernel(plan: Plan, name: str) -> str:
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
     for side in (plan.a, plan.b):
         if len(side.tma.dimensions) != 2:
-            found = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
-            raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {found}")
+            map_text = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
+            raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {map_text}")
     loop = plan.asked
     full, empty, done = barriers(plan)
     pair = loop.cta_group == 2
@@ -179,8 +179,8 @@ FACTOR_ROW = 128
 
 def _stage(plan: Plan) -> Iterator[str]:
     """The instructions of a stage, every one by itself, with its own numbers."""
-    held, loop = plan.accumulators, plan.asked
-    assert isinstance(held, TensorColumns)
+    accumulators, loop = plan.accumulators, plan.asked
+    assert isinstance(accumulators, TensorColumns)
     for side in (plan.a, plan.b):
         step = side.stage_bytes // 16
         assert side.stage_steps == tuple(step * s for s in range(plan.stages))
@@ -197,7 +197,7 @@ def _stage(plan: Plan) -> Iterator[str]:
                 idesc = f"{word_text(plan.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
                 factors = _factors(plan, (i, j), k)
-                first = held.firsts[j * len(plan.a.mn_steps) + i]
+                first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
 
 
@@ -287,12 +287,12 @@ def common(plan: Plan) -> str:
         plan: a plan of sm100.
 
     >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, verify=False)
-    >>> "tcgen05.alloc.cta_group::2" in common(made)
+    >>> example = plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, verify=False)
+    >>> "tcgen05.alloc.cta_group::2" in common(example)
     True
     """
-    held, pair = plan.accumulators, plan.asked.cta_group == 2
-    assert isinstance(held, TensorColumns)
+    accumulators, pair = plan.accumulators, plan.asked.cta_group == 2
+    assert isinstance(accumulators, TensorColumns)
     cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
     return COMMON.substitute(
         signals="the barrier is that of the leader, in either CTA of the pair"
@@ -301,7 +301,7 @@ def common(plan: Plan) -> str:
         group_of_copy=".cta_group::2" if pair else "",
         commit=_COMMIT_PAIR if pair else _COMMIT,
         group=plan.asked.cta_group,
-        columns=held.plan.allocate,
+        columns=accumulators.plan.allocate,
         pair=", and of the other one of the pair" if pair else "",
         together=cluster if pair else "  __syncthreads();",
     )
@@ -318,8 +318,8 @@ def instructions(plan: Plan) -> str:
     >>> [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("__device__")]
     ['multiply', 'copy_factors_a', 'copy_factors_b', 'load']
     """
-    held = plan.accumulators
-    assert isinstance(held, TensorColumns)
+    accumulators = plan.accumulators
+    assert isinstance(accumulators, TensorColumns)
     parts = [_multiply(plan)]
     if plan.scales is not None:
         for name, factors in (("a", plan.scales.a), ("b", plan.scales.b)):
@@ -328,7 +328,7 @@ def instructions(plan: Plan) -> str:
                 f"__device__ __forceinline__ void copy_factors_{name}(uint32_t to, uint64_t word) {{\n"
                 f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
             )
-    return "\n".join([*parts, _load(held)])
+    return "\n".join([*parts, _load(accumulators)])
 
 
 def _multiply(plan: Plan) -> str:
@@ -338,9 +338,11 @@ def _multiply(plan: Plan) -> str:
     line = plan.ptx.replace("%p", "p")
     for name, number in names.items():
         line = line.replace(name, f"%{number}")
-    given = "uint32_t d, uint64_t a, uint64_t b, uint32_t idesc" + (", uint32_t sfa, uint32_t sfb" if factors else "")
+    parameters = "uint32_t d, uint64_t a, uint64_t b, uint32_t idesc" + (
+        ", uint32_t sfa, uint32_t sfb" if factors else ""
+    )
     inputs = '"r"(d), "l"(a), "l"(b), "r"(idesc)' + (', "r"(sfa), "r"(sfb)' if factors else "")
-    return f"""__device__ __forceinline__ void multiply({given}, uint32_t more) {{
+    return f"""__device__ __forceinline__ void multiply({parameters}, uint32_t more) {{
   asm volatile(
       "{{\\n"
       ".reg .pred p;\\n"
@@ -351,16 +353,16 @@ def _multiply(plan: Plan) -> str:
 """
 
 
-def _load(held: TensorColumns) -> str:
-    count = held.readout.values
+def _load(accumulators: TensorColumns) -> str:
+    count = accumulators.readout.values
     rows = [", ".join(f"%{i}" for i in range(at, min(at + 16, count))) for at in range(0, count, 16)]
     outs = [", ".join(f'"=r"(v[{i}])' for i in range(at, min(at + 8, count))) for at in range(0, count, 8)]
     text = ',"\n      "'.join(rows)
-    given = ",\n        ".join(outs)
+    outputs = ",\n        ".join(outs)
     return f"""__device__ __forceinline__ void load(uint32_t (&v)[{count}], uint32_t from) {{
   asm volatile(
-      "{held.readout.move.ptx} {{{text}}}, [%{count}];"
-      : {given}
+      "{accumulators.readout.move.ptx} {{{text}}}, [%{count}];"
+      : {outputs}
       : "r"(from));
   asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
 }}
@@ -395,13 +397,13 @@ def stores(plan: Plan) -> Iterator[str]:
         plan: a plan of sm100.
 
     >>> from descriptors.gemm.planner import plan
-    >>> made = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
-    >>> [line.strip() for line in stores(made) if "row" in line][0]
+    >>> example = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
+    >>> [line.strip() for line in stores(example) if "row" in line][0]
     'const uint32_t row = tile_m * kTileM + rank * 64 + lane * 1 + warp * 16, column = tile_n * kTileN;'
     """
-    held, loop = plan.accumulators, plan.asked
-    assert isinstance(held, TensorColumns)
-    read = held.readout
+    accumulators, loop = plan.accumulators, plan.asked
+    assert isinstance(accumulators, TensorColumns)
+    read = accumulators.readout
     thread, value, warp = element_steps(read)
     rows = loop.extents[0] // loop.cta_group
     m = f"lane * {thread[0]}" + (f" + warp * {warp[0]}" if warp[0] else "")
@@ -413,7 +415,7 @@ def stores(plan: Plan) -> Iterator[str]:
     yield f"    uint32_t v[{read.values}];"
     mine = [load for load in read.loads if load.warp == 0]
     across = read.element(next(load for load in read.loads if load.warp == 2), 0, 0)[1]
-    for index, first in enumerate(held.firsts):
+    for index, first in enumerate(accumulators.firsts):
         i, j = index % loop.blocks[0], index // loop.blocks[0]
         for load in mine:
             origin = read.element(load, 0, 0)
@@ -421,7 +423,7 @@ def stores(plan: Plan) -> Iterator[str]:
             right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
             to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {value[1]}]"
             guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
-            told = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
+            expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
                 loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
             )
-            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {told};"
+            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {expression};"

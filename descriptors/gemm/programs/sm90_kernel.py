@@ -8,9 +8,9 @@ is a C++ constant: a step that is linear a product, any other a table.
 Law: the words, the steps and the line of the instruction in the program are the plan's.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
->>> text = kernel(made)
->>> hex(made.b.word & ~0x3fff) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
+>>> example = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)
+>>> text = kernel(example)
+>>> hex(example.b.word & ~0x3fff) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
 (True, True, True)
 >>> print(step_function("a_k_step", (0, 2, 1024)))
 __host__ __device__ constexpr uint32_t a_k_step(int i) {
@@ -52,18 +52,18 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         DescriptorError: if the plan is not for sm90, too many warpgroups leave too few registers, or the
             name is no identifier.
     """
-    held = plan.accumulators
-    if not isinstance(held, Registers):
+    accumulators = plan.accumulators
+    if not isinstance(accumulators, Registers):
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    _check_registers(plan, held)
-    few, more = _setmaxnreg(held.warpgroups)
+    _check_registers(plan, accumulators)
+    few, more = _setmaxnreg(accumulators.warpgroups)
     text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
     return text.substitute(
         head=_head(plan),
         name=name,
-        constants=constants(plan, held),
+        constants=constants(plan, accumulators),
         instruction="\n".join([instruction(plan), *loads_of(plan), _store(plan.asked.d)]),
         stage=stage(plan),
         last_release=last_release(plan),
@@ -93,23 +93,23 @@ def registers(warpgroups: int) -> tuple[int, int, int]:
     return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
 
 
-def _check_registers(plan: Plan, held: Registers) -> None:
+def _check_registers(plan: Plan, accumulators: Registers) -> None:
     """Refuse what the assembler refuses, or would spill.
 
     It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
     beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
     """
-    loop, (start, _, most) = plan.asked, registers(held.warpgroups)
-    own = plan.loads.registers * loop.blocks[0] // held.warpgroups if plan.loads else 0
+    loop, (start, _, most) = plan.asked, registers(accumulators.warpgroups)
+    own = plan.loads.registers * loop.blocks[0] // accumulators.warpgroups if plan.loads else 0
     for what, need, there in (
         ("an instruction", plan.line.registers + (4 if own else 0), start),
-        ("accumulators and A" if own else "accumulators", held.registers + own, most),
+        ("accumulators and A" if own else "accumulators", accumulators.registers + own, most),
     ):
         if need + _BESIDE > there:
             raise DescriptorError(
                 f"emit: {what} must fit {there} registers a thread beside {_BESIDE} others, need {need}; "
-                f"{counted(held.warpgroups, 'warpgroup')} of {loop.extents[0]}x{loop.extents[1]} instructions; another "
-                "number of warpgroups, or a smaller N of the instruction or the tile"
+                f"{counted(accumulators.warpgroups, 'warpgroup')} of {loop.extents[0]}x{loop.extents[1]} instructions; "
+                "another number of warpgroups, or a smaller N of the instruction or the tile"
             )
 
 
@@ -166,18 +166,18 @@ def _store(d: str) -> str:
 
 def _map(side: StagedOperand) -> str:
     """The host function that encodes a tensor map, with the arguments that the plan names."""
-    told = dict(encode_arguments(side))
+    call = dict(encode_arguments(side))
     name = side.matrix
     mn = "M" if name == "A" else "N"
     return f"""\
 inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
-  const cuuint64_t extents[] = {told["globalDim"]}, strides[] = {told["globalStrides"]};
-  const cuuint32_t box[] = {told["boxDim"]}, steps[] = {told["elementStrides"]};
+  const cuuint64_t extents[] = {call["globalDim"]}, strides[] = {call["globalStrides"]};
+  const cuuint32_t box[] = {call["boxDim"]}, steps[] = {call["elementStrides"]};
   CUtensorMap made;
-  const CUresult result = encoder()(&made, {told["tensorDataType"]}, {told["tensorRank"]}, const_cast<void*>({name}),
-                                    extents, strides, box, steps, {told["interleave"]},
-                                    {told["swizzle"]}, {told["l2Promotion"]},
-                                    {told["oobFill"]});
+  const CUresult result = encoder()(&made, {call["tensorDataType"]}, {call["tensorRank"]}, const_cast<void*>({name}),
+                                    extents, strides, box, steps, {call["interleave"]},
+                                    {call["swizzle"]}, {call["l2Promotion"]},
+                                    {call["oobFill"]});
   if (result != CUDA_SUCCESS) {{
     std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
     std::exit(2);
@@ -226,26 +226,26 @@ def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> st
     return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
 
 
-def constants(plan: Plan, held: Registers) -> str:
+def constants(plan: Plan, accumulators: Registers) -> str:
     """The constants of a plan for sm90.
 
     Args:
         plan: the plan.
-        held: its accumulators.
+        accumulators: its accumulators.
     """
     loop = plan.asked
-    m, n, k = loop.blocks
+    (m, n, k), fragment = loop.blocks, accumulators.fragment
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
-        f"constexpr int WARPGROUPS = {held.warpgroups};  // that multiply; one more copies",
-        f"constexpr int BLOCKS_M = {m // held.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
-        f"constexpr int REGISTERS = {plan.line.registers}, VALUES = {held.fragment.values};  // of an accumulator",
+        f"constexpr int WARPGROUPS = {accumulators.warpgroups};  // that multiply; one more copies",
+        f"constexpr int BLOCKS_M = {m // accumulators.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
+        f"constexpr int REGISTERS = {plan.line.registers}, VALUES = {fragment.values};  // of an accumulator",
         f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
         f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
         f"constexpr int ALIGNMENT = {max(plan.a.alignment_bytes, plan.b.alignment_bytes)};",
         *cluster.constants(loop.cluster),
-        f"constexpr int THREADS = {128 * (held.warpgroups + 1)};",
+        f"constexpr int THREADS = {128 * (accumulators.warpgroups + 1)};",
         f"constexpr int GROUP = {max(1, _GROUP_ROWS // loop.tile[0])};  // rows of tiles, see tile_at",
         f"using TypeA = {CPP_TYPES[loop.a.name]};",
         f"using TypeB = {CPP_TYPES[loop.b.name]};",
@@ -259,7 +259,7 @@ def constants(plan: Plan, held: Registers) -> str:
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
     lines.append(f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};")
     lines.append(f'constexpr const char* OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}";')
-    return "\n".join([*lines, "", *_positions(held)])
+    return "\n".join([*lines, "", *_positions(accumulators)])
 
 
 def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
@@ -294,8 +294,9 @@ def _words(side: StagedOperand) -> Iterator[str]:
     yield step_function(f"{low}_k_step", side.k_steps)
 
 
-def _positions(held: Registers) -> Iterator[str]:
+def _positions(accumulators: Registers) -> Iterator[str]:
     """Row and column of a thread's value, from the layout of the fragment: element m + M n."""
-    yield f"// An accumulator: {held.fragment.layout} of (thread, value) is m + {held.fragment.shape[0]} n."
-    for kind, some in zip(("row", "column"), row_and_column(held.fragment.layout, held.fragment.shape[0]), strict=True):
+    layout, rows = accumulators.fragment.layout, accumulators.fragment.shape[0]
+    yield f"// An accumulator: {layout} of (thread, value) is m + {rows} n."
+    for kind, some in zip(("row", "column"), row_and_column(layout, rows), strict=True):
         yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {some};\n}}"

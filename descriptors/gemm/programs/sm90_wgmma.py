@@ -6,11 +6,11 @@ a K block are written too.
 Laws: the assembly is the plan's own line, operand for operand; the load is the one that the plan proves.
 
 >>> from descriptors.gemm.planner import plan
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), verify=False)
->>> [line.strip() for line in instruction(made).splitlines() if "bf16" in line or ", p," in line]
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), verify=False)
+>>> [line.strip() for line in instruction(example).splitlines() if "bf16" in line or ", p," in line]
 ['"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "', '", %4, %5, p, 1, 1, 0, 0;\\\\n"']
->>> made = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
->>> [line.split()[1] for line in "".join(loads_of(made)).splitlines() if "ldmatrix" in line]
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 16), a_major="MN", a_source="registers", verify=False)
+>>> [line.split()[1] for line in "".join(loads_of(example)).splitlines() if "ldmatrix" in line]
 ['volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16']
 """
 
@@ -58,21 +58,21 @@ def instruction(plan: Plan) -> str:
     line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
     line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
     line = re.sub(r"%p([,;])", r"p\1", line)
-    found = re.fullmatch(r"(\S+ )\{(.*?)\}(.*)", line)
-    assert found is not None
-    names = found[2].split(", ")
+    line_parts = re.fullmatch(r"(\S+ )\{(.*?)\}(.*)", line)
+    assert line_parts is not None
+    names = line_parts[2].split(", ")
     listed = ', "\n      "'.join(", ".join(names[i : i + 16]) for i in range(0, count, 16))
     outputs = [f'"+{kind}"(d[{i}])' for i in range(count)]
     bound = ",\n        ".join(", ".join(outputs[i : i + 8]) for i in range(0, count, 8))
     inputs = ", ".join(f'"{"r" if plan.loads else "l"}"({name})' for name in a)
-    taken = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
+    a_parameter = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
     return (
         "// Where add is 0 the accumulator begins anew.\n"
-        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {taken}, uint64_t b, int add) {{\n"
+        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {a_parameter}, uint64_t b, int add) {{\n"
         "  asm volatile(\n"
         '      "{\\n"\n      ".reg .pred p;\\n"\n'
         f'      "setp.ne.b32 p, %{count + len(a) + 1}, 0;\\n"\n'
-        f'      "{found[1]}"\n      "{{{listed}}}"\n      "{found[3]}\\n"\n      "}}\\n"\n'
+        f'      "{line_parts[1]}"\n      "{{{listed}}}"\n      "{line_parts[3]}\\n"\n      "}}\\n"\n'
         f'      : {bound}\n      : {inputs}, "l"(b), "r"(add));\n}}\n\n'
         "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
         "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
@@ -196,8 +196,8 @@ def _bits(weights: list[int]) -> str:
         while end < len(weights) and weights[bit] and weights[end] == weights[bit] << end - bit:
             end += 1
         if weights[bit]:
-            taken = f"thread >> {bit} & {(1 << end - bit) - 1}" if bit else f"thread & {(1 << end) - 1}"
-            terms.append(f"({taken})" + (f" * {weights[bit]}" if weights[bit] > 1 else ""))
+            field = f"thread >> {bit} & {(1 << end - bit) - 1}" if bit else f"thread & {(1 << end) - 1}"
+            terms.append(f"({field})" + (f" * {weights[bit]}" if weights[bit] > 1 else ""))
         bit = end
     return " + ".join(terms) or "0"
 

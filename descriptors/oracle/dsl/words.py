@@ -113,12 +113,12 @@ def _descriptor(request: dict[str, Any], steps: list[dict[str, str]]) -> Any:
     major = request["major"].lower()
     if request["columns"] is not None:
         begin, line = (parts[(None, (0, column))] for column in request["columns"])
-        made = tcgen05.make_umma_smem_desc(begin.iterator, begin.layout, major, next_src=line.iterator)
+        descriptor = tcgen05.make_umma_smem_desc(begin.iterator, begin.layout, major, next_src=line.iterator)
     elif request["arch"] == "sm90":
-        made = cute_nvgpu.make_gmma_smem_desc(parts.iterator.value, parts.layout.type.attribute, major)
+        descriptor = cute_nvgpu.make_gmma_smem_desc(parts.iterator.value, parts.layout.type.attribute, major)
     else:
-        made = tcgen05.make_umma_smem_desc(parts.iterator, parts.layout, major)
-    return tcgen05.smem_descriptor_to_int(made)
+        descriptor = tcgen05.make_umma_smem_desc(parts.iterator, parts.layout, major)
+    return tcgen05.smem_descriptor_to_int(descriptor)
 
 
 def _steps(request: dict[str, Any], tile: Any, parts: Any, bits: int) -> dict[str, str]:
@@ -132,8 +132,8 @@ def _steps(request: dict[str, Any], tile: Any, parts: Any, bits: int) -> dict[st
         steps["recast"] = str(recast)
         operand = cute.get(recast, mode=[0])
         # An operand narrower than the piece is a part of it; the DSL's division would round it up to a whole one.
-        held = tuple(min(extent, cute.size(operand, mode=[k])) for k, extent in enumerate(piece))
-        steps["canonical"] = str(cute.logical_divide(operand, held))
+        canonical_tiler = tuple(min(extent, cute.size(operand, mode=[k])) for k, extent in enumerate(piece))
+        steps["canonical"] = str(cute.logical_divide(operand, canonical_tiler))
     except Exception as error:  # noqa: BLE001 - any exception is the DSL's way to refuse
         refusal = f"rejected: {' '.join(str(error).split())[:200]}"
         steps.setdefault("recast", refusal)

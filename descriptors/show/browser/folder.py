@@ -104,10 +104,10 @@ def archive(more: Mapping[str, bytes] | None = None) -> bytes:
     Args:
         more: further files of the archive, by their names in it.
     """
-    found = dict(more or {})
+    contents_by_path = dict(more or {})
     for package in ("layoutalg", "descriptors"):
-        found |= dict(_sources(files(package), package))
-    return zip_bytes(found)
+        contents_by_path |= dict(_sources(files(package), package))
+    return zip_bytes(contents_by_path)
 
 
 def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
@@ -117,12 +117,12 @@ def zip_bytes(contents: Mapping[str, bytes]) -> bytes:
     True
     """
     written = BytesIO()
-    with ZipFile(written, "w", ZIP_DEFLATED) as made:
+    with ZipFile(written, "w", ZIP_DEFLATED) as archive_file:
         for name, data in sorted(contents.items()):
-            told = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            told.compress_type = ZIP_DEFLATED
-            told.external_attr = 0o644 << 16
-            made.writestr(told, data)
+            entry = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive_file.writestr(entry, data)
     return written.getvalue()
 
 

@@ -35,11 +35,11 @@ def reply(answers: Answers, path: str, text: str) -> str:
     if path not in answers:
         return _refused("KeyError", f"page: questions go to {' or '.join(answers) or 'nothing'}, found {path[:40]}")
     try:
-        asked = json.loads(text)
+        question = json.loads(text)
     except (ValueError, RecursionError) as error:
         return _refused("JSONDecodeError", f"page: a question must be JSON, found {error}")
     try:
-        return json.dumps(answers[path](asked))
+        return json.dumps(answers[path](question))
     except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
         first = str(error).partition("\n")[0]
         return _refused(

@@ -41,11 +41,11 @@ STAGES: Mapping[str, Callable[[View], Stage]] = {
 }
 
 
-def answer(asked: object) -> dict[str, Any]:
+def answer(body: object) -> dict[str, Any]:
     """The answer to a question of a page.
 
     Args:
-        asked: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
+        body: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
             ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
             map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
             changed word reads), ``pasted`` (what the box holds), ``links`` (which elements a field of the word and a
@@ -55,26 +55,26 @@ def answer(asked: object) -> dict[str, Any]:
         ``ok``, and a part each under its name; ``question``, the state as it was understood. Where the whole cannot be
         answered, ``error`` with the engine's own sentence; where one part cannot, that part holds its ``error``.
 
-    >>> found = answer({"tile": "128x64", "want": ["told"]})
-    >>> found["told"]["word"], found["question"]
+    >>> reply = answer({"tile": "128x64", "want": ["told"]})
+    >>> reply["told"]["word"], reply["question"]
     ('0x4000404000010000', {'tile': '128x64'})
     >>> print(answer({"swizzle": "128B_BASE32B"})["error"]["message"].partition(",")[0])
     legality: swizzle must be none
     """
     try:
-        q = question(asked)
-        assert isinstance(asked, Mapping)
-        parts = requested_parts(asked)
+        q = question(body)
+        assert isinstance(body, Mapping)
+        parts = requested_parts(body)
     except REFUSALS as error:
         return {"ok": False, "error": refusal(error)}
-    found: dict[str, Any] = {"ok": True, "question": q.state()}
+    parts_told: dict[str, Any] = {"ok": True, "question": q.state()}
     boxed = _part(lambda: paste_answer(q)) if "pasted" in parts else None
     try:
         view = given.view(q)
     except REFUSALS as error:
         return {"ok": False, "question": q.state(), "error": refusal(error), "pasted": boxed}
     makers = _makers(q, view)
-    return found | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+    return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
 
 
 def _part(make: Callable[[], Any]) -> Any:
@@ -104,8 +104,8 @@ def _links(view: View) -> dict[str, Any]:
 
 
 def _proof(view: View) -> dict[str, Any]:
-    found = given.proof(view.derivation, view.base)
-    return {"ok": found.ok, "headline": str(found), "evidence": found.evidence, "text": tell(found)}
+    report = given.proof(view.derivation, view.base)
+    return {"ok": report.ok, "headline": str(report), "evidence": report.evidence, "text": tell(report)}
 
 
 def stage_of_tab(tab: str, view: View) -> dict[str, Any]:

@@ -57,18 +57,18 @@ def field_elements(view: View) -> dict[str, Any]:
     Returns:
         For each field ``boxes``, blocks of elements counted from the subtile's first, and ``said``, in a sentence.
     """
-    found = _elements_by_field(view.derivation, own_word(view))
-    return {name: {"boxes": [list(box) for box in boxes], "said": said} for name, boxes, said in found}
+    rows = _elements_by_field(view.derivation, own_word(view))
+    return {name: {"boxes": [list(box) for box in boxes], "said": said} for name, boxes, said in rows}
 
 
 @lru_cache(maxsize=64)
 def _elements_by_field(d: Derivation, word: int) -> tuple[tuple[str, tuple[Box, ...], str], ...]:
-    found = []
+    rows = []
     for field in read_fields(d.arch):
         counts = _counts(d, word, field)
-        told = counts if counts is not None else []
-        found.append((field.name, tuple(boxes(told)), _sentence(d, word, field, counts)))
-    return tuple(found)
+        boxed_counts = counts if counts is not None else []
+        rows.append((field.name, tuple(boxes(boxed_counts)), _sentence(d, word, field, counts)))
+    return tuple(rows)
 
 
 def boxes(counts: Counts) -> Iterator[Box]:
@@ -91,7 +91,7 @@ def boxes(counts: Counts) -> Iterator[Box]:
 def _counts(d: Derivation, word: int, field: Field) -> Counts | None:
     """How often a field counts for each element; None if no other value can be read."""
     own = _read(d, word)
-    found: Counts | None = None
+    sums: Counts | None = None
     for other, step in _others(word, field):
         try:
             read = _read(d, other)
@@ -102,8 +102,8 @@ def _counts(d: Derivation, word: int, field: Field) -> Counts | None:
             [(b - a) // scale if scale else int(a != b) for a, b in zip(one, two, strict=True)]
             for one, two in zip(own, read, strict=True)
         ]
-        found = each if found is None else [list(map(max, *rows)) for rows in zip(found, each, strict=True)]
-    return found
+        sums = each if sums is None else [list(map(max, *rows)) for rows in zip(sums, each, strict=True)]
+    return sums
 
 
 def _others(word: int, field: Field) -> Iterator[tuple[int, int]]:

@@ -29,7 +29,7 @@ from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
 from descriptors.text import word_text
-from layoutalg import Swizzle
+from layoutalg import Swizzle, bank_group
 from layoutalg.frozen import frozen, replace
 
 #: Bits of an address of shared memory.
@@ -46,17 +46,17 @@ def inspect(view: View) -> dict[str, Any]:
         Plain data: ``facts`` are pairs of names and values in words; ``kinds`` says what each of the address's bits is
         for, the highest first: Y selects, Z is changed, b counts bytes within what is moved, . is the rest.
     """
-    word, found = own_word(view), addresses(view).numbers(view.cell)
-    told, values = sentences(view), {**found, "word": word_text(word)}
+    word, numbers = own_word(view), addresses(view).numbers(view.cell)
+    texts, values = sentences(view), {**numbers, "word": word_text(word)}
     return {
         "cell": list(view.cell),
-        **{key: found[key] for key in ("before", "after", "address", "bank", "line")},
+        **{key: numbers[key] for key in ("before", "after", "address", "bank", "line")},
         "subtile": list(view.subtile),
         "word": word_text(word),
-        "formula": fill(told["formula"], values),
-        "general": told["general"],
-        "kinds": told["kinds"],
-        "facts": [[name, fill(value, values)] for name, value in told["facts"]],
+        "formula": fill(texts["formula"], values),
+        "general": texts["general"],
+        "kinds": texts["kinds"],
+        "facts": [[name, fill(value, values)] for name, value in texts["facts"]],
         "reads": _read_from(view, word),
     }
 
@@ -98,8 +98,8 @@ def fill(sentence: str, values: Mapping[str, Any]) -> str:
     'byte 26 = 0x1a, high'
     """
 
-    def one(found: re.Match[str]) -> str:
-        value, form = values[found[1]], found[2]
+    def one(match: re.Match[str]) -> str:
+        value, form = values[match[1]], match[2]
         if not form:
             return str(value)
         return f"{value:#x}" if form == "x" else form.split("|")[value]
@@ -125,11 +125,11 @@ def _formulas(swizzle: Swizzle) -> tuple[str, str]:
 
 def _kinds(swizzle: Swizzle) -> str:
     """What each bit is for, the highest first."""
-    found = ""
+    pattern = ""
     for n in reversed(range(BITS)):
         kind = "Y" if swizzle.source_mask >> n & 1 else "Z" if swizzle.target_mask >> n & 1 else "."
-        found += "b" if kind == "." and n < swizzle.base else kind
-    return found
+        pattern += "b" if kind == "." and n < swizzle.base else kind
+    return pattern
 
 
 @frozen
@@ -179,7 +179,7 @@ class Addresses:
             "mn": i, "k": k,
             "before": before // 8, "before_half": before % 8 // 4, "after": place, "after_half": after % 8 // 4,
             "address": address, "line": address // line_bytes, "bank": address // self.bank_bytes % self.banks,
-            "piece": place // PIECE, "place": place // PIECE % (line_bytes // PIECE),
+            "piece": place // PIECE, "place": bank_group(place, line_bytes),
             "atom_mn": atom[0], "atom_k": atom[1], "number": self.atoms[atom[0]][atom[1]] if self.atoms else 0,
             "chunk_mn": inside[0] // self.chunk[0], "chunk_k": inside[1] // self.chunk[1],
             "subtile_mn": subtile[0], "subtile_k": subtile[1], "inside_mn": inside[0], "inside_k": inside[1],

@@ -38,21 +38,21 @@ def packed_elements(q: Question, view: View) -> str:
     if mn * k > MOST_ELEMENTS or rows * columns > MOST_SUBTILES:
         return ""
     places = addresses(view)
-    found = [places.numbers(cell) for cell in product(range(mn), range(k))]
-    held = {
+    elements = [places.numbers(cell) for cell in product(range(mn), range(k))]
+    packed = {
         "extents": [mn, k],
-        "columns": {name: _column([one[name] for one in found]) for name in found[0]},
+        "columns": {name: _column([one[name] for one in elements]) for name in elements[0]},
         "sentences": sentences(view),
         "subtiles": [[_subtile(q, view, (i, j)) for j in range(columns)] for i in range(rows)],
         "marks": _marks(view),
     }
-    return b64encode(compress(json.dumps(held, separators=(",", ":")).encode(), 9)).decode("ascii")
+    return b64encode(compress(json.dumps(packed, separators=(",", ":")).encode(), 9)).decode("ascii")
 
 
 def unpacked(text: str) -> dict[str, Any]:
     """What was kept, as a browser unpacks it."""
-    found: dict[str, Any] = json.loads(decompress(b64decode(text)))
-    return found
+    data: dict[str, Any] = json.loads(decompress(b64decode(text)))
+    return data
 
 
 def _column(values: Sequence[int]) -> Any:
@@ -64,8 +64,8 @@ def _subtile(q: Question, view: View, at: tuple[int, int]) -> dict[str, Any]:
     """The words about one subtile."""
     cell = at[0] * view.derivation.mma[0], at[1] * view.derivation.mma[1]
     looked = replace(view, cell=cell, word=None)
-    found = summary(replace(q, cell=cell, word="", edit=()), looked)
-    return {name: found[name] for name in OWN} | {"concerned": field_elements(looked)}
+    told_subtile = summary(replace(q, cell=cell, word="", edit=()), looked)
+    return {name: told_subtile[name] for name in OWN} | {"concerned": field_elements(looked)}
 
 
 def _marks(view: View) -> dict[str, list[list[Any]]]:

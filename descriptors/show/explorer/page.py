@@ -50,11 +50,11 @@ SCRIPTS = ("linked.js", "kept.js", "page.js")
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
-def page(asked: object = None, engine: str = "none") -> str:
+def page(question_record: object = None, engine: str = "none") -> str:
     """An HTML document that shows the answer to a question.
 
     Args:
-        asked: the question, as ``answer`` takes it.
+        question_record: the question, as ``answer`` takes it.
         engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
             ``worker``.
 
@@ -64,40 +64,40 @@ def page(asked: object = None, engine: str = "none") -> str:
     >>> "descriptors explore" in page({}, "server")
     True
     """
-    given = dict(asked) if isinstance(asked, Mapping) else {}
-    found = answer({**given, "want": list(WHOLE)})
-    if not found["ok"]:
-        raise DescriptorError(found["error"]["message"])
-    tabs = {} if engine != "none" else {tab: _tab(given, tab) for tab in TABS}
+    body = dict(question_record) if isinstance(question_record, Mapping) else {}
+    first_answer = answer({**body, "want": list(WHOLE)})
+    if not first_answer["ok"]:
+        raise DescriptorError(first_answer["error"]["message"])
+    tabs = {} if engine != "none" else {tab: _tab(body, tab) for tab in TABS}
     first = first_state()
-    state = _as_state(found["question"], first)
-    held = {
-        "answer": found, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
-        "kept": "" if engine != "none" else _packed_elements(given), "longest": LONGEST,
+    state = _as_state(first_answer["question"], first)
+    baked = {
+        "answer": first_answer, "question": state, "first": first, "presets": PRESETS, "engine": engine, "tabs": tabs,
+        "kept": "" if engine != "none" else _packed_elements(body), "longest": LONGEST,
     }  # fmt: skip
     script = "\n".join([shared("descriptors.show.browser", "asking.js"), *map(source, SCRIPTS)])
-    parts = _first_paint(found) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    parts = _first_paint(first_answer) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
-    parts["baked"] = json.dumps(held, separators=(",", ":")).replace("<", "\\u003c")
+    parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
 
 
-def _packed_elements(given: Mapping[str, Any]) -> str:
+def _packed_elements(body: Mapping[str, Any]) -> str:
     """Every element of the state, for a page that nobody answers."""
-    asked = question({**given, "want": []})
-    return packed_elements(asked, view(asked))
+    whole_question = question({**body, "want": []})
+    return packed_elements(whole_question, view(whole_question))
 
 
-def _first_paint(found: Mapping[str, Any]) -> dict[str, str]:
+def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
     """What a page shows before its script has run."""
-    drawn = found["stage"]
+    picture = first_answer["stage"]
     return {
-        "word": escape(found["told"]["word"]),
-        "proof": escape(found["proof"].get("headline", "")),
-        "title": escape(drawn.get("title", "")),
-        "svg": drawn.get("svg", ""),
-        "across": f"max-width:{1.6 * drawn['width']:.0f}px" if "width" in drawn else "",
-        "said": escape(drawn.get("said", "")),
+        "word": escape(first_answer["told"]["word"]),
+        "proof": escape(first_answer["proof"].get("headline", "")),
+        "title": escape(picture.get("title", "")),
+        "svg": picture.get("svg", ""),
+        "across": f"max-width:{1.6 * picture['width']:.0f}px" if "width" in picture else "",
+        "said": escape(picture.get("said", "")),
     }
 
 
@@ -111,19 +111,19 @@ def _lists(state: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _as_state(found: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+def _as_state(state: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
     """What of a question differs from the first state, in the form of its controls."""
     return {
         name: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        for name, value in found.items()
+        for name, value in state.items()
         if name in first
     }
 
 
-def _tab(given: Mapping[str, Any], tab: str) -> Any:
+def _tab(body: Mapping[str, Any], tab: str) -> Any:
     """The picture of a tab, or why there is none."""
     try:
-        return stage_of_tab(tab, view(question({**given, "tab": tab})))
+        return stage_of_tab(tab, view(question({**body, "tab": tab})))
     except LayoutError as error:
         return {"error": {"type": type(error).__name__, "message": str(error)}}
 
@@ -131,24 +131,24 @@ def _tab(given: Mapping[str, Any], tab: str) -> Any:
 def _policy(script: str, engine: str) -> str:
     """What the page may do: run its own script, and ask its own engine; nothing else."""
     own = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode('ascii')}'"
-    told = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
-    told += ["base-uri 'none'", "form-action 'none'"]
+    directives = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
+    directives += ["base-uri 'none'", "form-action 'none'"]
     if engine == "server":
-        told.append("connect-src 'self'")
+        directives.append("connect-src 'self'")
     if engine == "worker":
-        told[1] += " 'self' 'wasm-unsafe-eval'"
-        told += ["worker-src 'self'", "connect-src 'self'"]
-    return "; ".join(told)
+        directives[1] += " 'self' 'wasm-unsafe-eval'"
+        directives += ["worker-src 'self'", "connect-src 'self'"]
+    return "; ".join(directives)
 
 
-def frozen_page(asked: object) -> dict[str, Any]:
+def frozen_page(question_record: object) -> dict[str, Any]:
     """A page of one state, as an answer: ``html``, or the ``error``.
 
     >>> sorted(frozen_page({"tile": "7x7"}))
     ['error', 'ok']
     """
     try:
-        return {"ok": True, "html": page(asked)}
+        return {"ok": True, "html": page(question_record)}
     except DescriptorError as error:
         return {"ok": False, "error": {"type": type(error).__name__, "message": str(error)}}
 
@@ -205,11 +205,11 @@ def choices() -> dict[str, list[str]]:
 
 def first_state() -> dict[str, Any]:
     """The state that a page begins with: every key, as texts and numbers that a form holds."""
-    found = asdict(Question())
-    found["edit"] = {}
+    state = asdict(Question())
+    state["edit"] = {}
     return {
         name: ("x" if name in ("tile", "mma") else ",").join(map(str, value)) if isinstance(value, tuple) else value
-        for name, value in found.items()
+        for name, value in state.items()
     }
 
 
@@ -229,7 +229,7 @@ def fill_controls(template: str, state: Mapping[str, Any], choices: Mapping[str,
     return re.sub(r'<input ([^>]*?)name="(\w+)"([^>]*)>', lambda found: _input(found, state), template)
 
 
-def options(names: Sequence[str], chosen: str) -> str:
+def options(names: Sequence[str], selected_names: str) -> str:
     """What a list offers; a value that is none of the names stands at its end, and none is a layout's own.
 
     >>> options(["", "A"], "B")
@@ -237,8 +237,11 @@ def options(names: Sequence[str], chosen: str) -> str:
     >>> options(["K", "MN"], "")
     '<option>K</option><option>MN</option><option value="" selected>its own</option>'
     """
-    shown, nothing = names if chosen in names else [*names, chosen], "either" if "" in names else "its own"
-    return "".join(_option(name, nothing, selected=name == chosen) for name in shown)
+    listed, nothing = (
+        names if selected_names in names else [*names, selected_names],
+        "either" if "" in names else "its own",
+    )
+    return "".join(_option(name, nothing, selected=name == selected_names) for name in listed)
 
 
 def preset_options(names: Sequence[str]) -> str:
@@ -251,14 +254,14 @@ def preset_options(names: Sequence[str]) -> str:
     return "".join(['<option value="">choose…</option>', *rows])
 
 
-def checkboxes(names: Sequence[str], chosen: Sequence[str]) -> str:
+def checkboxes(names: Sequence[str], selected_names: Sequence[str]) -> str:
     """A box to tick for each name.
 
     >>> checkboxes(["tile"], ["tile"])
     '<label><input type="checkbox" value="tile" checked>tile</label>'
     """
-    told = [(_text(name), " checked" if name in chosen else "") for name in names]
-    return "".join(f'<label><input type="checkbox" value="{name}"{tick}>{name}</label>' for name, tick in told)
+    ticks = [(_text(name), " checked" if name in selected_names else "") for name in names]
+    return "".join(f'<label><input type="checkbox" value="{name}"{tick}>{name}</label>' for name, tick in ticks)
 
 
 def _text(value: str) -> str:
@@ -271,10 +274,10 @@ def _option(name: str, nothing: str, *, selected: bool) -> str:
     return f"<option{value}{' selected' if selected else ''}>{_text(name) or nothing}</option>"
 
 
-def _input(found: re.Match[str], state: Mapping[str, Any]) -> str:
-    before, name, after = found.groups()
+def _input(match: re.Match[str], state: Mapping[str, Any]) -> str:
+    before, name, after = match.groups()
     if 'type="checkbox"' in before:
-        given = " checked" if state[name] else ""
+        attributes = " checked" if state[name] else ""
     else:
-        given = f' value="{_text(str(state[name]))}"'
-    return f'<input {before}name="{name}"{given}{after}>'
+        attributes = f' value="{_text(str(state[name]))}"'
+    return f'<input {before}name="{name}"{attributes}{after}>'

@@ -4,8 +4,8 @@ Two things stand on two lines. Law: what is recognised is told by the engine's o
 ``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
 
 >>> from descriptors.show.explorer.question import question
->>> asked = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
->>> paste_answer(question(asked))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
+>>> body = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
+>>> paste_answer(question(body))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
 """
 
@@ -76,9 +76,9 @@ def _shape(q: Question) -> tuple[int, int] | None:
 def _word(q: Question, number: int) -> dict[str, Any]:
     """A word: decoded, for the operand of the controls; on the stage it is compared with the tile."""
     name: Any = _arch_of(q, number)
-    found = decode(number, name, dtype=q.dtype, major=q.major or None, shape=_shape(q))  # type: ignore[arg-type]
+    decoded = decode(number, name, dtype=q.dtype, major=q.major or None, shape=_shape(q))  # type: ignore[arg-type]
     use = {"word": word_text(number), "edit": {}} | ({} if name == q.arch else {"arch": name})
-    return _record("a word", tell(found), use=use)
+    return _record("a word", tell(decoded), use=use)
 
 
 def _arch_of(q: Question, number: int) -> Arch:
@@ -101,15 +101,15 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
         shape = whole
-    found = candidates(text, q.dtype, shape=shape, arch=architecture(q.arch), unit=unit)
+    forms = candidates(text, q.dtype, shape=shape, arch=architecture(q.arch), unit=unit)
     head = f"layout {tile}, swizzle {mode}, {extents_text(whole)}; an operand of {extents_text(shape)}"
-    usable = next((one for one in found if one.usable), None)
+    usable = next((one for one in forms if one.usable), None)
     use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0",
                            "word": "", "edit": {}, "stage": 0, "base": 0}  # fmt: skip
     if usable is not None:
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
-    fits = any(one.fit is not None for one in found)
-    return _record("a layout", f"{head}\n{tell(found)}", ok=fits, use=use if fits else None)
+    fits = any(one.fit is not None for one in forms)
+    return _record("a layout", f"{head}\n{tell(forms)}", ok=fits, use=use if fits else None)
 
 
 def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
     if shape is not None and (whole[0] % shape[0] or whole[1] % shape[1]):
         shape = None
     major: Any = q.major or "K"
-    found = diff(number, text, _arch_of(q, number), dtype=q.dtype, major=major, shape=shape, unit=unit)
-    return _record("a word and a layout", tell(found), ok=found.ok)
+    comparison = diff(number, text, _arch_of(q, number), dtype=q.dtype, major=major, shape=shape, unit=unit)
+    return _record("a word and a layout", tell(comparison), ok=comparison.ok)
 
 
 def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:
@@ -163,6 +163,6 @@ def _two_layouts(q: Question, one: str, other: str) -> dict[str, Any]:
 
 def _place(tile: Layout | ComposedLayout, at: tuple[int, ...]) -> int:
     rows, swizzle, offset = parts(tile)
-    found = rows(at)
-    assert isinstance(found, int)
-    return (swizzle or Swizzle(0, 4, 3))(offset + found)
+    offset_in_tile = rows(at)
+    assert isinstance(offset_in_tile, int)
+    return (swizzle or Swizzle(0, 4, 3))(offset + offset_in_tile)

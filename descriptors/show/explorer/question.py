@@ -101,18 +101,18 @@ class Question:
 
     def state(self) -> dict[str, Any]:
         """The question as plain data: what differs from the first example, fit for an address."""
-        found: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if value == field.default:
                 continue
             if field.name == "edit":
-                found["edit"] = dict(value)
+                record["edit"] = dict(value)
             elif field.name in _EXTENTS and isinstance(value, tuple):
-                found[field.name] = ("x" if field.name in ("tile", "mma") else ",").join(map(str, value))
+                record[field.name] = ("x" if field.name in ("tile", "mma") else ",").join(map(str, value))
             else:
-                found[field.name] = value
-        return found
+                record[field.name] = value
+        return record
 
 
 #: What of a question is an argument of ``derive``, and so of these what is typed as ``128x64`` or ``1,0``.
@@ -121,11 +121,11 @@ _EXTENTS = (*(name for name in OPERAND if ARGUMENTS[name].is_list), "cell")
 _NUMBERS = ("base", "stage", "banks", "bank_bytes", "slot", "access_bytes", "across")
 
 
-def question(asked: object) -> Question:
+def question(body: object) -> Question:
     """The question that a record asks.
 
     Args:
-        asked: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
+        body: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
             lists; and ``want``, which :func:`requested_parts` reads.
 
     Raises:
@@ -137,23 +137,23 @@ def question(asked: object) -> Question:
     ...     print(error)
     explore: tile must be numbers like 128x64, found [128, 'x']
     """
-    if not isinstance(asked, Mapping):
-        raise DescriptorError(f"explore: a question must be a JSON object, found {brief(asked)}")
+    if not isinstance(body, Mapping):
+        raise DescriptorError(f"explore: a question must be a JSON object, found {brief(body)}")
     known = [field.name for field in fields(Question)]
-    found: dict[str, Any] = {}
-    for key, value in asked.items():
+    values: dict[str, Any] = {}
+    for key, value in body.items():
         if key == "want":
             continue
         if key not in known:
             raise ChoiceError("explore: a key of a question", key, known)
-        found[key] = _value(key, value)
-    made = Question(**found)
-    if made.tab not in TABS:
-        raise ChoiceError("explore: tab", made.tab, TABS)
-    return made
+        values[key] = _value(key, value)
+    parsed = Question(**values)
+    if parsed.tab not in TABS:
+        raise ChoiceError("explore: tab", parsed.tab, TABS)
+    return parsed
 
 
-def requested_parts(asked: Mapping[str, Any]) -> tuple[str, ...]:
+def requested_parts(record: Mapping[str, Any]) -> tuple[str, ...]:
     """The parts of the answer that a record asks for.
 
     Raises:
@@ -162,7 +162,7 @@ def requested_parts(asked: Mapping[str, Any]) -> tuple[str, ...]:
     >>> requested_parts({"want": ["code"]}), requested_parts({})
     (('code',), ('told', 'proof', 'stage', 'inspector'))
     """
-    want = asked.get("want", FIRST)
+    want = record.get("want", FIRST)
     if not isinstance(want, (list, tuple)) or len(want) > len(PARTS):
         raise DescriptorError(f"explore: want must be a list of parts, found {brief(want)}")
     for part in want:
@@ -225,10 +225,10 @@ _NUMBERS_TEXT = re.compile(r"\d{1,9}([x, ]+\d{1,9}){0,3}", re.ASCII)
 
 def _flag(key: str, value: object) -> bool:
     known = {"1": True, "true": True, "0": False, "false": False}
-    found = known.get(str(value).casefold()) if isinstance(value, (str, int)) else None
-    if found is None:
+    flag = known.get(str(value).casefold()) if isinstance(value, (str, int)) else None
+    if flag is None:
         raise DescriptorError(f"explore: {key} must be true or false, found {brief(value)}")
-    return found
+    return flag
 
 
 def _edits(value: object) -> tuple[tuple[str, str], ...]:
@@ -268,7 +268,7 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
     """
     d = view.derivation
     read = decode(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
-    told = record(read)
+    texts = record(read)
     return [
         {
             "name": field.name,
@@ -276,9 +276,9 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
             "bits": field.bits,
             "span": span(field),
             "unit": field.unit,
-            "value": told["fields"][field.name],
-            "stored": told["stored"][field.name],
-            "meaning": told["meanings"][field.name],
+            "value": texts["fields"][field.name],
+            "stored": texts["stored"][field.name],
+            "meaning": texts["meanings"][field.name],
             "idle": field.name in d.dont_care,
             "choices": [str(meaning) for meaning, _ in field.codes],
         }
@@ -295,18 +295,18 @@ def comparison(view: View) -> dict[str, Any] | None:
     """What the changed word reads of the chosen subtile; None where none was changed."""
     if view.word is None:
         return None
-    found = difference(view, view.word)
+    compared_word = difference(view, view.word)
     wrong = misread(view)
     return {
         "word": word_text(view.word),
         "own": word_text(own_word(view)),
-        "ok": found.ok,
-        "headline": found.headline,
-        "text": tell(found),
+        "ok": compared_word.ok,
+        "headline": compared_word.headline,
+        "text": tell(compared_word),
         "fields": word_fields(view, view.word),
         "wrong": wrong[:64],
-        "differing": found.differing,
-        **{key: record(found)[key] for key in ("right_word", "changes", "reason", "illegal")},
+        "differing": compared_word.differing,
+        **{key: record(compared_word)[key] for key in ("right_word", "changes", "reason", "illegal")},
     }
 
 
@@ -320,10 +320,10 @@ def difference(view: View, word: int) -> Diff:
 
 
 def _word(text: str) -> int:
-    found = re.fullmatch(r"0[xX][0-9a-fA-F_']{1,24}", text.strip(), re.ASCII)
-    if found is None:
+    digits = re.fullmatch(r"0[xX][0-9a-fA-F_']{1,24}", text.strip(), re.ASCII)
+    if digits is None:
         raise DescriptorError(f"explore: a word must be hexadecimal, like 0x4000404000010000, found {brief(text)}")
-    return int(re.sub("['_]", "", found[0]), 16)
+    return int(re.sub("['_]", "", digits[0]), 16)
 
 
 def _typed_value(field: Field, text: str) -> Any:
@@ -347,16 +347,16 @@ def derivation(q: Question) -> Derivation:
 
 @lru_cache(maxsize=32)
 def _derivation_of(*values: Any) -> Derivation:
-    given = dict(zip(OPERAND, values, strict=True))
-    explicit = bool(given["layout"].strip())
+    arguments = dict(zip(OPERAND, values, strict=True))
+    explicit = bool(arguments["layout"].strip())
     for name in OPERAND:
         if ARGUMENTS[name].default is None and not ARGUMENTS[name].required:
-            given[name] = given[name] or None  # an empty text of a page leaves an argument out
+            arguments[name] = arguments[name] or None  # an empty text of a page leaves an argument out
     if explicit:
-        given |= {"tile": None, "order": None}
+        arguments |= {"tile": None, "order": None}
     else:
-        given |= {"layout": None, "unit": "elements", "major": major_of(given["swizzle"], given["major"])}
-    return derive(**given, verify=False)
+        arguments |= {"layout": None, "unit": "elements", "major": major_of(arguments["swizzle"], arguments["major"])}
+    return derive(**arguments, verify=False)
 
 
 def base(q: Question) -> int:
@@ -403,7 +403,7 @@ def view(q: Question) -> View:
 def _lanes(text: str) -> Layout | None:
     if not text.strip():
         return None
-    found = evaluate(text)
-    if not isinstance(found, Layout):
-        raise DescriptorError(f"explore: lanes must be a layout (threads, values), found {found}")
-    return found
+    lanes = evaluate(text)
+    if not isinstance(lanes, Layout):
+        raise DescriptorError(f"explore: lanes must be a layout (threads, values), found {lanes}")
+    return lanes

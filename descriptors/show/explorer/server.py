@@ -55,8 +55,8 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, asked: object, port: int = 0) -> None:
-        self.page = page(asked, "server").encode()
+    def __init__(self, question_record: object, port: int = 0) -> None:
+        self.page = page(question_record, "server").encode()
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -116,11 +116,11 @@ class Handler(BaseHTTPRequestHandler):
             )
             return
         try:
-            asked = json.loads(self.rfile.read(int(length)))
+            question = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, f"a question must be JSON: {error}")
             return
-        self._send(HTTPStatus.OK, json.dumps(answered(asked)).encode(), "application/json")
+        self._send(HTTPStatus.OK, json.dumps(answered(question)).encode(), "application/json")
 
     def _is_ours(self) -> bool:
         """Whether the request was meant for this server: no other page, and no other name for it."""
@@ -133,8 +133,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
         self.close_connection = True  # what is left of the request is not read
-        told = {"ok": False, "error": {"type": status.phrase, "message": f"explore: {why}"}}
-        self._send(status, json.dumps(told).encode(), "application/json")
+        refusal = {"ok": False, "error": {"type": status.phrase, "message": f"explore: {why}"}}
+        self._send(status, json.dumps(refusal).encode(), "application/json")
 
     def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
         self.send_response(status)
@@ -155,13 +155,13 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing: what was asked is nobody's business."""
 
 
-def write_site(folder: Path, pyodide: Path, asked: object = None) -> list[tuple[str, int]]:
+def write_site(folder: Path, pyodide: Path, question_record: object = None) -> list[tuple[str, int]]:
     """Write the files of the site.
 
     Args:
         folder: where to; made if it is not there.
         pyodide: the folder of the npm package ``pyodide``.
-        asked: the question that the page begins with.
+        question_record: the question that the page begins with.
 
     Returns:
         Name and bytes of each file.
@@ -170,6 +170,6 @@ def write_site(folder: Path, pyodide: Path, asked: object = None) -> list[tuple[
         DescriptorError: if Pyodide is not there, the question has no answer, or a file cannot be written.
     """
     engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
-    made = {"index.html": page(asked, "worker").encode(), "packages.zip": archive()}
-    made["worker.js"] = source("descriptors.show.browser", "worker.js").encode()
-    return write(folder, made | engine, "--site")
+    files = {"index.html": page(question_record, "worker").encode(), "packages.zip": archive()}
+    files["worker.js"] = source("descriptors.show.browser", "worker.js").encode()
+    return write(folder, files | engine, "--site")

@@ -72,24 +72,24 @@ def steps(view: View) -> list[dict[str, Any]]:
     ['The shared-memory ', 'The same in 16-byt', 'The start of each ']
     """
     d = view.derivation
-    found = []
+    titled = []
     for lines in layout_steps(d):
         head, *rest = lines
-        found.append({"title": head.split(". ", 1)[1], "lines": rest})
-    found.append(
+        titled.append({"title": head.split(". ", 1)[1], "lines": rest})
+    titled.append(
         {
             "title": "The start of each subtile from the first, in 16-byte units",
             "lines": [f"   advance      {d.advance}", f"   {d.advance_report(view.base)}"],
         }
     )
-    return found
+    return titled
 
 
 def _product(extents: tuple[int, ...]) -> int:
-    found = 1
+    count = 1
     for one in extents:
-        found *= one
-    return found
+        count *= one
+    return count
 
 
 #: The colours that the command ``draw tile`` has too.
@@ -99,9 +99,9 @@ _COLOURS_OF_DRAW = ("order", "bank", "atom", "subtile", "chunk")
 def commands(q: Question, view: View) -> list[dict[str, str]]:
     """Commands for what is shown, each with what it gives."""
     i, j = view.subtile
-    found = [("the whole story", derive_command(q))]
+    lines = [("the whole story", derive_command(q))]
     at = f"{i},{j},{q.stage}" if len(view.derivation.tile) > 2 else f"{i},{j}"
-    found.append(("the word of this subtile", f"{derive_command(q)} --subtile {at}"))
+    lines.append(("the word of this subtile", f"{derive_command(q)} --subtile {at}"))
     kind = {"tile": "tile", "atom": "atoms", "banks": "banks", "memory": "chunks"}.get(q.tab)
     if kind is not None:
         extra = [*(["--stage", str(q.stage)] if q.stage else [])]
@@ -111,10 +111,10 @@ def commands(q: Question, view: View) -> list[dict[str, str]]:
             extra += ["--subtile", f"{i},{j}"]
             if q.lanes.strip():
                 extra += ["--access", q.lanes, "--access-bytes", str(q.access_bytes)]
-        found.append(("the picture", join(["descriptors", "draw", kind, *_operand(q), *extra, "-o", f"{kind}.svg"])))
+        lines.append(("the picture", join(["descriptors", "draw", kind, *_operand(q), *extra, "-o", f"{kind}.svg"])))
     if view.word is not None:
-        found.append(("the comparison of the word", diff_command(view, view.word)))
-    return [{"what": what, "line": line} for what, line in found]
+        lines.append(("the comparison of the word", diff_command(view, view.word)))
+    return [{"what": what, "line": line} for what, line in lines]
 
 
 def derive_command(q: Question) -> str:
@@ -133,27 +133,27 @@ def diff_command(view: View, word: int) -> str:
     """
     d = view.derivation
     subtile = ",".join(map(str, (*view.subtile, *view.anatomy.stage_coordinate)))
-    told = [word_text(word), str(d.smem_tile), "--arch", d.arch, "--dtype", d.element.name, "--major", str(d.major)]
-    told += ["--shape", extents_text(d.mma), "--subtile", subtile, "--base", str(view.base)]
-    return join(["descriptors", "diff", *told, *(["--pattern-start", str(view.base)] if view.base else [])])
+    options = [word_text(word), str(d.smem_tile), "--arch", d.arch, "--dtype", d.element.name, "--major", str(d.major)]
+    options += ["--shape", extents_text(d.mma), "--subtile", subtile, "--base", str(view.base)]
+    return join(["descriptors", "diff", *options, *(["--pattern-start", str(view.base)] if view.base else [])])
 
 
 def _operand(q: Question) -> list[str]:
     """The options that name the operand."""
-    told = ["--dtype", q.dtype]
+    options = ["--dtype", q.dtype]
     explicit = bool(q.layout.strip())
     for name in ("major", "swizzle"):
         if value := getattr(q, name):
-            told += [f"--{name}", value]
-    told += ["--layout", q.layout] if explicit else ["--tile", extents_text(q.tile)]
+            options += [f"--{name}", value]
+    options += ["--layout", q.layout] if explicit else ["--tile", extents_text(q.tile)]
     if q.mma:
-        told += ["--mma", q.mma if isinstance(q.mma, str) else extents_text(q.mma)]
+        options += ["--mma", q.mma if isinstance(q.mma, str) else extents_text(q.mma)]
     if q.order and not explicit:
-        told += ["--order", ",".join(map(str, q.order))]
+        options += ["--order", ",".join(map(str, q.order))]
     if q.arch != "sm100" or isinstance(q.mma, str):  # a name says an architecture too
-        told += ["--arch", q.arch]
+        options += ["--arch", q.arch]
     if q.operand:
-        told += ["--operand", q.operand]
+        options += ["--operand", q.operand]
     if explicit and q.unit != "elements":
-        told += ["--unit", q.unit]
-    return told + (["--base", str(q.base)] if q.base else [])
+        options += ["--unit", q.unit]
+    return options + (["--base", str(q.base)] if q.base else [])

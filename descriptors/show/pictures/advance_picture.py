@@ -72,36 +72,36 @@ class AdvancePicture(Picture):
 
     def scene(self) -> Scene:
         """The subtiles over the atoms with their steps, and the word below."""
-        d, found, figure, a = self.derivation, self.record(), Figure(), Anatomy(self.derivation, self.stage)
-        title, sentences = self._title(found), self._sentences(found)
+        d, record, figure, a = self.derivation, self.record(), Figure(), Anatomy(self.derivation, self.stage)
+        title, sentences = self._title(record), self._sentences(record)
         y = figure.heading(0, 0, title, sentences, room=WIDE) + 46
-        y = panel(figure, a, found["starts"], found["fields"], (found["steps_along_mn"], found["steps_along_k"]), y)
-        figure.text(0, y + 44, f"The word of subtile (0,0): {found['word']}", "ink", 15, bold=True)
-        word = int(found["word"], 16)
+        y = panel(figure, a, record["starts"], record["fields"], (record["steps_along_mn"], record["steps_along_k"]), y)
+        figure.text(0, y + 44, f"The word of subtile (0,0): {record['word']}", "ink", 15, bold=True)
+        word = int(record["word"], 16)
         foot = word_panel(figure, 0, y + 74, WIDE, d.descriptor.word, word, moves=("start_address",), idle=d.dont_care)
         figure.legend(0, foot + 22, self._legend(), WIDE)
         return figure.scene(title, sentences)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The starts as a table, the steps, and the word."""
-        found, (mn, k) = self.record(), names(self.derivation)
-        starts = found["starts"]
+        record, (mn, k) = self.record(), names(self.derivation)
+        starts = record["starts"]
         roles = [["r1" if (i + j) % 2 else "r2" for j in range(len(row))] for i, row in enumerate(starts)]
         left = [f"{mn.lower()} {i}" for i in range(len(starts))]
         top = [f"{k.lower()} {j}" for j in range(len(starts[0]))]
-        lines = [self._title(found), self._sentences(found), "", "start of each subtile, in bytes from the tile"]
+        lines = [self._title(record), self._sentences(record), "", "start of each subtile, in bytes from the tile"]
         lines += table(starts, roles, left=left, top=top, color=color)
         lines += ["", "the start address field of each word"]
         lines += table(
-            [[f"0x{one:x}" for one in row] for row in found["fields"]], roles, left=left, top=top, color=color
+            [[f"0x{one:x}" for one in row] for row in record["fields"]], roles, left=left, top=top, color=color
         )
         for name, key in ((mn, "steps_along_mn"), (k, "steps_along_k")):
-            if found[key]:
+            if record[key]:
                 lines += [
                     "",
-                    f"steps along {name}: {' '.join(f'+{one}' if one >= 0 else str(one) for one in found[key])}",
+                    f"steps along {name}: {' '.join(f'+{one}' if one >= 0 else str(one) for one in record[key])}",
                 ]
-        return story([*lines, "", f"the word of subtile (0,0): {found['word']}"], width)
+        return story([*lines, "", f"the word of subtile (0,0): {record['word']}"], width)
 
     def _words(self) -> tuple[tuple[int, ...], ...]:
         staged = len(plain(self.derivation.smem_tile)) > 2
@@ -114,20 +114,20 @@ class AdvancePicture(Picture):
             return None
         return d.offset_of(0, 0, 1) - d.offset_of(0, 0, 0)
 
-    def _title(self, found: dict[str, Any]) -> str:
-        count = sum(map(len, found["starts"]))
+    def _title(self, record: dict[str, Any]) -> str:
+        count = sum(map(len, record["starts"]))
         return f"{counted(count, 'subtile')}, one descriptor: only the start address moves"
 
-    def _sentences(self, found: dict[str, Any]) -> str:
+    def _sentences(self, record: dict[str, Any]) -> str:
         d = self.derivation
         at = f", for a tile at {self.base:#x}" if self.base else ""
         said = (
             f"{operand_text(d)}{at}. A number is where a subtile starts, in bytes from the tile; below it the field, "
             "which counts 16 bytes."
         )
-        if found["stage_step"] is not None:
-            said += f" Stage {self.stage}; from a stage to the next: +{spaced(found['stage_step'])}."
-        jumps = odd(found["steps_along_k"]) | odd(found["steps_along_mn"])
+        if record["stage_step"] is not None:
+            said += f" Stage {self.stage}; from a stage to the next: +{spaced(record['stage_step'])}."
+        jumps = odd(record["steps_along_k"]) | odd(record["steps_along_mn"])
         if jumps:
             said += f" Where the next subtile lies in other {many(2, atom_name(d))}, the step is another."
         return said
@@ -155,14 +155,14 @@ def steps(starts: Sequence[int]) -> tuple[int, ...]:
     return tuple(after - before for before, after in pairwise(starts))
 
 
-def odd(found: Sequence[int]) -> set[int]:
+def odd(steps: Sequence[int]) -> set[int]:
     """The steps that are not the usual one.
 
     >>> odd((32, 32, 32, 16288, 32))
     {16288}
     """
-    usual = Counter(found).most_common(1)
-    return {step for step in found if step != usual[0][0]} if len(found) > 1 else set()
+    usual = Counter(steps).most_common(1)
+    return {step for step in steps if step != usual[0][0]} if len(steps) > 1 else set()
 
 
 #: Left edge of the panel, and the width there is for it.
@@ -222,8 +222,8 @@ def _starts(figure: Figure, frame: Frame, starts: Grid, fields: Grid) -> None:
     both = figure.width_of("0" * under, 11, mono=True) + 26 <= wide and high >= 62
     single = figure.width_of("0" * longest, 12, bold=True) + 14 <= wide and high >= 26
     if not (both or single):
-        shown = [[str(one) for one in row] for row in starts]
-        if max(len(one) for row in shown for one in row) * 5.3 + 4 > wide or high < 14:
+        texts = [[str(one) for one in row] for row in starts]
+        if max(len(one) for row in texts for one in row) * 5.3 + 4 > wide or high < 14:
             return
     for i, row in enumerate(starts):
         for j, start in enumerate(row):

@@ -6,8 +6,8 @@ the elements of the tile.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> found = Anatomy(d)
->>> found.addresses((1, 2), (3, 1))[5][0] == 2 * d.smem_tile(64 + 8 * 3 + 5, 16 * 2 + 8 * 1)
+>>> anatomy = Anatomy(d)
+>>> anatomy.addresses((1, 2), (3, 1))[5][0] == 2 * d.smem_tile(64 + 8 * 3 + 5, 16 * 2 + 8 * 1)
 True
 """
 
@@ -193,11 +193,11 @@ class Anatomy:
                 f"picture: the stage must be one of {prod(extents)}, found {brief(self.stage)}; "
                 f"tile = {self.derivation.smem_tile}"
             )
-        found, rest = [], self.stage
+        coordinate, rest = [], self.stage
         for extent in extents:
-            found.append(rest % extent)
+            coordinate.append(rest % extent)
             rest //= extent
-        return tuple(found)
+        return tuple(coordinate)
 
     def _places(self, extents: Pair, grid: Pair) -> Grid:
         rows, _, offset = parts(self.derivation.smem_tile)
@@ -216,15 +216,6 @@ def ranks(grid: Sequence[Sequence[int]]) -> list[list[int]]:
     """
     order = {number: rank for rank, number in enumerate(sorted({one for row in grid for one in row}))}
     return [[order[one] for one in row] for row in grid]
-
-
-def bank_group(address: int) -> int:
-    """Which group of four banks, of eight, holds the 16 bytes at an address.
-
-    >>> bank_group(0x90), bank_group(0x400)
-    (1, 0)
-    """
-    return address // 16 % 8
 
 
 def swizzle_of(derivation: Derivation) -> Swizzle | None:

@@ -1,8 +1,8 @@
 """The atoms of a tile in the order in which they are stacked, and one of them, piece by piece.
 
 >>> from descriptors import derive
->>> found = AtomsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16))).record()
->>> found["places"][1], found["order"][1]
+>>> numbers = AtomsPicture(derive((128, 128), "bf16", "K", "128B", (64, 16))).record()
+>>> numbers["places"][1], numbers["order"][1]
 ((1024, 17408), [1, 17])
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.show.pictures.anatomy import Anatomy, bank_group, ranks
+from descriptors.show.pictures.anatomy import Anatomy, ranks
 from descriptors.show.pictures.panels import (
     Frame,
     amount,
@@ -31,7 +31,7 @@ from descriptors.show.pictures.tile_picture import order_roles
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.text import extents_text, many
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, their height, the width of the tile's.
@@ -65,9 +65,9 @@ class AtomsPicture(Picture):
 
     def scene(self) -> Scene:
         """The tile of atoms with the steps between them, and one atom beside it."""
-        d, a, found, figure = self.derivation, Anatomy(self.derivation, self.stage), self.record(), Figure()
-        places, (rows, columns) = found["places"], a.atom_grid
-        title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(found)}"
+        d, a, record, figure = self.derivation, Anatomy(self.derivation, self.stage), self.record(), Figure()
+        places, (rows, columns) = record["places"], a.atom_grid
+        title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(record)}"
         sentence = f"{operand_text(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
         figure.heading(0, 0, title, sentence, room=1100)
         figure.panel_heading(
@@ -81,7 +81,7 @@ class AtomsPicture(Picture):
             "accent",
         )
         frame = Frame(0, TOP, WIDE, HIGH, rows, columns)
-        self._atoms(figure, frame, found)
+        self._atoms(figure, frame, record)
         self._steps(figure, frame, places)
         left = WIDE + 170
         figure.panel_heading(
@@ -91,33 +91,33 @@ class AtomsPicture(Picture):
             [f"{a.atom_bytes} bytes; a number: the address of 16 bytes", "a colour: a group of four banks"],
             "accent",
         )
-        self._inside(figure, a, found["pieces"], left)
+        self._inside(figure, a, record["pieces"], left)
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The order, the places, and one atom."""
-        d, a, found = self.derivation, Anatomy(self.derivation, self.stage), self.record()
-        roles, order = order_roles(found["order"]), found["order"]
+        d, a, record = self.derivation, Anatomy(self.derivation, self.stage), self.record()
+        roles, order = order_roles(record["order"]), record["order"]
         lines = [
             f"{times(a.atom_grid)} {many(2, atom_name(d))} of {times(a.atom_extents)}, stacked "
-            f"{self._stacked(found)}: {operand_text(d)}"
+            f"{self._stacked(record)}: {operand_text(d)}"
         ]
         lines += ["", "which one it is in memory", *table(order, roles, color=color)]
-        lines += ["", "where it begins, in bytes", *table(found["places"], roles, color=color)]
+        lines += ["", "where it begins, in bytes", *table(record["places"], roles, color=color)]
         lines += ["", f"one {atom_name(d)}: the address of each 16 bytes"]
-        kinds = [[Figure.kind(bank_group(one)) for one in row] for row in found["pieces"]]
-        lines += table([[f"0x{one:03x}" for one in row] for row in found["pieces"]], kinds, color=color)
+        kinds = [[Figure.kind(bank_group(one)) for one in row] for row in record["pieces"]]
+        lines += table([[f"0x{one:03x}" for one in row] for row in record["pieces"]], kinds, color=color)
         return story(lines, width)
 
-    def _stacked(self, found: dict[str, Any]) -> str:
+    def _stacked(self, record: dict[str, Any]) -> str:
         """Along which dimension atoms follow one another in memory."""
-        order, (mn, k) = found["order"], names(self.derivation)
+        order, (mn, k) = record["order"], names(self.derivation)
         if len(order) > 1 and order[1][0] == 1:
             return f"along {mn} first"
         return f"along {k} first" if len(order[0]) > 1 and order[0][1] == 1 else "in the order of the layout"
 
-    def _atoms(self, figure: Figure, frame: Frame, found: dict[str, Any]) -> None:
-        order, places = found["order"], found["places"]
+    def _atoms(self, figure: Figure, frame: Frame, record: dict[str, Any]) -> None:
+        order, places = record["order"], record["places"]
         wide, high = frame.step
         figure.cells(frame.x, frame.y, wide, high, order_roles(order))
         border(figure, frame, "atom", frame.rows, frame.columns, outer=False)

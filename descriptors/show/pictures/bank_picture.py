@@ -81,12 +81,12 @@ class AccessView:
     @property
     def words(self) -> tuple[int, ...]:
         """How many different words each bank must serve in the phase."""
-        asked = {
+        words = {
             word
             for one in self.addresses
             for word in range(one // WORD_BYTES, (one + self.access_bytes - 1) // WORD_BYTES + 1)
         }
-        return tuple(sum(word % BANKS == bank for word in asked) for bank in range(BANKS))
+        return tuple(sum(word % BANKS == bank for word in words) for bank in range(BANKS))
 
 
 def access_views(
@@ -100,11 +100,13 @@ def access_views(
         LayoutError: as ``layoutalg.accesses``.
     """
     a, lanes = Anatomy(d, stage), lanes or Lanes()
-    shown = (False, True) if swizzle_of(d) is not None else (False,)
-    found = [_warp_access(a, subtile, lanes, swizzled) for swizzled in shown]
+    orders_drawn = (False, True) if swizzle_of(d) is not None else (False,)
+    warps = [_warp_access(a, subtile, lanes, swizzled) for swizzled in orders_drawn]
     # What the lanes are called, and which phase is drawn, is that of the first: the same lanes in both.
-    worst = max(range(len(found[0].phases)), key=lambda phase: found[0].phase_wavefronts[phase])
-    return tuple(_access_view(a, lanes, one, swizzled, worst) for one, swizzled in zip(found, shown, strict=True))
+    worst = max(range(len(warps[0].phases)), key=lambda phase: warps[0].phase_wavefronts[phase])
+    return tuple(
+        _access_view(a, lanes, one, swizzled, worst) for one, swizzled in zip(warps, orders_drawn, strict=True)
+    )
 
 
 def _warp_access(a: Anatomy, subtile: Pair, lanes: Lanes, swizzled: bool) -> Access:
@@ -115,10 +117,12 @@ def _warp_access(a: Anatomy, subtile: Pair, lanes: Lanes, swizzled: bool) -> Acc
         raise DescriptorError(f"banks: elements of an access must be whole bytes, found {d.element}")
     tile = d.smem_tile if swizzled else plain(d.smem_tile)
     width, element = lanes.access_bytes, d.element.storage_bits // 8
-    made = accesses(tile, lanes.thread_values, element, width)
-    if not 0 <= lanes.number < len(made):
-        raise DescriptorError(f"banks: the access must be one of the {len(made)} that are made, found {lanes.number}")
-    return made[lanes.number]
+    warp_accesses = accesses(tile, lanes.thread_values, element, width)
+    if not 0 <= lanes.number < len(warp_accesses):
+        raise DescriptorError(
+            f"banks: the access must be one of the {len(warp_accesses)} that are made, found {lanes.number}"
+        )
+    return warp_accesses[lanes.number]
 
 
 def _chunk(a: Anatomy, subtile: Pair, swizzled: bool) -> list[int]:
@@ -127,20 +131,20 @@ def _chunk(a: Anatomy, subtile: Pair, swizzled: bool) -> list[int]:
     inner, swizzle, offset = parts(d.partitioned)
     rest, bits = (*subtile, *a.stage_coordinate), d.element.storage_bits
     count = rows if d.major.contiguous_mode else columns
-    found = []
+    addresses = []
     for i in range(count):
         at = (i * u, 0) if d.major.contiguous_mode else (0, i * v)
         place = inner((at, rest))
         assert isinstance(place, int)
         place += offset
-        found.append((swizzle(place) if swizzle and swizzled else place) * bits // 8)
-    return found
+        addresses.append((swizzle(place) if swizzle and swizzled else place) * bits // 8)
+    return addresses
 
 
-def _access_view(a: Anatomy, lanes: Lanes, found: Access, swizzled: bool, worst: int) -> AccessView:
-    phase = found.phases[min(worst, len(found.phases) - 1)]
+def _access_view(a: Anatomy, lanes: Lanes, access: Access, swizzled: bool, worst: int) -> AccessView:
+    phase = access.phases[min(worst, len(access.phases) - 1)]
     width = lanes.access_bytes if lanes.thread_values is not None else 16
-    addresses = [one for lane in phase if (one := found.addresses[lane]) is not None]
+    addresses = [one for lane in phase if (one := access.addresses[lane]) is not None]
     first, last = min(addresses) // LINE_BYTES, (max(addresses) + width - 1) // LINE_BYTES
     if last - first >= MOST_LINES:
         raise DescriptorError(
@@ -153,8 +157,8 @@ def _access_view(a: Anatomy, lanes: Lanes, found: Access, swizzled: bool, worst:
     mn, k = names(a.derivation)
     across = mn if a.derivation.major.contiguous_mode else k
     words = [f"{across.lower()} {lane}" if lanes.thread_values is None else f"t{lane}" for lane in phase]
-    cost = found.phase_wavefronts[found.phases.index(phase)]
-    return AccessView(swizzled, found, phase, cost, width, tuple(words), tuple(lines), units)
+    cost = access.phase_wavefronts[access.phases.index(phase)]
+    return AccessView(swizzled, access, phase, cost, width, tuple(words), tuple(lines), units)
 
 
 def _holds(a: Anatomy, swizzled: bool, lines: Sequence[int]) -> dict[int, int]:
@@ -203,26 +207,26 @@ class BanksPicture(Picture):
 
     def scene(self) -> Scene:
         """A panel for each view: lines of 128 bytes, and below them the words that each bank serves."""
-        found, figure = self.views(), Figure()
-        title, sentences = self._title(found), self._sentences(found)
-        top = figure.heading(0, 0, title, sentences, room=LEFT + len(found) * (WIDE + GAP) - GAP)
-        most = max(max(view.words) for view in found)
+        views, figure = self.views(), Figure()
+        title, sentences = self._title(views), self._sentences(views)
+        top = figure.heading(0, 0, title, sentences, room=LEFT + len(views) * (WIDE + GAP) - GAP)
+        most = max(max(view.words) for view in views)
         foot = 0.0
-        for number, view in enumerate(found):
+        for number, view in enumerate(views):
             left = LEFT + number * (WIDE + GAP)
             words = _name(self.derivation, view), _verdict(view)
             foot = max(foot, bank_panel(figure, view, left, most, words, top))
-        figure.legend(LEFT, foot + 22, self._legend(found), len(found) * (WIDE + GAP) - GAP)
-        return figure.scene(title, f"{sentences} {' '.join(_verdict(view) for view in found)}")
+        figure.legend(LEFT, foot + 22, self._legend(views), len(views) * (WIDE + GAP) - GAP)
+        return figure.scene(title, f"{sentences} {' '.join(_verdict(view) for view in views)}")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The same lines as tables of 16-byte units, four banks each."""
-        found = self.views()
-        lines = [self._title(found), self._sentences(found)]
-        for view in found:
-            asked = {one // 16 for one in view.addresses}
+        views = self.views()
+        lines = [self._title(views), self._sentences(views)]
+        for view in views:
+            units_read = {one // 16 for one in view.addresses}
             cells = [
-                [_unit(unit, 8 * line + i in asked) for i, unit in enumerate(row)]
+                [_unit(unit, 8 * line + i in units_read) for i, unit in enumerate(row)]
                 for line, row in zip(view.lines, view.units, strict=True)
             ]
             roles = [[None if unit is None else Figure.kind(unit) for unit in row] for row in view.units]
@@ -232,17 +236,17 @@ class BanksPicture(Picture):
             lines.append(f"   words per bank: {' '.join(map(str, view.words))}")
         return story(lines, width)
 
-    def _title(self, found: tuple[AccessView, ...]) -> str:
+    def _title(self, views: tuple[AccessView, ...]) -> str:
         if self.title:
             return self.title
-        costs = [view.wavefronts for view in found]
+        costs = [view.wavefronts for view in views]
         if self.lanes.thread_values is not None:
-            lanes = sum(one is not None for one in found[0].access.addresses)
-            part = "One access" if len(found[0].access.phases) == 1 else "A phase of an access"
+            lanes = sum(one is not None for one in views[0].access.addresses)
+            part = "One access" if len(views[0].access.phases) == 1 else "A phase of an access"
             return f"{part} of {lanes} lanes: {_costs(costs)}"
-        return f"The same {len(found[0].addresses)} rows of 16 bytes, read at once: {_costs(costs)}"
+        return f"The same {len(views[0].addresses)} rows of 16 bytes, read at once: {_costs(costs)}"
 
-    def _sentences(self, found: tuple[AccessView, ...]) -> str:
+    def _sentences(self, views: tuple[AccessView, ...]) -> str:
         d = self.derivation
         along = names(d)[d.major.contiguous_mode]
         said = (
@@ -250,15 +254,15 @@ class BanksPicture(Picture):
             f"{WORD_BYTES} bytes; a number and its colour say which 16 bytes along {along} lie there, framed what is "
             "read."
         )
-        if len(found[0].access.phases) > 1:
-            phases, whole = len(found[0].access.phases), [view.access.wavefronts for view in found]
+        if len(views[0].access.phases) > 1:
+            phases, whole = len(views[0].access.phases), [view.access.wavefronts for view in views]
             said += f" Drawn is one of {phases} phases; the whole access takes {_costs(whole)}."
         return said
 
-    def _legend(self, found: tuple[AccessView, ...]) -> list[tuple[str, str]]:
-        held = sorted({unit % 8 for view in found for row in view.units for unit in row if unit is not None})
-        entries = [(Figure.kind(unit), f"piece {unit}") for unit in held]
-        return [*entries, ("tile", f"read by the {len(found[0].addresses)} lanes")]
+    def _legend(self, views: tuple[AccessView, ...]) -> list[tuple[str, str]]:
+        pieces = sorted({unit % 8 for view in views for row in view.units for unit in row if unit is not None})
+        entries = [(Figure.kind(unit), f"piece {unit}") for unit in pieces]
+        return [*entries, ("tile", f"read by the {len(views[0].addresses)} lanes")]
 
 
 def _name(d: Derivation, view: AccessView) -> str:
@@ -316,8 +320,8 @@ def _record(view: AccessView) -> dict[str, Any]:
     }
 
 
-def _unit(unit: int | None, asked: bool) -> str:
-    return "." if unit is None else f"[{unit}]" if asked else f"{unit} "
+def _unit(unit: int | None, is_read: bool) -> str:
+    return "." if unit is None else f"[{unit}]" if is_read else f"{unit} "
 
 
 def bank_panel(figure: Figure, view: AccessView, x: float, most: int, words: tuple[str, str], y: float) -> float:
@@ -349,8 +353,8 @@ def _lines(figure: Figure, view: AccessView, frame: Frame) -> None:
     """The 16-byte units of the lines, those that are read strong and framed, the others faint."""
     units = Frame(*frame.box, frame.rows, 8)
     wide, high = units.step
-    asked = {one // 16 for one in view.addresses}
-    marked = [[8 * line + i in asked for i in range(8)] for line in view.lines]
+    units_read = {one // 16 for one in view.addresses}
+    marked = [[8 * line + i in units_read for i in range(8)] for line in view.lines]
     for strong, opacity in ((False, FAINT), (True, 1.0)):
         roles = [
             [

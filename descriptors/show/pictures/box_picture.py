@@ -1,8 +1,8 @@
 """The boxes of a plan of tensor copies over the atoms of the tile that they fill.
 
 >>> from descriptors import derive, tma_plan
->>> found = BoxesPicture(tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))).record()
->>> found["boxes"]
+>>> numbers = BoxesPicture(tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))).record()
+>>> numbers["boxes"]
 [{'origin': (0, 0), 'extents': (128, 64), 'offset_bytes': 0}, {'origin': (0, 64), 'extents': (128, 64), \
 'offset_bytes': 16384}]
 """
@@ -44,12 +44,12 @@ class BoxesPicture(Picture):
         Raises:
             DescriptorError: if there are too many, or there is no such stage.
         """
-        found = [box for box in self.plan.boxes if box.stage == self.stage]
-        if not found:
+        boxes = [box for box in self.plan.boxes if box.stage == self.stage]
+        if not boxes:
             raise DescriptorError(f"picture: the stage must be one of the plan's, found {self.stage}")
-        if len(found) > MOST_BOXES:
-            raise DescriptorError(f"picture: a picture must have at most {MOST_BOXES} boxes, found {len(found)}")
-        return found
+        if len(boxes) > MOST_BOXES:
+            raise DescriptorError(f"picture: a picture must have at most {MOST_BOXES} boxes, found {len(boxes)}")
+        return boxes
 
     def extents(self) -> Pair:
         """Extents (MN, K) of a box in the tile, in elements.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
+from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.panels import (
     HEIGHT,
     Frame,
@@ -36,7 +36,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names, step_meanings, unread_because
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import many
-from layoutalg import Figure, Picture, Scene, size
+from layoutalg import Figure, Picture, Scene, bank_group, size
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, and the width of the sentences beside them.
@@ -98,13 +98,13 @@ class ChunksPicture(Picture):
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The two tables and the two sentences."""
-        d, a, found = self.derivation, Anatomy(self.derivation, self.stage), self.record()
+        d, a, record = self.derivation, Anatomy(self.derivation, self.stage), self.record()
         heading, words = chunk_heading(a)
         lines = [f"One subtile, {times(d.mma)}: {operand_text(d)}", f"{'; '.join(chunks_heading(a))}"]
-        lines += table(found["chunks"], [["r2"] * len(row) for row in found["chunks"]], color=color)
+        lines += table(record["chunks"], [["r2"] * len(row) for row in record["chunks"]], color=color)
         lines += [*self._words(), "", f"{heading}; {words[0]}"]
-        roles = [[Figure.kind(bank_group(one)) for one in row] for row in found["addresses"]]
-        lines += table([[f"0x{one:03x}" for one in row] for row in found["addresses"]], roles, color=color)
+        roles = [[Figure.kind(bank_group(one)) for one in row] for row in record["addresses"]]
+        lines += table([[f"0x{one:03x}" for one in row] for row in record["addresses"]], roles, color=color)
         return story(lines, width)
 
     def _sentence(self, a: Anatomy) -> str:
@@ -113,13 +113,13 @@ class ChunksPicture(Picture):
 
     def _words(self) -> list[str]:
         """What LBO and SBO are, in words."""
-        d, found = self.derivation, []
+        d, lines = self.derivation, []
         for short, (field, meaning) in zip(("LBO", "SBO"), step_meanings(d).items(), strict=True):
             because = unread_because(d, field)
-            found.append(
+            lines.append(
                 f"{short} {getattr(d.descriptor, field)}: {meaning}" + (f"; {because}" if because else "") + "."
             )
-        return found
+        return lines
 
     def _meanings(self, figure: Figure, x: float) -> None:
         d, y = self.derivation, TOP + 16.0
@@ -142,11 +142,11 @@ def offset_words(d: Derivation) -> tuple[str, str]:
     >>> offset_words(derive((128, 128), "bf16", "K", "128B", (64, 16)))
     ('LBO 16 (unused in this mode)', 'SBO 1024')
     """
-    found = []
+    texts = []
     for short, (field, _) in _named_offsets(d):
         because = unread_because(d, field)
-        found.append(f"{short} {getattr(d.descriptor, field)}" + (f" ({because})" if because else ""))
-    return found[0], found[1]
+        texts.append(f"{short} {getattr(d.descriptor, field)}" + (f" ({because})" if because else ""))
+    return texts[0], texts[1]
 
 
 def label_room(d: Derivation) -> float:
@@ -197,28 +197,28 @@ def draw_steps(figure: Figure, d: Derivation, frame: Frame) -> None:
         because = unread_because(d, field)
         role = "muted" if because else "accent"
         why = ("not read" if because.startswith("unused") else "never taken") if because else ""
-        taken = size(d.canonical[path[0]][path[1]]) > 1
+        repeats = size(d.canonical[path[0]][path[1]]) > 1
         words = f"{short} {getattr(d.descriptor, field)}"
-        (_down if path[0] == 0 else _across)(figure, frame, words, why, role, taken)
+        (_down if path[0] == 0 else _across)(figure, frame, words, why, role, repeats)
 
 
-def _down(figure: Figure, frame: Frame, words: str, why: str, role: str, taken: bool) -> None:
+def _down(figure: Figure, frame: Frame, words: str, why: str, role: str, repeats: bool) -> None:
     _, high = frame.step
     x, y = frame.x + frame.width + 15, frame.y + high / 2
-    if taken:
+    if repeats:
         figure.arrow([(x, y), (x, y + high)], role, 1.8)
-    middle = y + high / 2 if taken else y
+    middle = y + high / 2 if repeats else y
     figure.text(x + 9, middle + (-2 if why else 4), words, role, 13, bold=True)
     figure.text(x + 9, middle + 14, why, "muted", 11)
 
 
-def _across(figure: Figure, frame: Frame, words: str, why: str, role: str, taken: bool) -> None:
+def _across(figure: Figure, frame: Frame, words: str, why: str, role: str, repeats: bool) -> None:
     wide, _ = frame.step
     x, y = frame.x + wide / 2, frame.y + frame.height + 15
-    if taken:
+    if repeats:
         figure.arrow([(x, y), (x + wide, y)], role, 1.8)
-    y += 19 if taken else 4
-    middle = max(x + wide / 2 if taken else frame.x + frame.width / 2, frame.x + 40)
+    y += 19 if repeats else 4
+    middle = max(x + wide / 2 if repeats else frame.x + frame.width / 2, frame.x + 40)
     figure.text(middle, y, words, role, 13, "middle", bold=True)
     figure.text(middle, y + 16, why, "muted", 11, "middle")
 
@@ -227,12 +227,12 @@ def chunk_panel(
     figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0)
 ) -> Frame:
     """The 16-byte pieces of one chunk of a subtile, each with its address."""
-    found, (rows, columns) = a.addresses(subtile, chunk), a.chunk_units
-    labels = [[f"0x{one:03x}" for one in row] for row in found]
+    addresses, (rows, columns) = a.addresses(subtile, chunk), a.chunk_units
+    labels = [[f"0x{one:03x}" for one in row] for row in addresses]
     longest = max(len(label) for row in labels for label in row)
     wide = max(columns * (7 * longest + 12), 150)
     frame = Frame(x, y, wide, height if rows > 1 else 76, rows, columns)
-    fill(figure, frame, [[figure.kind(bank_group(one)) for one in row] for row in found], labels)
+    fill(figure, frame, [[figure.kind(bank_group(one)) for one in row] for row in addresses], labels)
     hairs(figure, frame)
     figure.border(*frame.box, "chunk", line=3)
     _axes(figure, a, frame)

@@ -1,8 +1,8 @@
 """Where a layout stores the elements of an operand, and where a word reads them: what a wrong word does.
 
 >>> from descriptors import diff
->>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
->>> rows = DifferencePicture(found).record()
+>>> difference = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
+>>> rows = DifferencePicture(difference).record()
 >>> rows["stored"][8], rows["read"][8]
 ([1024, 1040], [576, 592])
 """
@@ -205,9 +205,9 @@ class DifferencePicture(Picture):
         if d.right_word is not None and d.right_word != d.word:
             words.append(("The right word", d.right_word))
         for name, word in words:
-            found = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
+            decoded = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
             figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
-            y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=found.dont_care) + 44
+            y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=decoded.dont_care) + 44
         return y - 44
 
     def _title(self) -> str:

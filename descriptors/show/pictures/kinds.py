@@ -130,11 +130,11 @@ def picture(
     if not isinstance(name, str) or name not in KINDS:
         raise ChoiceError("picture: kind", name, KINDS)
     which = as_integer(stage, "picture: the stage")
-    found = Anatomy(answer, which)
-    _ = found.stage_coordinate  # refuses a stage that the tile does not have
+    anatomy = Anatomy(answer, which)
+    _ = anatomy.stage_coordinate  # refuses a stage that the tile does not have
     lanes = Lanes(access, access_bytes, as_integer(number, "picture: the number of an access"))
     return KINDS[name](
-        answer, Options(which, _subtile(found, subtile), as_integer(base, "picture: the base address"), colour, lanes)
+        answer, Options(which, _subtile(anatomy, subtile), as_integer(base, "picture: the base address"), colour, lanes)
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group
+from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.chunk_picture import (
     chunk_heading,
     chunk_panel,
@@ -41,7 +41,7 @@ from descriptors.show.pictures.tile_picture import (
 )
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.text import many
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Between two panels, and where their cells begin.
@@ -113,8 +113,8 @@ class LevelsPicture(Picture):
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The same four tables, one below the other."""
-        d, found, a = self.derivation, self.record(), Anatomy(self.derivation, self.stage)
-        atoms, chunks, addresses = found["atoms"], found["chunks"], found["addresses"]
+        d, record, a = self.derivation, self.record(), Anatomy(self.derivation, self.stage)
+        atoms, chunks, addresses = record["atoms"], record["chunks"], record["addresses"]
         count = sum(map(len, atoms))
         lines = [f"{title(d)}: {operand_text(d)}, {times(a.extents)}", ""]
         lines += [f"1 tile: {amount(a.bytes)}, {_atoms(a)} of {times(a.atom_extents)}, numbered in memory order"]

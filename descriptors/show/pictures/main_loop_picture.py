@@ -1,8 +1,8 @@
 """A plan as a picture: its stages in time, what each holds with its words, shared memory by address, the accumulators.
 
 >>> from descriptors import plan
->>> found = MainLoopPicture(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)).record()
->>> found["words"]["A"], found["memory"][:2]
+>>> numbers = MainLoopPicture(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False)).record()
+>>> numbers["words"]["A"], numbers["memory"][:2]
 ([['0x8000002000010000', '0x8000002000010002']], [('A', 0, 0, 4096), ('A', 1, 4096, 4096)])
 """
 
@@ -41,41 +41,41 @@ class MainLoopPicture(Picture):
 
     def record(self) -> dict[str, Any]:
         """Every number that is drawn."""
-        made = self.plan
+        plan = self.plan
         return {
             "kind": "plan",
-            "tile": made.asked.tile,
-            "stages": made.stages,
-            "words": {side.matrix: self._words(side) for side in (made.a, made.b)},
+            "tile": plan.asked.tile,
+            "stages": plan.stages,
+            "words": {side.matrix: self._words(side) for side in (plan.a, plan.b)},
             "memory": self._memory(),
-            "used": made.budget.used,
-            "capacity": made.budget.capacity,
+            "used": plan.budget.used,
+            "capacity": plan.budget.capacity,
             "accumulators": self._accumulators(),
         }
 
     def scene(self) -> Scene:
         """Four panels below one another: time, operands, memory, accumulators."""
-        figure, made = Figure(), self.plan
+        figure, plan = Figure(), self.plan
         y = figure.heading(0, 0, self._title(), self._sentence(), room=WIDE) + 16
         y = self._timeline(figure, y) + 44
-        right, below = max(self._operand(figure, 0, y, made.a), 480.0) + 40, self._operand_bottom(y, made.a)
-        if len(made.a.k_steps) > _BESIDE:  # two such tables are too wide for one line
+        right, below = max(self._operand(figure, 0, y, plan.a), 480.0) + 40, self._operand_bottom(y, plan.a)
+        if len(plan.a.k_steps) > _BESIDE:  # two such tables are too wide for one line
             right, y = 0.0, below + 44
-        self._operand(figure, right, y, made.b)
-        y = max(below, self._operand_bottom(y, made.b)) + 44
+        self._operand(figure, right, y, plan.b)
+        y = max(below, self._operand_bottom(y, plan.b)) + 44
         y = self._map(figure, y) + 48
         self._grid(figure, y)
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """Shared memory by address, and the words of a stage."""
-        made = self.plan
+        plan = self.plan
         rows: list[tuple[object, ...]] = [("from", "bytes", "what")]
         rows += [
             (at, size, name if stage < 0 else f"{name}, stage {stage}") for name, stage, at, size in self._memory()
         ]
         lines = [self._title(), self._sentence(), "", *aligned(rows, ">><", indent=3), ""]
-        for side in (made.a, made.b):
+        for side in (plan.a, plan.b):
             for i, row in enumerate(self._words(side)):
                 lines.append(f"   {side.matrix}, block {i}: {' '.join(row)}")
         return story(lines, width)
@@ -85,11 +85,11 @@ class MainLoopPicture(Picture):
         return f"{one.name} {one.a.name}, a tile of {extents_text(one.tile)} in {counted(self.plan.stages, 'stage')}"
 
     def _sentence(self) -> str:
-        made = self.plan
-        m, n, k = made.asked.blocks
-        about = f"A stage is {amount(made.transaction_bytes)} of copies and {counted(m * n * k, 'instruction')}"
+        plan = self.plan
+        m, n, k = plan.asked.blocks
+        about = f"A stage is {amount(plan.transaction_bytes)} of copies and {counted(m * n * k, 'instruction')}"
         pair = " Each CTA of the pair has such a memory, and half of the rows of A and of each N block of B." * (
-            made.asked.cta_group == 2
+            plan.asked.cta_group == 2
         )
         blocks = ", ".join(counted(count, f"{name} block") for name, count in zip("MNK", (m, n, k), strict=True))
         return f"{about}: {blocks}. Colours are stages.{pair}"
@@ -102,37 +102,37 @@ class MainLoopPicture(Picture):
 
     def _memory(self) -> list[tuple[str, int, int, int]]:
         """Name, stage, address and bytes of everything in shared memory; stage -1 of what has none."""
-        made, found = self.plan, list[tuple[str, int, int, int]]()
-        parts: list[tuple[str, int, int]] = [(side.matrix, side.base, side.stage_bytes) for side in (made.a, made.b)]
-        if made.scales is not None:
-            sizes = (made.scales.a.bytes, made.scales.b.bytes)
-            parts += list(zip(("SFA", "SFB"), made.scales.bases, sizes, strict=True))
+        plan, intervals = self.plan, list[tuple[str, int, int, int]]()
+        parts: list[tuple[str, int, int]] = [(side.matrix, side.base, side.stage_bytes) for side in (plan.a, plan.b)]
+        if plan.scales is not None:
+            sizes = (plan.scales.a.bytes, plan.scales.b.bytes)
+            parts += list(zip(("SFA", "SFB"), plan.scales.bases, sizes, strict=True))
         for name, base, size in parts:
-            found += [(name, s, base + s * size, size) for s in range(made.stages)]
-        return [*found, ("barriers", -1, made.barriers, BARRIER_BYTES * made.stages)]
+            intervals += [(name, s, base + s * size, size) for s in range(plan.stages)]
+        return [*intervals, ("barriers", -1, plan.barriers, BARRIER_BYTES * plan.stages)]
 
     def _accumulators(self) -> list[list[str]]:
         """Who holds each accumulator: M blocks down, N blocks across."""
-        made, (m, n, _) = self.plan, self.plan.asked.blocks
-        held = made.accumulators
-        if isinstance(held, Registers):
-            return [[f"warpgroup {i % held.warpgroups}" for _ in range(n)] for i in range(m)]
-        return [[f"column {held.firsts[j * m + i]}" for j in range(n)] for i in range(m)]
+        plan, (m, n, _) = self.plan, self.plan.asked.blocks
+        accumulators = plan.accumulators
+        if isinstance(accumulators, Registers):
+            return [[f"warpgroup {i % accumulators.warpgroups}" for _ in range(n)] for i in range(m)]
+        return [[f"column {accumulators.firsts[j * m + i]}" for j in range(n)] for i in range(m)]
 
     def _timeline(self, figure: Figure, y: float) -> float:
         """Copies and multiplications of the first tiles, each in its stage; arrows where one waits for the other."""
-        made = self.plan
-        tiles = min(made.stages + 2, MOST_TILES)
+        plan = self.plan
+        tiles = min(plan.stages + 2, MOST_TILES)
         y = figure.panel_heading(0, y, "In time", ["left to right, not to scale: tile t goes to stage t mod stages"])
         x, step, high = 92.0, (WIDE - 92.0) / (tiles + _BEHIND), 40.0
         for name, top in (("TMA", y), ("MMA", y + 84)):
             figure.text(0, top + 26, name, "ink", Figure.HEADING, bold=True)
         for t in range(tiles):
-            role, left, later = Figure.kind(t % made.stages), x + t * step, x + (t + _BEHIND) * step
+            role, left, later = Figure.kind(t % plan.stages), x + t * step, x + (t + _BEHIND) * step
             figure.box(left + 3, y, step - 6, high, role, "rule", 0.8, 4)
             figure.text(left + step / 2, y + 25, f"tile {t}", "ink", Figure.BODY, "middle", bold=True)
             figure.box(later + 3, y + 84, step - 6, high, role, "rule", 0.8, 4)
-            blocks = made.asked.blocks[2]
+            blocks = plan.asked.blocks[2]
             if blocks <= MOST_BLOCKS:
                 wide = (step - 6) / blocks
                 figure.lines(
@@ -142,10 +142,10 @@ class MainLoopPicture(Picture):
                 )
             figure.text(later + step / 2, y + 142, f"K blocks of tile {t}", "muted", Figure.LABEL, "middle")
             figure.arrow([(left + step / 2, y + high), (later + step / 4, y + 83)], "good", 1.4, 7)
-            if t >= made.stages:
-                source = x + (t - made.stages + _BEHIND) * step + step * 3 / 4
+            if t >= plan.stages:
+                source = x + (t - plan.stages + _BEHIND) * step + step * 3 / 4
                 figure.arrow([(source, y + 84), (left + step * 3 / 4, y + high + 1)], "bad", 1.4, 7, (4, 3))
-        entries = [("dot:good", f"full[s]: {spaced(made.transaction_bytes)} bytes have come")]
+        entries = [("dot:good", f"full[s]: {spaced(plan.transaction_bytes)} bytes have come")]
         entries.append(("dot:bad", "empty[s]: the instructions that read the stage are done"))
         return figure.legend(0, y + 162, entries, WIDE)
 
@@ -159,13 +159,13 @@ class MainLoopPicture(Picture):
         """A stage of an operand as its blocks, the start of each word in them; the right edge."""
         d, letter = side.derivation, "M" if side.matrix == "A" else "N"
         words = self._words(side)
-        told = (
+        sentence = (
             f"word {words[0][0]}, and what is added to its start"
             if words
             else "in registers, loaded by ldmatrix or ld.shared"
         )
         title = f"{side.matrix}: {extents_text(d.tile[:2])}, {d.major}-major, swizzle {d.swizzle}"
-        top = figure.panel_heading(x, y, title, [told])
+        top = figure.panel_heading(x, y, title, [sentence])
         wide, high = self._cell(side)
         rows, columns = min(len(side.mn_steps), MOST_BLOCKS), min(len(side.k_steps), MOST_BLOCKS)
         roles = [[Figure.step(k, columns) for k in range(columns)] for _ in range(rows)]
@@ -184,11 +184,11 @@ class MainLoopPicture(Picture):
 
     def _map(self, figure: Figure, y: float) -> float:
         """Shared memory as a bar, every stage of every part where it lies."""
-        made, capacity = self.plan, self.plan.budget.capacity
-        used = f"{spaced(made.budget.used)} of {spaced(capacity)} bytes"
+        plan, capacity = self.plan, self.plan.budget.capacity
+        used = f"{spaced(plan.budget.used)} of {spaced(capacity)} bytes"
         y = (
             figure.panel_heading(
-                0, y, "Shared memory of a CTA", [f"{used}; {made.budget.limit.removeprefix('shared memory: ')}"]
+                0, y, "Shared memory of a CTA", [f"{used}; {plan.budget.limit.removeprefix('shared memory: ')}"]
             )
             + 4
         )
@@ -214,17 +214,17 @@ class MainLoopPicture(Picture):
 
     def _grid(self, figure: Figure, y: float) -> None:
         """The accumulators of the tile, and who holds each."""
-        made, grid = self.plan, self._accumulators()
-        held = made.accumulators
-        if isinstance(held, Registers):
-            told = f"{held.registers} registers a thread of each warpgroup"
+        plan, grid = self.plan, self._accumulators()
+        accumulators = plan.accumulators
+        if isinstance(accumulators, Registers):
+            sentence = f"{accumulators.registers} registers a thread of each warpgroup"
         else:
-            told = f"{held.plan.used} columns of tensor memory used, {held.plan.allocate} allocated"
+            sentence = f"{accumulators.plan.used} columns of tensor memory used, {accumulators.plan.allocate} allocated"
         rows, columns = grid[:MOST_BLOCKS], min(len(grid[0]), MOST_BLOCKS)
         wide = min(240.0, (WIDE - 44) / columns)
         if wide < _NAMED:
-            told += f"; in each cell its {grid[0][0].partition(' ')[0]}"
-        y = figure.panel_heading(0, y, "Accumulators", [told])
+            sentence += f"; in each cell its {grid[0][0].partition(' ')[0]}"
+        y = figure.panel_heading(0, y, "Accumulators", [sentence])
         kinds = {name: i for i, name in enumerate(dict.fromkeys(one for row in grid for one in row))}
         roles = [[Figure.kind(kinds[one]) for one in row[:columns]] for row in rows]
         named = wide >= _NAMED
@@ -246,15 +246,17 @@ def rows_of(labels: list[tuple[float, float, float]]) -> list[int]:
     >>> rows_of([(0, 0, 50), (300, 300, 380), (320, 320, 400), (390, 390, 460)])
     [0, 2, 1, 0]
     """
-    found: dict[int, int] = {}
+    row_by_label: dict[int, int] = {}
     for i in reversed(range(len(labels))):
-        found[i] = next(row for row in range(len(labels) + 1) if row == len(labels) or _free(labels, found, i, row))
-    return [found[i] for i in range(len(labels))]
+        row_by_label[i] = next(
+            row for row in range(len(labels) + 1) if row == len(labels) or _free(labels, row_by_label, i, row)
+        )
+    return [row_by_label[i] for i in range(len(labels))]
 
 
-def _free(labels: list[tuple[float, float, float]], found: dict[int, int], index: int, row: int) -> bool:
+def _free(labels: list[tuple[float, float, float]], row_by_label: dict[int, int], index: int, row: int) -> bool:
     leader, begin, end = labels[index]
-    for other, at in found.items():
+    for other, at in row_by_label.items():
         down, left, right = labels[other]
         if at == row and begin - _APART < right and left < end + _APART:
             return False

@@ -185,16 +185,16 @@ def story(lines: Iterable[str], width: int | None) -> str:
     it
        a tabl...
     """
-    made: list[str] = []
+    wrapped_lines: list[str] = []
     for line in lines:
         text = line.translate(_ASCII)
         if width is None or len(text) <= width or "\x1b" in text:
-            made.append(text)
+            wrapped_lines.append(text)
         elif text.startswith(" "):
-            made.append(text[: max(width - 3, 0)] + "...")
+            wrapped_lines.append(text[: max(width - 3, 0)] + "...")
         else:
-            made += wrap(text, max(width, 8))
-    return "\n".join(made)
+            wrapped_lines += wrap(text, max(width, 8))
+    return "\n".join(wrapped_lines)
 
 
 def spaced(number: int) -> str:

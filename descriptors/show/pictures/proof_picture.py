@@ -37,26 +37,26 @@ class ProofPicture(Picture):
 
     def scene(self) -> Scene:
         """A bar with a part for each subtile; its red end is the share of comparisons that failed."""
-        figure, found, r = Figure(), self.record(), self.report
+        figure, record, r = Figure(), self.record(), self.report
         title = "Proved" if r.ok else "Disproved"
-        y = figure.heading(0, 0, f"{title}: {self._counts(found)}", self._sentence(), room=WIDE) + 6
-        share = found["right"] / max(found["compared"], 1)
+        y = figure.heading(0, 0, f"{title}: {self._counts(record)}", self._sentence(), room=WIDE) + 6
+        share = record["right"] / max(record["compared"], 1)
         figure.box(0, y, WIDE * share, HIGH, "good", opacity=0.85)
         figure.box(WIDE * share, y, WIDE * (1 - share), HIGH, "bad", opacity=0.85)
         if 1 < r.subtiles <= MOST:
             step = WIDE / r.subtiles
             figure.lines([(i * step, y, i * step, y + HIGH) for i in range(1, r.subtiles)], "paper", 1.4)
         figure.box(0, y, WIDE, HIGH, None, "rule", 1)
-        return figure.scene(f"{title}: {self._counts(found)}", self._sentence())
+        return figure.scene(f"{title}: {self._counts(record)}", self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """One line."""
         role = "good" if self.report.ok else "bad"
         return Picture.painted(str(self.report), role) if color else str(self.report)
 
-    def _counts(self, found: dict[str, Any]) -> str:
-        right, compared = spaced(found["right"]), spaced(found["compared"])
-        return f"{right} of {compared} elements in {counted(found['subtiles'], 'subtile')}"
+    def _counts(self, record: dict[str, Any]) -> str:
+        right, compared = spaced(record["right"]), spaced(record["compared"])
+        return f"{right} of {compared} elements in {counted(record['subtiles'], 'subtile')}"
 
     def _sentence(self) -> str:
         r = self.report

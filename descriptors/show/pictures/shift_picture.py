@@ -3,8 +3,8 @@
 Law: a cell that is not masked and has an output shows the activation that the tap reads, w of the image's row.
 
 >>> from descriptors.tmem.shift_convolution import shift_convolution
->>> made = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
->>> for panel in ShiftPicture(made).record()["taps"]:
+>>> convolution = shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1))
+>>> for panel in ShiftPicture(convolution).record()["taps"]:
 ...     for lane in range(18):
 ...         w = lane % 9 + panel["s"] - 1
 ...         assert panel["held"][lane] == ([lane // 9, w] if lane not in panel["masked"] else panel["held"][lane])
@@ -33,7 +33,7 @@ class ShiftPicture(Picture):
     """The first filter row of a tile, tap after tap.
 
     Args:
-        made: the convolution.
+        convolution: the convolution.
         row: the output row.
         tile: the tile of that row.
 
@@ -41,13 +41,13 @@ class ShiftPicture(Picture):
         DescriptorError: from every face, if there is no such row or tile, or it has too many taps to be drawn.
     """
 
-    made: ShiftConvolution
+    convolution: ShiftConvolution
     row: int = 0
     tile: int = 0
 
     def record(self) -> dict[str, Any]:
         """Every number that is drawn."""
-        one = self.made.problem
+        one = self.convolution.problem
         return {
             "kind": "shift",
             "row": self.row,
@@ -56,7 +56,7 @@ class ShiftPicture(Picture):
             "taps": [
                 {
                     "s": step.tap.s,
-                    "held": [self._held(place) for place in self._places(step)],
+                    "held": [self._content(place) for place in self._places(step)],
                     "new": self._new(number),
                     "masked": list(step.masked_lanes()),
                 }
@@ -70,7 +70,7 @@ class ShiftPicture(Picture):
         figure, taps, wide = Figure(), self._taps(), CELL[0] * QUARTER
         title = f"{counted(len(taps), 'tap')} of a filter row: A moves one lane for each"
         y = figure.heading(0, 0, title, self._sentences(), LEFT + wide) + 16
-        images = sorted({held[0] for step in taps for held in map(self._held, self._places(step)) if held})
+        images = sorted({held[0] for step in taps for held in map(self._content, self._places(step)) if held})
         more = len(images) > 8  # the kinds begin again
         entries = [(Figure.kind(n), f"image {n}, {n + 8}, ..." if more else f"image {n}") for n in images[:8]]
         entries += [("faint", "no activation"), ("subtile", "masked: D is not written"), ("atom", "a new row")]
@@ -83,9 +83,9 @@ class ShiftPicture(Picture):
         """One tap; where it ends below."""
         lines = self._lanes // QUARTER
         frame = Frame(LEFT, y + 34, CELL[0] * QUARTER, CELL[1] * lines, lines, QUARTER)
-        held = [self._held(place) for place in self._places(step)]
-        roles = [["faint" if one is None else Figure.kind(one[0]) for one in row] for row in _rows(held)]
-        words = [["" if one is None else str(one[1]) for one in row] for row in _rows(held)]
+        contents = [self._content(place) for place in self._places(step)]
+        roles = [["faint" if one is None else Figure.kind(one[0]) for one in row] for row in _rows(contents)]
+        words = [["" if one is None else str(one[1]) for one in row] for row in _rows(contents)]
         figure.text(LEFT, y + 8, f"tap {step.tap.s}: {self._how(number)}", "ink", Figure.HEADING, bold=True)
         heads = [(frame.cell(0, i)[0] + CELL[0] / 2, y + 28, str(i)) for i in (0, 8, 16, 24, 31)]
         figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
@@ -103,22 +103,22 @@ class ShiftPicture(Picture):
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """For each tap a line of 32 lanes a quarter: w, in brackets where masked, a dot for no activation."""
-        told = [self.made.headline, self._sentences(), ""]
+        lines = [self.convolution.headline, self._sentences(), ""]
         for number, step in enumerate(self._taps()):
-            told.append(f"tap {step.tap.s}: {self._how(number)}")
+            lines.append(f"tap {step.tap.s}: {self._how(number)}")
             masked = set(step.masked_lanes())
             cells = []
             for lane, place in enumerate(self._places(step)):
-                held = self._held(place)
-                word = "." if held is None else str(held[1])
+                content = self._content(place)
+                word = "." if content is None else str(content[1])
                 word = f"{f'[{word}]' if lane in masked else word:>5}"
-                cells.append(Picture.painted(word, Figure.kind(held[0])) if color and held else word)
-            told += [f"{QUARTER * i:>6} " + "".join(row) for i, row in enumerate(_rows(cells))]
-        return story(told, width)
+                cells.append(Picture.painted(word, Figure.kind(content[0])) if color and content else word)
+            lines += [f"{QUARTER * i:>6} " + "".join(row) for i, row in enumerate(_rows(cells))]
+        return story(lines, width)
 
     @property
     def _lanes(self) -> int:
-        return LANES * self.made.cta_group
+        return LANES * self.convolution.cta_group
 
     @property
     def _first(self) -> int:
@@ -126,22 +126,22 @@ class ShiftPicture(Picture):
 
     def _taps(self) -> list[ShiftStep]:
         """The multiplications of the first load."""
-        steps = self.made.steps(self.row, self.tile)
+        steps = self.convolution.steps(self.row, self.tile)
         loads = [i for i, step in enumerate(steps) if step.kind == "load"]
         end = loads[1] if len(loads) > 1 else len(steps)
-        found = [step for step in steps[:end] if step.kind == "multiply"]
-        if len(found) > MOST_TAPS:
-            raise DescriptorError(f"shift: a picture must have at most {MOST_TAPS} taps, found {len(found)}")
-        return found
+        taps = [step for step in steps[:end] if step.kind == "multiply"]
+        if len(taps) > MOST_TAPS:
+            raise DescriptorError(f"shift: a picture must have at most {MOST_TAPS} taps, found {len(taps)}")
+        return taps
 
     def _places(self, step: ShiftStep) -> range:
         """What each lane holds, as places of the flat row."""
-        first = self._first + step.tap.s - self.made.problem.padding[1]
+        first = self._first + step.tap.s - self.convolution.problem.padding[1]
         return range(first, first + self._lanes)
 
-    def _held(self, place: int) -> list[int] | None:
+    def _content(self, place: int) -> list[int] | None:
         """Image and column of the activation with a place."""
-        one = self.made.problem
+        one = self.convolution.problem
         return list(divmod(place, one.width)) if 0 <= place < one.places else None
 
     def _new(self, number: int) -> list[int]:
@@ -151,10 +151,10 @@ class ShiftPicture(Picture):
     def _how(self, number: int) -> str:
         if not number:
             return f"all {self._lanes} rows are loaded"
-        return f"shifted, {4 * self.made.cta_group} rows are new"
+        return f"shifted, {4 * self.convolution.cta_group} rows are new"
 
     def _sentences(self) -> str:
-        one = self.made.problem
+        one = self.convolution.problem
         return (
             f"A cell is a lane, and the number in it w of the activation that it holds; output (n, q) stands in lane "
             f"{one.width} n + q{f' - {self._first}' if self._first else ''}. Not measured on a Blackwell GPU."

@@ -65,24 +65,24 @@ class SwizzlePicture(Picture):
         """
         unit = self.unit_bytes
         count = LINE_BYTES // unit
-        found = [[0] * count for _ in range(8)]
+        grid = [[0] * count for _ in range(8)]
         for line in range(8):
             for piece in range(count):
                 address = self.swizzle(line * LINE_BYTES + piece * unit)
                 assert isinstance(address, int)
-                found[address // LINE_BYTES][address % LINE_BYTES // unit] = piece
-        return tuple(map(tuple, found))
+                grid[address // LINE_BYTES][address % LINE_BYTES // unit] = piece
+        return tuple(map(tuple, grid))
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """For the lines of an atom of eight rows: whose 16 bytes lie at each place, as CMmRn."""
         span = self.mode.span_bytes
-        found = [[""] * 8 for _ in range(-(-8 * span // LINE_BYTES))]
+        grid = [[""] * 8 for _ in range(-(-8 * span // LINE_BYTES))]
         for n in range(8):
             for m in range(span // 16):
                 address = self.swizzle(n * span + 16 * m)
                 assert isinstance(address, int)
-                found[address // LINE_BYTES][address % LINE_BYTES // 16] = f"CM{m}R{n}"
-        return tuple(map(tuple, found))
+                grid[address // LINE_BYTES][address % LINE_BYTES // 16] = f"CM{m}R{n}"
+        return tuple(map(tuple, grid))
 
     def scene(self) -> Scene:
         """The bits, the map of lines, and the rows of an atom."""

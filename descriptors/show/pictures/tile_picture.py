@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.errors import ChoiceError
-from descriptors.show.pictures.anatomy import Anatomy, Pair, bank_group, ranks
+from descriptors.show.pictures.anatomy import Anatomy, Pair, ranks
 from descriptors.show.pictures.panels import (
     Frame,
     amount,
@@ -35,7 +35,7 @@ from descriptors.show.pictures.panels import (
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import SwizzleMode
-from layoutalg import Figure, Picture, Scene
+from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
@@ -110,11 +110,11 @@ class TilePicture(Picture):
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """A cell for each 16 bytes, with the number that colours it."""
-        a, found = Anatomy(self.derivation, self.stage), self.record()
-        left = [str(i * a.unit[0]) for i in range(len(found["kinds"]))]
-        top = [str(j * a.unit[1]) for j in range(len(found["kinds"][0]))]
-        roles = self._roles(found["kinds"])
-        return story([self._sentence(a), "", *table(found["kinds"], roles, left=left, top=top, color=color)], width)
+        a, record = Anatomy(self.derivation, self.stage), self.record()
+        left = [str(i * a.unit[0]) for i in range(len(record["kinds"]))]
+        top = [str(j * a.unit[1]) for j in range(len(record["kinds"][0]))]
+        roles = self._roles(record["kinds"])
+        return story([self._sentence(a), "", *table(record["kinds"], roles, left=left, top=top, color=color)], width)
 
     def _kinds(self, a: Anatomy, pieces: list[list[int]]) -> list[list[int]]:
         """The number that colours each piece."""
@@ -242,19 +242,19 @@ def order_roles(order: list[list[int]]) -> list[list[str | None]]:
 
 
 def subtiles_panel(
-    figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, chosen: Pair | None
+    figure: Figure, a: Anatomy, x: float, y: float, width: float, height: float, marked_cell: Pair | None
 ) -> Frame:
     """The subtiles of a tile over its atoms, one of them chosen."""
     frame, order = Frame(x, y, width, height, *a.subtile_grid), memory_order(a)
     atoms = Frame(x, y, width, height, len(order), len(order[0]))
     fill(figure, atoms, order_roles(order))
-    if chosen:
-        figure.box(*frame.cell(*chosen), "glow")
+    if marked_cell:
+        figure.box(*frame.cell(*marked_cell), "glow")
     if a.atom_grid[0]:
         border(figure, atoms, "atom", atoms.rows, atoms.columns, outer=False)
     border(figure, frame, "subtile", *a.subtile_grid)
-    if chosen:
-        figure.border(*frame.cell(*chosen), "subtile", line=3.6)
+    if marked_cell:
+        figure.border(*frame.cell(*marked_cell), "subtile", line=3.6)
     return frame
 
 
@@ -273,10 +273,10 @@ def share_of_atom(d: Derivation, room: float = 400) -> str:
     >>> share_of_atom(derive((128, 128), "bf16", "K", "128B", (64, 16)))
     'each 32 bytes of K: a quarter of an atom\u2019s line'
     """
-    taken = d.mma[d.major.contiguous_mode] * d.element.storage_bits // 8
+    run_bytes = d.mma[d.major.contiguous_mode] * d.element.storage_bits // 8
     along, span = names(d)[d.major.contiguous_mode], d.swizzle.span_bytes
-    if d.swizzle is SwizzleMode.NONE or taken % span == 0:
-        return f"each {amount(taken)} of {along}"
-    part = {2: "half", 4: "a quarter"}.get(span // taken if span % taken == 0 else 0)
-    whole = f"each {amount(taken)} of {along}: {part} of an atom\u2019s line"
-    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(taken)} of {along}"
+    if d.swizzle is SwizzleMode.NONE or run_bytes % span == 0:
+        return f"each {amount(run_bytes)} of {along}"
+    part = {2: "half", 4: "a quarter"}.get(span // run_bytes if span % run_bytes == 0 else 0)
+    whole = f"each {amount(run_bytes)} of {along}: {part} of an atom\u2019s line"
+    return whole if part and Figure.width_of(whole, 13) <= room else f"each {amount(run_bytes)} of {along}"

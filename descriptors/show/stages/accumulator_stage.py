@@ -6,8 +6,8 @@ extent is chosen. Law: a place of the picture stands for the row (or column) of 
 
 >>> from descriptors import derive
 >>> view = View(derive((128, 128), "bf16", "K", "128B", (128, 16)), cell=(70, 21))
->>> made = tensor_memory(view)
->>> made.scene.title, made.grids[0].rows, made.grids[0].columns
+>>> stage = tensor_memory(view)
+>>> stage.scene.title, stage.grids[0].rows, stage.grids[0].columns
 ('Accumulator 128 × 64 in tensor memory', 128, 64)
 """
 
@@ -55,15 +55,15 @@ def tensor_memory(view: View) -> Stage:
             "explore: tensor memory must be that of sm100, found sm90: its accumulators are registers"
         )
     m, n = extents(view)
-    found = accumulator(m, n)
-    places: Places = [[None] * found.columns for _ in range(128)]
+    fragment = accumulator(m, n)
+    places: Places = [[None] * fragment.columns for _ in range(128)]
     for row in range(m):
         for column in range(n):
-            cell = found.cell(row, column)
+            cell = fragment.cell(row, column)
             places[cell.lane][cell.column] = (row, column)
     said = (
-        f"{found.what}, {found.name}: lane down, column across; colour: the row of D, eight in turn; framed: what the "
-        f"chosen element takes part in. {found.evidence[:1].upper()}{found.evidence[1:]}."
+        f"{fragment.what}, {fragment.name}: lane down, column across; colour: the row of D, eight in turn; framed: "
+        f"what the chosen element takes part in. {fragment.evidence[:1].upper()}{fragment.evidence[1:]}."
     )
     title = f"Accumulator {times((m, n))} in tensor memory"
     return _picture(view, places, title, said, ("lane", "column"))
@@ -77,20 +77,23 @@ def registers(view: View) -> Stage:
         LayoutError: as ``layoutalg.fragment``.
     """
     m, n = extents(view)
-    shown = min(n, MOST_COLUMNS)
+    columns_drawn = min(n, MOST_COLUMNS)
     holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _load_map(view, m, n)
     rows = range(len(holders))
-    labels = [[f"{holders[i][j][0]}:{holders[i][j][1]}" for j in range(shown)] for i in rows]
-    figure, frame = Figure(), Frame(0, 0, 44 * shown, 14 * len(holders), len(holders), shown)
+    labels = [[f"{holders[i][j][0]}:{holders[i][j][1]}" for j in range(columns_drawn)] for i in rows]
+    figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * len(holders), len(holders), columns_drawn)
     wide, high = frame.step
-    roles: list[list[str | None]] = [[Figure.kind(holders[i][j][0]) for j in range(shown)] for i in rows]
+    roles: list[list[str | None]] = [[Figure.kind(holders[i][j][0]) for j in range(columns_drawn)] for i in rows]
     figure.table(0, 0, wide, high, roles, labels if type_size(labels, wide, high) else (), size=9)
     figure.border(*frame.box, "tile", line=1.4)
-    ticks(figure, frame, [str(i) for i in rows], [str(j) for j in range(shown)])
-    more = f", the first {shown} of {n} columns" if shown < n else ""
+    ticks(figure, frame, [str(i) for i in rows], [str(j) for j in range(columns_drawn)])
+    more = f", the first {columns_drawn} of {n} columns" if columns_drawn < n else ""
     said = f"{what}{more}; t:v is value v of thread t, the colour its thread, eight in turn."
-    marks, grid = _marks(view, Frame(*frame.box, frame.rows, frame.columns), None), Grid(*frame.box, frame.rows, shown)
-    text = "\n".join(table(labels, left=[str(i) for i in rows], top=[str(j) for j in range(shown)]))
+    marks, grid = (
+        _marks(view, Frame(*frame.box, frame.rows, frame.columns), None),
+        Grid(*frame.box, frame.rows, columns_drawn),
+    )
+    text = "\n".join(table(labels, left=[str(i) for i in rows], top=[str(j) for j in range(columns_drawn)]))
     return stage(figure, f"Accumulator {times((m, n))} in registers", said, [_inert(grid)], marks, text)
 
 
@@ -99,28 +102,28 @@ def _wgmma(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str
     depth = view.derivation.mma[1]
     if m != 64:
         raise DescriptorError(f"explore: an accumulator of wgmma must have M 64, found {m}; the tile's mma says it")
-    held = fragment(f"wgmma.m64n{n}k{depth}.D")
+    d_fragment = fragment(f"wgmma.m64n{n}k{depth}.D")
     holders = [[(0, 0)] * n for _ in range(m)]
-    threads, values = held.layout
+    threads, values = d_fragment.layout
     for t in range(128):
         for v in range(n // 2):
             place = threads(t) + values(v)
             holders[place % m][place // m] = (t, v)
-    return holders, f"{held.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
+    return holders, f"{d_fragment.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
 
 
 def _load_map(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
     """Who holds each element of D after the loads of one shape: thread of the warpgroup, number of its value."""
-    made = readout(accumulator(m, n), view.load)
+    loads = readout(accumulator(m, n), view.load)
     holders = [[(0, 0)] * n for _ in range(m)]
     seen = dict.fromkeys(range(4), 0)
-    for load in made.loads:
-        for t in range(made.threads):
-            for v in range(made.values):
-                row, column = made.element(load, t, v)
-                holders[row][column] = (32 * load.warp + t, seen[load.warp] * made.values + v)
+    for load in loads.loads:
+        for t in range(loads.threads):
+            for v in range(loads.values):
+                row, column = loads.element(load, t, v)
+                holders[row][column] = (32 * load.warp + t, seen[load.warp] * loads.values + v)
         seen[load.warp] += 1
-    return holders, f"{made.move.ptx}, {len(made.loads) // 4} a warp, of the {made.fragment.what}"
+    return holders, f"{loads.move.ptx}, {len(loads.loads) // 4} a warp, of the {loads.fragment.what}"
 
 
 def _picture(view: View, places: Places, title: str, said: str, axes: tuple[str, str]) -> Stage:
@@ -145,16 +148,16 @@ def _inert(grid: Grid) -> Grid:
 def _marks(view: View, frame: Frame, places: Sequence[Sequence[tuple[int, int] | None]] | None) -> list[Mark]:
     """The row of D, or the column, that the chosen element of the operand is multiplied into."""
     along = 1 if view.derivation.operand == "B" else 0
-    wanted = view.inside[0]
+    line_of_d = view.inside[0]
     if places is None:
-        row, column = (wanted, 0) if along == 0 else (0, wanted)
+        row, column = (line_of_d, 0) if along == 0 else (0, line_of_d)
         if row >= frame.rows or column >= frame.columns:
             return []
         box = frame.cell(row, 0, 1, frame.columns) if along == 0 else frame.cell(0, column, frame.rows, 1)
         return [Mark("subtile", *box)]
     runs: list[Mark] = []
     for lane, row_of in enumerate(places):
-        met = [column for column, at in enumerate(row_of) if at is not None and at[along] == wanted]
+        met = [column for column, at in enumerate(row_of) if at is not None and at[along] == line_of_d]
         if met:
             runs.append(Mark("subtile", *frame.cell(lane, met[0], 1, met[-1] - met[0] + 1)))
     return runs if along == 0 else _merge_marks(runs)
@@ -162,11 +165,11 @@ def _marks(view: View, frame: Frame, places: Sequence[Sequence[tuple[int, int] |
 
 def _merge_marks(marks: list[Mark]) -> list[Mark]:
     """Marks one below the other as one."""
-    made: list[Mark] = []
+    merged: list[Mark] = []
     for mark in marks:
-        last = made[-1] if made else None
+        last = merged[-1] if merged else None
         if last is not None and (last.x, last.width) == (mark.x, mark.width) and last.y + last.height >= mark.y - 0.01:
-            made[-1] = Mark(mark.role, last.x, last.y, last.width, mark.y + mark.height - last.y)
+            merged[-1] = Mark(mark.role, last.x, last.y, last.width, mark.y + mark.height - last.y)
         else:
-            made.append(mark)
-    return made
+            merged.append(mark)
+    return merged

@@ -45,10 +45,10 @@ MOST_LINES = 24
 
 def banks(view: View) -> Stage:
     """The lines that an access touches, in both forms, with the words that each bank must serve."""
-    found, figure = reads(view), Figure()
+    read_views, figure = reads(view), Figure()
     grids, marks, texts, y = [], list[Mark](), list[str](), 0.0
-    most = max(max(one.words, default=1) for one in found)
-    for one in found:
+    most = max(max(one.words, default=1) for one in read_views)
+    for one in read_views:
         looked = replace(view, swizzled=one.swizzled)
         lines = _lines(view, one)
         there = cells(looked, lines, pieces_at(looked, lines))
@@ -58,7 +58,9 @@ def banks(view: View) -> Stage:
         marks += _marks(looked, grids[-1], there)
         texts += [_name(one), *_table(looked, there, lines), f"   words per bank: {' '.join(map(str, one.words))}"]
         y = frame.y + frame.height + BARS + GAP
-    return stage(figure, "Lines of shared memory over banks", _sentence(view, found), grids, marks, "\n".join(texts))
+    return stage(
+        figure, "Lines of shared memory over banks", _sentence(view, read_views), grids, marks, "\n".join(texts)
+    )
 
 
 def _name(one: Read) -> str:
@@ -109,21 +111,21 @@ def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, li
 
 def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:
     u, v = view.anatomy.unit
-    chosen = view.cell[0] // u * u, view.cell[1] // v * v
-    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == chosen]
+    piece = view.cell[0] // u * u, view.cell[1] // v * v
+    return [Mark("cell", *grid.box(i, j)) for i, row in enumerate(there) for j, at in enumerate(row) if at == piece]
 
 
 def _table(view: View, there: Cells, lines: range) -> list[str]:
-    shown = [["." if at is None else str(column(view, at)) for at in row] for row in there]
-    return table(shown, left=[f"0x{view.line_bytes * line:03x}" for line in lines])
+    columns = [["." if at is None else str(column(view, at)) for at in row] for row in there]
+    return table(columns, left=[f"0x{view.line_bytes * line:03x}" for line in lines])
 
 
-def _sentence(view: View, found: tuple[Read, ...]) -> str:
+def _sentence(view: View, read_views: tuple[Read, ...]) -> str:
     line = f"A line is {view.banks} banks of {view.bank_bytes} bytes; a number and its colour: the logical column"
     said = f"{line} of 16 bytes that lies there; framed: what is read. "
     if view.slot is not None:
-        return said + " ".join(f"{_name(one)} slot {view.slot} holds {_columns(view, one)}." for one in found)
-    return said + " ".join(f"{_name(one)}: {one.said}" for one in found)
+        return said + " ".join(f"{_name(one)} slot {view.slot} holds {_columns(view, one)}." for one in read_views)
+    return said + " ".join(f"{_name(one)}: {one.said}" for one in read_views)
 
 
 def _columns(view: View, one: Read) -> str:
@@ -159,10 +161,10 @@ def memory(view: View) -> Stage:
         [(-8, (i + 0.5) * high + 4, f"0x{one:04x}") for i, one in enumerate(at)], "muted", 10, "end", mono=True
     )
     u, v = view.anatomy.unit
-    chosen = view.cell[0] // u * u, view.cell[1] // v * v
+    piece = view.cell[0] // u * u, view.cell[1] // v * v
     grid = Grid(*frame.box, frame.rows, frame.columns, cells=there)
     marks = [
-        Mark("cell", *grid.box(i, j)) for i, line in enumerate(there) for j, one in enumerate(line) if one == chosen
+        Mark("cell", *grid.box(i, j)) for i, line in enumerate(there) for j, one in enumerate(line) if one == piece
     ]
     words = ("row", "K") if v > u else ("k", "MN")
     when = "after" if view.swizzled else "before"
@@ -191,10 +193,10 @@ def pieces_at(view: View, lines: Sequence[int]) -> dict[int, Pair]:
     }
 
 
-def cells(view: View, lines: Sequence[int], found: dict[int, Pair]) -> Cells:
+def cells(view: View, lines: Sequence[int], piece_at: dict[int, Pair]) -> Cells:
     """The same as a table: lines down, places across."""
     units = view.line_bytes // PIECE
-    return tuple(tuple(found.get(units * line + place) for place in range(units)) for line in lines)
+    return tuple(tuple(piece_at.get(units * line + place) for place in range(units)) for line in lines)
 
 
 def column(view: View, element: Pair) -> int:
@@ -262,21 +264,21 @@ def reads(view: View) -> tuple[Read, ...]:
 def _read_of_view(view: View) -> Read:
     width = view.access_bytes if view.lanes is not None else PIECE
     addresses = _lanes(view) if view.lanes is not None else _pieces(view)
-    found = access(addresses, width, view.banks, view.bank_bytes)
+    served = access(addresses, width, view.banks, view.bank_bytes)
     words = [0] * view.banks
-    for phase in found.phases:
-        asked = {
+    for phase in served.phases:
+        words_read = {
             word
             for lane in phase
-            if (at := found.addresses[lane]) is not None
+            if (at := served.addresses[lane]) is not None
             for word in range(at // view.bank_bytes, (at + width - 1) // view.bank_bytes + 1)
         }
         each = [0] * view.banks
-        for word in asked:
+        for word in words_read:
             each[word % view.banks] += 1
         words = [max(pair) for pair in zip(words, each, strict=True)]
-    there = tuple(one for one in found.addresses if one is not None)
-    return Read(view.swizzled, there, width, found.wavefronts, tuple(words))
+    there = tuple(one for one in served.addresses if one is not None)
+    return Read(view.swizzled, there, width, served.wavefronts, tuple(words))
 
 
 def _pieces(view: View) -> list[int]:
@@ -310,5 +312,5 @@ def _lanes(view: View) -> list[int | None]:
         raise DescriptorError(f"banks: elements of an access must be whole bytes, found {d.element}")
     assert view.lanes is not None
     tile = d.smem_tile if view.swizzled else plain(d.smem_tile)
-    made = accesses(tile, view.lanes, d.element.storage_bits // 8, view.access_bytes)
-    return list(made[0].addresses)
+    lane_accesses = accesses(tile, view.lanes, d.element.storage_bits // 8, view.access_bytes)
+    return list(lane_accesses[0].addresses)

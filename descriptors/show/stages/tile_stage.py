@@ -26,7 +26,7 @@ from descriptors.show.stages.view import PIECE, Numbers, View, kinds, places, ro
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.text import counted
-from layoutalg import Figure
+from layoutalg import Figure, bank_group
 from layoutalg.frozen import replace
 
 #: Pixels that a tile fills, and the most of its height.
@@ -89,16 +89,16 @@ def _tile(view: View) -> Stage:
 def marks(view: View, grid: Grid) -> list[Mark]:
     """What is chosen: the subtile, the atom and the cell of an element, as frames on a grid of elements."""
     (i, k), a = view.cell, view.anatomy
-    found = []
-    for role, (high, wide), shown in (
+    frames = []
+    for role, (high, wide), is_there in (
         ("subtile", view.derivation.mma, True),
         ("atom", a.atom_extents, bool(a.atom_grid[0])),
         ("piece", a.unit, True),
         ("cell", (1, 1), True),
     ):
-        if shown:
-            found.append(Mark(role, *grid.box(i // high * high, k // wide * wide, high, wide)))
-    return found
+        if is_there:
+            frames.append(Mark(role, *grid.box(i // high * high, k // wide * wide, high, wide)))
+    return frames
 
 
 def _frame(a: Anatomy, rows: int, columns: int) -> Frame:
@@ -113,8 +113,8 @@ def _labels(figure: Figure, view: View, frame: Frame, numbers: Numbers) -> None:
     """The address of each piece, or the number of its bank group, where there is room."""
     if frame.rows * frame.columns > MOST_NUMBERS:
         return
-    shown = numbers if view.colour in ("bank", "column") else places(view)
-    labels = [[str(one) for one in row] for row in shown]
+    numbers_written = numbers if view.colour in ("bank", "column") else places(view)
+    labels = [[str(one) for one in row] for row in numbers_written]
     wide, high = frame.step
     if size := type_size(labels, wide, high):
         figure.texts(
@@ -175,8 +175,8 @@ def atom(view: View) -> Stage:
 def _coloured(view: View) -> str:
     """What the colour says, where it says something."""
     line = view.line_bytes if view.colour == "bank" else 8 * PIECE
-    told = {"column": "the logical column of 16 bytes", "wrong": ""}
-    what = told.get(view.colour, f"where in a line of {line} bytes they lie")
+    meanings = {"column": "the logical column of 16 bytes", "wrong": ""}
+    what = meanings.get(view.colour, f"where in a line of {line} bytes they lie")
     return f"; colour: {what}" if what else ""
 
 
@@ -186,9 +186,9 @@ def _share(extent: int) -> int:
 
 
 def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
-    bits, units = view.derivation.element.storage_bits, view.line_bytes // PIECE
+    bits = view.derivation.element.storage_bits
     roles: list[list[str | None]] = [
-        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8, units)) for j, one in enumerate(row)]
+        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8)) for j, one in enumerate(row)]
         for i, row in enumerate(offsets)
     ]
     wide, _ = frame.step
@@ -216,7 +216,7 @@ def _marks(view: View, grids: list[Grid]) -> list[Mark]:
 
 def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> list[list[int]]:
     rows, swizzle, offset = parts(view.derivation.smem_tile)
-    found = []
+    offsets = []
     for i in range(block[0]):
         line = []
         for j in range(block[1]):
@@ -224,18 +224,18 @@ def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> lis
             assert isinstance(place, int)
             place += offset
             line.append(swizzle(place) if swizzle and view.swizzled else place)
-        found.append(line)
-    return found
+        offsets.append(line)
+    return offsets
 
 
-def _kind(view: View, at: tuple[int, int], address: int, units: int) -> int:
+def _kind(view: View, at: tuple[int, int], address: int) -> int:
     """What colours an element of an atom: its column where that is asked for, else where in a line it lies."""
     u, v = view.anatomy.unit
     if view.colour == "column":
         return at[1] // v if v > u else at[0] // u
     if view.colour == "wrong":
         return 0
-    return address // PIECE % units if view.colour == "bank" else address // PIECE % 8
+    return bank_group(address, view.line_bytes) if view.colour == "bank" else bank_group(address)
 
 
 def _axes(figure: Figure, frame: Frame, origin: tuple[int, int]) -> None:

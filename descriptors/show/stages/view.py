@@ -26,7 +26,7 @@ from descriptors.smem.operands.operand import Major
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.text import extents_text, tuple_text
-from layoutalg import Figure, Layout
+from layoutalg import Figure, Layout, bank_group
 from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
@@ -163,15 +163,14 @@ def column_of(view: View, row: int, column: int) -> int:
 def kinds(view: View) -> Numbers:
     """The number that colours each piece: rows of pieces along MN, columns along K."""
     if view.colour == "bank":
-        units = view.line_bytes // PIECE
-        return [[one // PIECE % units for one in row] for row in places(view)]
+        return [[bank_group(place, view.line_bytes) for place in row] for row in places(view)]
     if view.colour == "column":
         grid = view.anatomy.extents[0] // view.anatomy.unit[0], view.anatomy.extents[1] // view.anatomy.unit[1]
         return [[column_of(view, i, j) for j in range(grid[1])] for i in range(grid[0])]
     if view.colour == "wrong":
         return wrong(view)
-    found: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
-    return found
+    numbers: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
+    return numbers
 
 
 def wrong(view: View) -> Numbers:

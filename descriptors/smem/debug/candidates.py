@@ -87,27 +87,29 @@ def fitted(
     S<3,3,3> o 0 o (64,16):(64,1) 0x4000404000010000
     """
     rows, _, offset = parts(operand)
-    wanted = form(major, mode)
+    canonical = form(major, mode)
     shape = (size(rows, mode=[0]), size(rows, mode=[1]))
-    found = matched_steps(rows, shape, element, wanted).match
-    placed: Layout | ComposedLayout = rows
+    steps = matched_steps(rows, shape, element, canonical).match
+    layout: Layout | ComposedLayout = rows
     if offset or mode is not SwizzleMode.NONE:
-        placed = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)
+        layout = ComposedLayout(swizzle_on_elements(mode, element), offset, rows)
     shifted = pattern_start % mode.alignment_bytes
     descriptor = SmemDescriptor(
         arch,
-        found.leading_byte_offset,
-        found.stride_byte_offset,
+        steps.leading_byte_offset,
+        steps.stride_byte_offset,
         mode,
         start_address=base + offset * element.storage_bits // 8,
         base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
     )
-    stored = stored_rows(placed, element, base=base, pattern_start=pattern_start)
+    stored_at = stored_rows(layout, element, base=base, pattern_start=pattern_start)
     fetched = fetched_rows([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
-    if stored != fetched:
-        wrong = first_mismatches(stored, fetched, unit=address_unit(element), most=1)[0]
-        raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {placed}, form = {wanted}")
-    return Fit(found, descriptor, placed)
+    if stored_at != fetched:
+        wrong = first_mismatches(stored_at, fetched, unit=address_unit(element), most=1)[0]
+        raise DescriptorError(
+            f"canonical: the word must read the layout, {wrong}; layout = {layout}, form = {canonical}"
+        )
+    return Fit(steps, descriptor, layout)
 
 
 def operand_of(
@@ -133,10 +135,10 @@ def operand_of(
         raise DescriptorError(
             f"operand: a subtile must lie in {tuple_text(extents)}, found {tuple_text(subtile)}; tile = {tile}"
         )
-    moved, modes = offset + rest(*subtile), make_layout(*operand)
-    if swizzle is None and not moved:
+    start, modes = offset + rest(*subtile), make_layout(*operand)
+    if swizzle is None and not start:
         return modes
-    return ComposedLayout(swizzle or Swizzle(0, 4, 3), moved, modes)  # S<0,4,3>: none, as CuTe writes it
+    return ComposedLayout(swizzle or Swizzle(0, 4, 3), start, modes)  # S<0,4,3>: none, as CuTe writes it
 
 
 def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
@@ -235,21 +237,21 @@ def candidates(
     """
     name, element = architecture(arch), as_element_type(dtype)
     tile, own = explicit_tile(layout, element, unit=as_unit(unit))
-    given = None if parts(tile)[1] is None else own
+    own_mode = None if parts(tile)[1] is None else own
     operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
-    found = []
+    tries = []
     for major in Major:
         for mode in SwizzleMode:
-            fit, reason = None, _other_swizzle(operand, given, major, mode)
+            fit, reason = None, _other_swizzle(operand, own_mode, major, mode)
             if not reason:
                 try:
                     fit = fitted(operand, element, major, mode, name)
                 except LayoutError as error:
                     reason = str(error)
-            found.append(
+            tries.append(
                 Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")
             )
-    return tuple(sorted(found, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
+    return tuple(sorted(tries, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
 
 
 def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:

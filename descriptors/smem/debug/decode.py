@@ -176,7 +176,7 @@ def decode(
 
 
 def _field(field: Field, reading: Reading) -> DecodedField:
-    stored = (reading.word & field.mask) >> field.low
+    number = (reading.word & field.mask) >> field.low
     idle, meaning = field.name in _dont_care(reading), _meaning(field.name, reading)
     if idle and field.name == BASE:
         meaning += "; there is no pattern without a swizzle"
@@ -185,7 +185,7 @@ def _field(field: Field, reading: Reading) -> DecodedField:
     elif idle:
         unread = field.name == LEADING and reading.leading_is_read is False
         meaning += "; CUTLASS writes 16 bytes, others 0" if unread else "; never taken, the operand ends before it"
-    return DecodedField(field, stored, reading.values[field.name], meaning, idle)
+    return DecodedField(field, number, reading.values[field.name], meaning, idle)
 
 
 def _dont_care(reading: Reading) -> tuple[str, ...]:
@@ -193,18 +193,18 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
     if reading.major is None or not isinstance(reading.mode, SwizzleMode):
         return ()
     try:
-        wanted = form(reading.major, reading.mode)
+        canonical = form(reading.major, reading.mode)
     except DescriptorError:  # no such form: a remark says so
         return ()
-    idle = set(wanted.unread)
+    idle = set(canonical.unread)
     if reading.absolute:
         idle = {LEADING} if reading.crosses is False else set()
     if reading.shape and reading.element:
         units = list(reading.shape)
         mode = reading.major.contiguous_mode
         units[mode] = -(-units[mode] // reading.element.per_16_bytes)
-        for name, path in wanted.steps:
-            if units[path[0]] <= wanted.chunk[path[0]] and not (name == LEADING and reading.absolute):
+        for name, path in canonical.steps:
+            if units[path[0]] <= canonical.chunk[path[0]] and not (name == LEADING and reading.absolute):
                 idle.add(name)
     return tuple(idle)
 
@@ -228,8 +228,8 @@ def _meaning(name: str, reading: Reading) -> str:
 
 
 def _step(name: str, major: Major, mode: SwizzleMode) -> str:
-    wanted = walked(major, mode)
-    return step_meaning(wanted, name) if is_read(wanted, name) else "not read"
+    canonical = walked(major, mode)
+    return step_meaning(canonical, name) if is_read(canonical, name) else "not read"
 
 
 _MEANINGS = {
@@ -302,8 +302,8 @@ def _expectation(decoded: Decoded, text: str) -> Expectation:
     field, equals, value = text.partition("=")
     if not equals or field == "swizzle":
         return Expectation("swizzle", as_swizzle_mode(value or text), decoded["swizzle"])
-    found = decoded[field]
+    actual = decoded[field]
     try:
-        return Expectation(field, int(value[:20], 0), found)
+        return Expectation(field, int(value[:20], 0), actual)
     except ValueError:
         raise DescriptorError(f"decode: an expected {field} must be a number, found {brief(value)}") from None

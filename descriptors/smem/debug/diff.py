@@ -34,8 +34,7 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import WORDS, Arch, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, architecture
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -158,12 +157,12 @@ def diff(
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
     extents = as_shape(shape, tile)
     operand, part = _operand(tile, mode, element, extents, _subtile(subtile, tile), name)
-    said, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
+    base_option, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    place, pattern = _base(said, first, operand, values), _address("pattern_start", pattern_start)
-    stored = part.stored(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
+    place, pattern = _base(base_option, first, operand, values), _address("pattern_start", pattern_start)
+    rows = part.addresses(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
     fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
-    wrong = [list(map(ne, *pair)) for pair in zip(stored, fetched, strict=True)]
+    wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
     else:
@@ -177,7 +176,7 @@ def diff(
         layout=operand,
         base=place,
         differing=sum(map(sum, wrong)),
-        mismatches=_first_of_runs(stored, fetched, contiguous, element),
+        mismatches=_first_of_runs(rows, fetched, contiguous, element),
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
         right_major=right.match.form.major if right else None,
@@ -221,10 +220,10 @@ def _right_across(
         return None, str(error)
 
 
-def _base(given: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any]) -> int:
+def _base(base_option: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any]) -> int:
     """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
-    if given is not None:
-        return _address("base", given)
+    if base_option is not None:
+        return _address("base", base_option)
     base = int(values["start_address"]) - first
     if base < 0:
         raise DescriptorError(
@@ -241,16 +240,16 @@ def _address(what: str, value: object) -> int:
     return address
 
 
-def _first_of_runs(stored: Rows, fetched: Rows, major: Major, element: ElementType) -> tuple[Mismatch, ...]:
+def _first_of_runs(layout_rows: Rows, fetched: Rows, major: Major, element: ElementType) -> tuple[Mismatch, ...]:
     """The first mismatches that are not just the next element of one before: 16 bytes move together at least."""
-    off = [list(map(sub, *pair)) for pair in zip(fetched, stored, strict=True)]
+    off = [list(map(sub, *pair)) for pair in zip(fetched, layout_rows, strict=True)]
     across: list[list[Any]] = [[None, *row[:-1]] for row in off]
     before = across if major is Major.K else [[None] * len(off[0]), *off[:-1]]
     first = [
         [there if here == last else there + here for there, here, last in zip(*rows, strict=True)]
-        for rows in zip(stored, off, before, strict=True)
+        for rows in zip(layout_rows, off, before, strict=True)
     ]
-    return tuple(first_mismatches(stored, first, unit=address_unit(element)))
+    return tuple(first_mismatches(layout_rows, first, unit=address_unit(element)))
 
 
 def _right_word(
@@ -269,20 +268,20 @@ def _right_word(
     """
     reason, own = "", stored_rows(operand, element, base=base, pattern_start=pattern_start)
     for contiguous in sorted(Major, key=lambda one: one is not major):
-        for tried in sorted(SwizzleMode, key=lambda one: one is not mode):
+        for other_mode in sorted(SwizzleMode, key=lambda one: one is not mode):
             try:
-                fit = fitted(operand, element, contiguous, tried, arch, base=base, pattern_start=pattern_start)
+                fit = fitted(operand, element, contiguous, other_mode, arch, base=base, pattern_start=pattern_start)
             except LayoutError as error:
                 reason = reason or str(error)
                 continue
-            stored = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start)
-            if stored == own:
+            moved_rows = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start)
+            if moved_rows == own:
                 return fit, ""
     return None, reason
 
 
 def _changes(word: int, right: Fit) -> tuple[Change, ...]:
     fields = WORDS[right.descriptor.arch]
-    found, wanted = fields.decode(word), fields.decode(right.descriptor.encode())
+    own, correct = fields.decode(word), fields.decode(right.descriptor.encode())
     names = [field.name for field in fields.fields if field.name not in right.match.dont_care]
-    return tuple(Change(name, found[name], wanted[name]) for name in names if found[name] != wanted[name])
+    return tuple(Change(name, own[name], correct[name]) for name in names if own[name] != correct[name])

@@ -69,12 +69,12 @@ def read(
             f"read: the shape must have at most {_MOST_ELEMENTS} elements, found {extents[0] * extents[1]}"
         )
     element, contiguous = as_element_type(dtype), as_major(major)
-    found = decode(word, arch, dtype=element, major=contiguous, shape=extents)
-    fetched = fetched_rows([found.word], arch=found.arch, element=element, major=contiguous, shape=extents)[0]
+    decoded = decode(word, arch, dtype=element, major=contiguous, shape=extents)
+    fetched = fetched_rows([decoded.word], arch=decoded.arch, element=element, major=contiguous, shape=extents)[0]
     return Fetched(
-        decoded=found,
+        decoded=decoded,
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched)),
-        evidence=read_model.evidence(arch=found.arch, dtype=element, major=contiguous, absolute=found.absolute),
+        evidence=read_model.evidence(arch=decoded.arch, dtype=element, major=contiguous, absolute=decoded.absolute),
     )

@@ -32,8 +32,14 @@ from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE, form
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.smem.proof.addresses import address_bits, fetched_rows
-from descriptors.smem.words.bitfield import SMEM_BYTES, UnknownCode
-from descriptors.smem.words.descriptor import SM90_SWIZZLE_CODES, SM100_DESCRIPTOR, SM100_SWIZZLE_CODES, Arch
+from descriptors.smem.words.bitfield import UnknownCode
+from descriptors.smem.words.descriptor import (
+    SM90_SWIZZLE_CODES,
+    SM100_DESCRIPTOR,
+    SM100_SWIZZLE_CODES,
+    SMEM_BYTES,
+    Arch,
+)
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 from layoutalg.frozen import frozen
 
@@ -194,9 +200,9 @@ def notes(word: Reading) -> tuple[Remark, ...]:
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
     own = {mode: code for code, mode in NUMBERINGS[word.arch].items()}
     others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != word.arch)
-    meant = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
+    modes_elsewhere = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
     other = f"{word.code} means {elsewhere(word.arch, word.code)}"
-    codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in meant if mode)
+    codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in modes_elsewhere if mode)
     if isinstance(word.mode, UnknownCode):
         yield Remark("invalid-swizzle-code", "swizzle", f"{word.code} is no code in {word.arch}; {other}{codes}")
         return
@@ -207,7 +213,7 @@ def _swizzle_code(word: Reading) -> Iterator[Remark]:
     # The step of a dense tile gives away which width of row was meant: eight rows of it. Atoms of the word's own width
     # side by side, as in an MN-major tile stacked along MN first, speak for that width.
     stride = word.values[STRIDE]
-    for mode in meant if word.values[LEADING] != word.group_bytes else ():
+    for mode in modes_elsewhere if word.values[LEADING] != word.group_bytes else ():
         if mode in _EIGHT_ROWS and _EIGHT_ROWS[mode] == stride != _EIGHT_ROWS.get(word.mode):
             text = f"{word.mode}, but a {STRIDE} of {stride} bytes is 8 rows of {mode}; {other}"
             yield Remark("other-numbering", "swizzle", f"{text}: if {mode} was meant, its code is {own[mode]}")
@@ -283,16 +289,16 @@ def _short_steps(word: Reading) -> Iterator[Remark]:
 def _repeated(word: Reading, element: ElementType, major: Major, shape: tuple[int, int]) -> Iterator[Remark]:
     """With the operand known, the read model tells exactly how many elements share an address."""
     try:
-        read = fetched_rows([word.word], arch=word.arch, element=element, major=major, shape=shape)
+        rows = fetched_rows([word.word], arch=word.arch, element=element, major=major, shape=shape)
     except DescriptorError:  # a word without meaning has other remarks
         return
-    elements, found = shape[0] * shape[1], {one for row in read[0] for one in row}
-    if len(found) < elements:
+    elements, places = shape[0] * shape[1], {one for row in rows[0] for one in row}
+    if len(places) < elements:
         steps = [f"{STRIDE} {word.values[STRIDE]}"]
         steps += [f"{LEADING} {word.values[LEADING]}"] if word.leading_is_read else []
-        text = f"{elements} elements are read from {len(found)} places ({', '.join(steps)})"
+        text = f"{elements} elements are read from {len(places)} places ({', '.join(steps)})"
         yield Remark("repeated-rows", STRIDE, text)
-    end = (max(found) + 1) * address_bits(element) // 8
+    end = (max(places) + 1) * address_bits(element) // 8
     if end > SMEM_BYTES:
         text = f"the operand is read up to byte {end}, beyond the {SMEM_BYTES} that a thread block can have"
         yield Remark("memory", "start_address", text)

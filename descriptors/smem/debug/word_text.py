@@ -73,7 +73,7 @@ def tables_decoded(decoded: Decoded) -> list[Table]:
 
 def record_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> dict[str, Any]:
     """A decoded word as plain data, with what was expected of it."""
-    told = {
+    record = {
         "word": word_text(decoded.word),
         "arch": decoded.arch,
         "fields": {row.name: plain_data(row.value) for row in decoded.fields},
@@ -85,7 +85,7 @@ def record_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> di
         "notes": _remarks(decoded.notes),
     }
     met = [fields(one, "field expected found met") for one in expected]
-    return told | {"expected": met} if expected else told
+    return record | {"expected": met} if expected else record
 
 
 def _remarks(remarks: Sequence[Remark]) -> list[dict[str, Any]]:
@@ -116,13 +116,13 @@ def _sentences(fetched: Fetched, everything: bool) -> Iterator[str]:
     down, across = ("mn", "k") if fetched.major is Major.K else ("k", "mn")
     elements, pieces = fetched.element.per_16_bytes, _pieces(fetched)
     rows, columns = (len(pieces), len(pieces[0])) if everything else (_ROWS, _COLUMNS)
-    shown = [row[:columns] for row in pieces[:rows]]
-    width = len(f"{max(map(max, shown)):#x}")  # of every column, so that addresses stand in a grid
+    window = [row[:columns] for row in pieces[:rows]]
+    width = len(f"{max(map(max, window)):#x}")  # of every column, so that addresses stand in a grid
     # The space at the end of the first cell sets the numbers of the rows apart.
-    table = [[f"{down} \\ {across} ", *(f"{j * elements:>{width}}" for j in range(len(shown[0])))]]
-    table += [[f"{i} ", *(f"{f'{place:#x}':>{width}}" for place in row)] for i, row in enumerate(shown)]
+    table = [[f"{down} \\ {across} ", *(f"{j * elements:>{width}}" for j in range(len(window[0])))]]
+    table += [[f"{i} ", *(f"{f'{place:#x}':>{width}}" for place in row)] for i, row in enumerate(window)]
     yield from aligned(table, ">", gap=1)
-    left_out = ((len(pieces) - len(shown), "rows"), (len(pieces[0]) - len(shown[0]), "columns"))
+    left_out = ((len(pieces) - len(window), "rows"), (len(pieces[0]) - len(window[0]), "columns"))
     notes = [f"{count} more {name}" for count, name in left_out if count]
     if notes:
         yield f"{' and '.join(notes)}: --all shows them"
@@ -132,8 +132,8 @@ def _sentences(fetched: Fetched, everything: bool) -> Iterator[str]:
 def _pieces(fetched: Fetched) -> list[tuple[int, ...]]:
     """Byte addresses of the 16-byte pieces, the contiguous dimension across."""
     rows = fetched.addresses if fetched.major is Major.K else tuple(zip(*fetched.addresses, strict=True))
-    counted = 8 // address_bits(fetched.element)  # an address of bits counts eighths of a byte
-    return [tuple(place // counted for place in row[:: fetched.element.per_16_bytes]) for row in rows]
+    per_byte = 8 // address_bits(fetched.element)  # an address of bits counts eighths of a byte
+    return [tuple(place // per_byte for place in row[:: fetched.element.per_16_bytes]) for row in rows]
 
 
 def record_fetched(fetched: Fetched) -> dict[str, Any]:
@@ -191,10 +191,10 @@ def _picture(diff: Diff) -> Iterator[str]:
     """The picture; where most of it is wrong, only its first rows."""
     ruler, *rows, legend = str(diff.picture).splitlines()
     mostly = 2 * diff.differing > diff.shape[0] * diff.shape[1]
-    shown = rows[:_WRONG_ROWS] if mostly else rows
-    yield from [ruler, *shown]
-    if len(shown) < len(rows):
-        yield f"   ... and {len(rows) - len(shown)} more rows (--json has them all)"
+    visible = rows[:_WRONG_ROWS] if mostly else rows
+    yield from [ruler, *visible]
+    if len(visible) < len(rows):
+        yield f"   ... and {len(rows) - len(visible)} more rows (--json has them all)"
     yield legend
 
 
@@ -253,16 +253,16 @@ def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
-    told = {
+    record = {
         **fields(candidate, "major swizzle"),
         "fits": candidate.fit is not None,
         **fields(candidate, "reason illegal"),
     }
     if candidate.fit is None:
-        return told
+        return record
     descriptor, match = candidate.fit.descriptor, candidate.fit.match
     return {
-        **told,
+        **record,
         "layout": str(candidate.fit.layout),
         "canonical": str(match.layout),
         "form": str(match.form),

@@ -28,7 +28,7 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import counted, tuple_text
 from layoutalg import ComposedLayout, Layout, flatten, size
 from layoutalg.frozen import frozen
@@ -61,8 +61,8 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
     each = [size(mode) for mode in modes]
     extents = each if coordinate else [prod(each)]
     if not modes or len(at) != len(extents) or not all(one < extent for one, extent in zip(at, extents, strict=True)):
-        found = f"{brief(stage)}; stages = {tuple_text(each)}"
-        raise DescriptorError(f"derive: a stage must be one of the tile's, found {found}")
+        typed = f"{brief(stage)}; stages = {tuple_text(each)}"
+        raise DescriptorError(f"derive: a stage must be one of the tile's, found {typed}")
     where = at
     if not coordinate:
         number, where = at[0], []
@@ -74,13 +74,13 @@ def stage_bytes(modes: Sequence[Layout | ComposedLayout], stage: int | Sequence[
 
 def sums(steps: Sequence[Sequence[int]], start: int) -> Table:
     """A table of the sums of one step of each mode, the first mode outermost."""
-    found: Any = [start]
+    flat: Any = [start]
     for mode in steps:
         if len(mode) != 1 or mode[0]:
-            found = [one + step for one in found for step in mode]
+            flat = [one + step for one in flat for step in mode]
     for mode in reversed(steps[1:]):  # so many at a time are a row
-        found = zip(*[iter(found)] * len(mode), strict=True)
-    return tuple(found) if steps else start
+        flat = zip(*[iter(flat)] * len(mode), strict=True)
+    return tuple(flat) if steps else start
 
 
 class Offsets(NamedTuple):
@@ -91,21 +91,23 @@ class Offsets(NamedTuple):
     highest: int
 
 
-def offsets_of(shape: Any, stride: Any) -> Offsets:
+def mode_offsets(shape: Any, stride: Any) -> Offsets:
     """Every offset of a mode of a layout, by its extents and strides.
 
     Law: they are the values of the layout, which takes longer to ask one by one.
 
-    >>> offsets_of((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
+    >>> mode_offsets((4, 2), (2, 1024)).listed == tuple(map(Layout((4, 2), (2, 1024)), range(8)))
     True
     """
-    found: list[int] = [0]
+    offsets: list[int] = [0]
     for n, d in zip(shape, stride, strict=True) if type(shape) is tuple else ((shape, stride),):
-        if type(n) is not tuple and n * len(found) > MOST_SUBTILES:
+        if type(n) is not tuple and n * len(offsets) > MOST_SUBTILES:
             return Offsets((), 0, 0)
-        steps = offsets_of(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
-        found = [one + step for step in steps for one in found]
-    return Offsets(tuple(found), min(found), max(found)) if 0 < len(found) <= MOST_SUBTILES else Offsets((), 0, 0)
+        steps = mode_offsets(n, d).listed if type(n) is tuple else [x * d for x in range(n)]
+        offsets = [one + step for step in steps for one in offsets]
+    if not 0 < len(offsets) <= MOST_SUBTILES:
+        return Offsets((), 0, 0)
+    return Offsets(tuple(offsets), min(offsets), max(offsets))
 
 
 def mapped(function: Callable[..., int], *tables: Table) -> Table:
@@ -126,10 +128,10 @@ def numbers(table: Table) -> list[int]:
     >>> numbers(((1, 2), (3, 4)))
     [1, 2, 3, 4]
     """
-    found: list[Any] = [table]
-    while found and isinstance(found[0], tuple):  # one level at a time: a table is as deep in every place
-        found = list(chain.from_iterable(found))
-    return found
+    level: list[Any] = [table]
+    while level and isinstance(level[0], tuple):  # one level at a time: a table is as deep in every place
+        level = list(chain.from_iterable(level))
+    return level
 
 
 @frozen
@@ -277,8 +279,8 @@ def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple
             leaves.append((index, below, size(leaf), 16 * stride))
             below *= size(leaf)
     leaves.sort(key=lambda leaf: -abs(leaf[3]))
-    found = _walk(leaves, (0,) * len(advance), first, WINDOW_BYTES - reach)
-    yield from islice(found, MOST_SUBTILES)
+    subtiles = _walk(leaves, (0,) * len(advance), first, WINDOW_BYTES - reach)
+    yield from islice(subtiles, MOST_SUBTILES)
 
 
 def _walk(
@@ -298,5 +300,5 @@ def _walk(
     elif step < 0:
         low, high = max(low, -((limit - least) // -step)), min(high, most // -step)
     for i in range(low, high + 1):
-        moved = (*at[:mode], at[mode] + i * below, *at[mode + 1 :])
-        yield from _walk(rest, moved, start + i * step, limit)
+        corner = (*at[:mode], at[mode] + i * below, *at[mode + 1 :])
+        yield from _walk(rest, corner, start + i * step, limit)

@@ -22,7 +22,7 @@ from descriptors.smem.instructions.rules import ARCHES, MODES
 from descriptors.smem.operands.atoms import ATOMS, OTHER_ATOMS
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, SwizzleMode
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 from layoutalg.frozen import frozen
 
 #: What a value is: extents (128x64), positions (1,0), the extents or the name of an instruction (m64n128k16), one name

@@ -75,8 +75,7 @@ from descriptors.smem.proof.theorem import (
     permuted,
     stored,
 )
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from descriptors.smem.words.descriptor import SmemDescriptor
+from descriptors.smem.words.descriptor import WINDOW_BYTES, SmemDescriptor
 from descriptors.text import tuple_text
 
 
@@ -154,10 +153,10 @@ def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) 
     """One mode; where operands cross atoms the line that a word names moves with its start, by whole lines."""
     digits = leaves(shape, stride)
     many, (low, high) = prod(n for n, _ in digits), bounds(Affine(0, [digits]))
-    found = cut(digits, extent)
-    if found is None:
+    halves = cut(digits, extent)
+    if halves is None:
         return CutMode(None, (), many // extent, low, high)
-    head, tail = found
+    head, tail = halves
     steps = _units(tail, whole, LINE if crossing else 1)
     if crossing:
         steps = tuple([placing(step, step) for step in steps])
@@ -175,8 +174,8 @@ def _cut_line(shape: Any, stride: Any, extent: int, whole: int) -> CutMode:
     """The mode along K where operands cross atoms, which must be of whole lines of pieces that follow one another."""
     digits = leaves(shape, stride)
     many, (low, high) = prod(n for n, _ in digits), bounds(Affine(0, [digits]))
-    found = cut(digits, LINE * whole)
-    lines = () if found is None or found[0] != [(LINE * whole, 1)] else _units(found[1], whole, LINE)
+    halves = cut(digits, LINE * whole)
+    lines = () if halves is None or halves[0] != [(LINE * whole, 1)] else _units(halves[1], whole, LINE)
     if many % extent or extent != PIECES * whole or not lines:
         return CutMode(None, (), many // extent, low, high)
     added = []
@@ -199,43 +198,44 @@ def one_by_one(d: Derivation, tile: CutTile, words: Sequence[int], base: int) ->
     sizes = [prod(n for n, _ in mode) for mode in form.modes]
     counts = [many // part for many, part in zip(sizes, extents, strict=True)]
     if prod(sizes) != len(words) * prod(extents) or any(many % part for many, part in zip(sizes, extents, strict=True)):
-        shown = f"{len(words)} words for operands {tuple_text(d.mma)}"
-        raise DescriptorError(f"verify: a word must stand for each operand, found {shown}; smem_tile = {d.smem_tile}")
+        count = f"{len(words)} words for operands {tuple_text(d.mma)}"
+        raise DescriptorError(f"verify: a word must stand for each operand, found {count}; smem_tile = {d.smem_tile}")
     left_open = False
     for where, word in zip(product(*map(range, counts)), words, strict=True):
         corner = [x * part for x, part in zip(where, extents, strict=True)]
-        found = _one(d, tile, form, corner, fields(word, d.arch), base)
-        if found.outcome == "different":
+        of_operand = _one(d, tile, form, corner, fields(word, d.arch), base)
+        if of_operand.outcome == "different":
             return Verdict(
-                "different", tuple(x + y for x, y in zip(corner, (*found.at, *[0] * (len(corner) - 2)), strict=True))
+                "different",
+                tuple(x + y for x, y in zip(corner, (*of_operand.at, *[0] * (len(corner) - 2)), strict=True)),
             )
-        if found.outcome == "open":
+        if of_operand.outcome == "open":
             left_open = True
     return _OPEN if left_open else _EQUAL
 
 
-def _one(d: Derivation, tile: CutTile, form: Affine, corner: Sequence[int], told: Fields, base: int) -> Verdict:
+def _one(d: Derivation, tile: CutTile, form: Affine, corner: Sequence[int], word: Fields, base: int) -> Verdict:
     """The verdict on the word of the operand that begins at a corner of the tile, an element for MN and one for K."""
     name, whole = d.element.name, per_16_bytes(d.element.name)
-    walked = walk(told._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
+    walked = walk(word._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return _OPEN
     # The pattern of a swizzled tile starts at its base, a multiple of a line: all is counted from there. That of a word
     # for a tile without one does not know the base: there all is counted from address 0.
     origin, lines = (base // 16, base // LINE_BYTES) if form.xor[0] else (0, 0)
-    late = told.base_offset - lines & (1 << told.pattern.bits) - 1
-    read = Affine((told.start - origin) * whole, walked, xor(told.pattern, name), late)
+    late = word.base_offset - lines & (1 << word.pattern.bits) - 1
+    read_map = Affine((word.start - origin) * whole, walked, xor(word.pattern, name), late)
     begins = form.start + (base // 16 - origin) * whole
     here = form._replace(start=begins + sum(value(mode, x) for mode, x in zip(form.modes, corner, strict=True)))
     heads = [mode.head for mode in tile.modes[:2] if mode.head is not None]
-    if len(heads) == 2 and not told.absolute and d.crossing is None:
-        return agreement(here._replace(modes=heads), read)
+    if len(heads) == 2 and not word.absolute and d.crossing is None:
+        return agreement(here._replace(modes=heads), read_map)
     modes = list(map(listed, walked))
-    if told.absolute:
-        if not _may_be_absolute(told, d):
+    if word.absolute:
+        if not _may_be_absolute(word, d):
             return _OPEN
-        modes[1] = _along_lines(told, d.mma[1], whole)
-    return _listed(here, read, [list(_part(form, i, corner, d.mma[i])) for i in (0, 1)], modes)
+        modes[1] = _along_lines(word, d.mma[1], whole)
+    return _listed(here, read_map, [list(_part(form, i, corner, d.mma[i])) for i in (0, 1)], modes)
 
 
 def _part(form: Affine, mode: int, corner: Sequence[int], extent: int) -> Iterator[int]:
@@ -245,35 +245,35 @@ def _part(form: Affine, mode: int, corner: Sequence[int], extent: int) -> Iterat
         yield value(form.modes[mode], corner[mode] + x) - first
 
 
-def _listed(stored: Affine, read: Affine, mine: list[list[Any]], theirs: list[list[Any]]) -> Verdict:
+def _listed(stored_map: Affine, read_map: Affine, mine: list[list[Any]], theirs: list[list[Any]]) -> Verdict:
     """The verdict on sums of one listed value of each mode: decided where the exclusive-or is one."""
     for mode in (0, 1):
         for x, (one, other) in enumerate(zip(mine[mode], theirs[mode], strict=True)):
-            if permuted(stored, stored.start + one) != permuted(read, read.start + other):
+            if permuted(stored_map, stored_map.start + one) != permuted(read_map, read_map.start + other):
                 return Verdict("different", (0, x) if mode else (x, 0))
-    return _EQUAL if stored.xor == read.xor and not read.late else _OPEN
+    return _EQUAL if stored_map.xor == read_map.xor and not read_map.late else _OPEN
 
 
-def _may_be_absolute(told: Fields, d: Derivation) -> bool:
+def _may_be_absolute(word: Fields, d: Derivation) -> bool:
     """Whether the tensor core takes an absolute leading byte address with such an operand (PTX has it for K = 96)."""
     return (
-        told.pattern.span == LINE
-        and told.pattern.bits == LINE.bit_length() - 1
+        word.pattern.span == LINE
+        and word.pattern.bits == LINE.bit_length() - 1
         and d.major is Major.K
-        and not told.base_offset
+        and not word.base_offset
         and d.mma[1] <= PIECES * per_16_bytes(d.element.name)
-        and not told.leading % LINE
+        and not word.leading % LINE
     )
 
 
-def _along_lines(told: Fields, extent: int, whole: int) -> list[Any]:
+def _along_lines(word: Fields, extent: int, whole: int) -> list[Any]:
     """Where each element of a row is read from, less the first: to the end of its line, then in the line of LBO."""
-    found = list[Any]()
+    starts = list[Any]()
     for x in range(extent):
         piece, rest = divmod(x, whole)
-        beyond = told.start % LINE + piece - LINE
-        found.append((piece if beyond < 0 else told.leading - told.start + beyond) * whole + rest)
-    return found
+        beyond = word.start % LINE + piece - LINE
+        starts.append((piece if beyond < 0 else word.leading - word.start + beyond) * whole + rest)
+    return starts
 
 
 def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdict:
@@ -293,13 +293,13 @@ def verdict(d: Derivation, tile: CutTile | None = None, base: int = 0) -> Verdic
     """
     tile = tile or cut_tile(d)
     if not tile.fits(d.element.storage_bits, base) or tile.operands > MOST_SUBTILES:
-        read = fetched(d)
-        return _OPEN if read is None else agreement(stored(d.smem_tile), read)
+        read_map = fetched(d)
+        return _OPEN if read_map is None else agreement(stored(d.smem_tile), read_map)
     words: Table = d.words(base)
     first = words
     while type(first) is tuple and first:
         first = first[0]
-    start = _expected(d, tile, first, base) if type(first) is int else None
+    start = _first_word(d, tile, first, base) if type(first) is int else None
     if start is not None and _are_sums(words, start, tile.modes):
         return _EQUAL
     return one_by_one(d, tile, numbers(words), base)
@@ -315,34 +315,36 @@ class _Read(NamedTuple):
     absolute: bool
 
 
-def _read(d: Derivation, word: int) -> _Read | None:
+def _read_digits(d: Derivation, word: int) -> _Read | None:
     """What a word reads whose start, and absolute leading byte address, are 0; None if that is over no whole digits.
 
     Raises:
         DescriptorError: if the word has no meaning.
     """
-    told = fields(word, d.arch)
-    walked = walk(told, d.element.name, "K" if d.major is Major.K else "MN", d.mma)
+    word_fields = fields(word, d.arch)
+    walked = walk(word_fields, d.element.name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return None
     mn, k = walked
-    mask = (1 << told.pattern.bits) - 1
+    mask = (1 << word_fields.pattern.bits) - 1
     heads = tuple(normal(mn)), tuple(normal(k))
-    return _Read(heads, xor(told.pattern, d.element.name), told.base_offset & mask, mask, told.absolute)
+    return _Read(
+        heads, xor(word_fields.pattern, d.element.name), word_fields.base_offset & mask, mask, word_fields.absolute
+    )
 
 
-def _expected(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
+def _first_word(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
     """What the first word of a tile must be, if what it reads is the tile's; None if not, or that is not so plain."""
     crossing = d.crossing is not None
     whole, rest = per_16_bytes(d.element.name), unplaced(first, crossing)
-    read = _read(d, rest)
+    digits_read = _read_digits(d, rest)
     if (
-        read is None
-        or read.xor != tile.xor
-        or (read.base_offset - base // LINE_BYTES) & read.mask
-        or read.absolute is not crossing
-        or read.heads[0] != tile.modes[0].head
-        or read.heads[1] != tile.modes[1].head
+        digits_read is None
+        or digits_read.xor != tile.xor
+        or (digits_read.base_offset - base // LINE_BYTES) & digits_read.mask
+        or digits_read.absolute is not crossing
+        or digits_read.heads[0] != tile.modes[0].head
+        or digits_read.heads[1] != tile.modes[1].head
         or tile.start % (whole * LINE if crossing else whole)
     ):
         return None
@@ -371,15 +373,17 @@ def fetched(d: Derivation) -> Affine | None:
     None if that is over no whole digits, or where operands cross atoms.
     """
     name, whole = d.element.name, per_16_bytes(d.element.name)
-    told = fields(d.descriptor_at(0).encode(), d.arch)
-    walked = walk(told._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
-    if walked is None or told.absolute or d.crossing is not None:
+    word_fields = fields(d.descriptor_at(0).encode(), d.arch)
+    walked = walk(word_fields._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
+    if walked is None or word_fields.absolute or d.crossing is not None:
         return None
-    late = told.base_offset & (1 << told.pattern.bits) - 1
-    return Affine(told.start * whole, _moved(walked, d.advance, whole), xor(told.pattern, name), late)
+    late = word_fields.base_offset & (1 << word_fields.pattern.bits) - 1
+    return Affine(
+        word_fields.start * whole, _along_advance(walked, d.advance, whole), xor(word_fields.pattern, name), late
+    )
 
 
-def _moved(operand: Sequence[Sequence[Digit]], advance: Any, whole: int) -> list[list[Digit]]:
+def _along_advance(operand: Sequence[Sequence[Digit]], advance: Any, whole: int) -> list[list[Digit]]:
     """The digits of the operand, then those of the steps from operand to operand."""
     steps = modes(advance, whole)
     return [[*operand[0], *steps[0]], [*operand[1], *steps[1]], *steps[2:]]
@@ -397,11 +401,11 @@ def verdict_for_all(family: SymbolicDerivation) -> bool:
     (True, False)
     """
     name, word = family.element.name, SmemDescriptor(family.arch, 0, 0, family.swizzle).encode()
-    told = fields(word, family.arch)
+    word_fields = fields(word, family.arch)
     whole, step = per_16_bytes(name), family.match.stride_byte_offset // 16
-    told = told._replace(leading=family.match.leading_byte_offset // 16, stride=step)
-    operand = walk(told, name, "K" if family.major is Major.K else "MN", family.mma)
+    word_fields = word_fields._replace(leading=family.match.leading_byte_offset // 16, stride=step)
+    operand = walk(word_fields, name, "K" if family.major is Major.K else "MN", family.mma)
     if operand is None:
         return False
-    read = Affine(0, _moved(operand, family.advance, whole), xor(told.pattern, name))
-    return agreement_for_all(stored(family.smem_tile), read)
+    read_map = Affine(0, _along_advance(operand, family.advance, whole), xor(word_fields.pattern, name))
+    return agreement_for_all(stored(family.smem_tile), read_map)

@@ -89,15 +89,15 @@ def tell_formulas(derivation: SymbolicDerivation) -> str:
 def _latex(d: SymbolicDerivation) -> str:
     from sympy import latex, sympify
 
-    def written(value: Any) -> str:
+    def math(value: Any) -> str:
         return str(latex(sympify(value)))
 
-    lines = [rf"\mathrm{{{SHORT[name]}}} &= {written(value)}" for name, value in offsets_of(d)]
-    seen: dict[str, int] = {}
+    lines = [rf"\mathrm{{{SHORT[name]}}} &= {math(value)}" for name, value in offsets_of(d)]
+    levels: dict[str, int] = {}
     for step in d.steps:
-        seen[step.dimension] = level = seen.get(step.dimension, -1) + 1
+        levels[step.dimension] = level = levels.get(step.dimension, -1) + 1
         name = rf"\Delta_{{\mathrm{{{step.dimension}}},{level}}}"
-        lines.append(rf"{name} &= {written(step.bytes)}, \quad 0 \le i < {written(step.extent)}")
+        lines.append(rf"{name} &= {math(step.bytes)}, \quad 0 \le i < {math(step.extent)}")
     body = " \\\\\n".join(f"  {line}" for line in lines)
     note = "in bytes; a start address is the sum of i times Delta over the loops of its subtile, fastest first"
     return f"% {_title(d)}\n% {note}\n\\begin{{align*}}\n{body}\n\\end{{align*}}"
@@ -107,14 +107,14 @@ def _python(d: SymbolicDerivation) -> str:
     for name in d.symbols:
         if not name.isidentifier() or keyword.iskeyword(name) or name in _INDICES.values():
             raise DescriptorError(f"formulas: a symbol must be able to name a parameter in Python, found {name}")
-    given = ", ".join(d.symbols)
+    arguments = ", ".join(d.symbols)
     lines = [f'"""Offsets in bytes: {_title(d)}."""']
     for name, value in offsets_of(d):
         note = " It changes nothing for this operand." if name in d.dont_care else ""
-        head = f"def {name}({f'*, {given}' if given else ''}):"
+        head = f"def {name}({f'*, {arguments}' if arguments else ''}):"
         lines += ["", "", head, f'    """The {SHORT[name]}.{note}"""', f"    return {value}"]
     names = [_INDICES[name] for name in ("MN", "K", "stage")[: len(d.tile)]]
-    parameters = ", ".join([*names, *(["*", given] if given else [])])
+    parameters = ", ".join([*names, *(["*", arguments] if arguments else [])])
     lines += ["", "", f"def start_offset({parameters}):"]
     lines += ['    """Start address of a subtile relative to the first."""', f"    return {_start(d.steps)}"]
     return "\n".join(lines)

@@ -36,7 +36,7 @@ Law: the word of an operand reads it, wherever the tile lies.
 ...     one = crossing_operand(tile, SwizzleMode.B128, e2m1, (8, 96), (0, k))
 ...     _, told = one.described("sm100", base, 0, absolute=True)
 ...     read = fetched_rows([told.encode()], arch="sm100", element=e2m1, major=Major.K, shape=(8, 96))[0]
-...     assert read == one.stored(base, 0), k
+...     assert read == one.addresses(base, 0), k
 """
 
 from __future__ import annotations
@@ -240,17 +240,17 @@ def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[in
     (True, False)
     """
     name, whole, map_of_tile = element.name, element.per_16_bytes, stored(tile)
-    told = fields(SmemDescriptor("sm100", 0, 0, SwizzleMode.B128, leading_is_absolute=True).encode(), "sm100")
-    walked = walk(told._replace(stride=cut.match.stride_byte_offset // 16), name, "K", reads)
+    word_fields = fields(SmemDescriptor("sm100", 0, 0, SwizzleMode.B128, leading_is_absolute=True).encode(), "sm100")
+    walked = walk(word_fields._replace(stride=cut.match.stride_byte_offset // 16), name, "K", reads)
     pieces, choice = cut.advance.outer, cut.advance.inner
     if walked is None or not isinstance(pieces, Layout) or not isinstance(choice, Layout):
         return False
     steps, lines = modes(pieces, whole), modes(cut.crossing.lines, whole)[0]
-    read = [normal([*walked[0], *steps[0]]), normal([(LINE * whole, 1), *lines]), *map(normal, steps[2:])]
+    read_modes = [normal([*walked[0], *steps[0]]), normal([(LINE * whole, 1), *lines]), *map(normal, steps[2:])]
     conditions = (
-        map_of_tile.xor == xor(told.pattern, name) and map_of_tile.start == 0 and cut.advance.offset == 0,
-        read == list(map(normal, map_of_tile.modes)),
-        normal([(whole, 1), *steps[1]]) == read[1] and prod(n for n, _ in lines) % PIECES == 0,
+        map_of_tile.xor == xor(word_fields.pattern, name) and map_of_tile.start == 0 and cut.advance.offset == 0,
+        read_modes == list(map(normal, map_of_tile.modes)),
+        normal([(whole, 1), *steps[1]]) == read_modes[1] and prod(n for n, _ in lines) % PIECES == 0,
         modes(choice) == _every_third(map_of_tile, reads, whole),
         all(n == 1 or d % (LINE * whole) == 0 for mode in (steps[0], lines, *steps[2:]) for n, d in mode),
     )
@@ -259,14 +259,14 @@ def hold_for_all(tile: Tile, cut: Columns, element: ElementType, reads: tuple[in
 
 def _every_third(tile: Affine, reads: tuple[int, int], whole: int) -> list[list[tuple[Any, Any]]]:
     """What chooses the pieces at which operands begin: every one of a mode, but every third along K."""
-    found, below = list[list[tuple[Any, Any]]](), 1
+    choices, below = list[list[tuple[Any, Any]]](), 1
     for i, mode in enumerate(tile.modes):
         many = prod((n for n, _ in mode), start=1)
         many = many // (reads[0], whole)[i] if i < 2 else many
         every = PIECES if i == 1 else 1
-        found.append([(many // every, every * below)])
+        choices.append([(many // every, every * below)])
         below = below * many
-    return found
+    return choices
 
 
 @frozen
@@ -302,8 +302,8 @@ class CrossingOperand:
         assert isinstance(begins, int)
         return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
 
-    def stored(self, base: int, pattern_start: int) -> Rows:
-        """The address of every element, ``stored[mn][k]``, in the unit of ``address_bits``.
+    def addresses(self, base: int, pattern_start: int) -> Rows:
+        """The address of every element, ``addresses[mn][k]``, in the unit of ``address_bits``.
 
         Args:
             base: address of the layout's offset 0, in bytes.
@@ -314,10 +314,10 @@ class CrossingOperand:
         """
         whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start)
         (mn, k), (i, j, *stages) = self.shape, self.at
-        cut = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
+        addresses = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
         for stage in stages:
-            cut = [[one[stage] for one in row] for row in cut]
-        return cut
+            addresses = [[one[stage] for one in row] for row in addresses]
+        return addresses
 
     def described(self, arch: Arch, base: int, pattern_start: int, *, absolute: bool) -> tuple[Match, SmemDescriptor]:
         """The form of the operand and its descriptor, proved.
@@ -343,10 +343,11 @@ class CrossingOperand:
             base_offset=pattern_start // LINE_BYTES % 8,
             leading_is_absolute=crosses or absolute,
         )
-        stored = self.stored(base, pattern_start)
-        read = fetched_rows([descriptor.encode()], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
-        if stored != read:
-            wrong = first_mismatches(stored, read, unit=address_unit(self.element), most=1)[0]
+        stored_at = self.addresses(base, pattern_start)
+        word = descriptor.encode()
+        read_at = fetched_rows([word], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
+        if stored_at != read_at:
+            wrong = first_mismatches(stored_at, read_at, unit=address_unit(self.element), most=1)[0]
             raise DescriptorError(f"canonical: the word must read the layout, {wrong}; layout = {self.tile}")
         return match, descriptor
 
@@ -366,12 +367,12 @@ def crossing_operand(
     Raises:
         DescriptorError: if there is no such operand, or the operands cross where no word can.
     """
-    cut = columns(tile, element, Major.K, mode, shape)
-    if cut is None:
+    crossing_columns = columns(tile, element, Major.K, mode, shape)
+    if crossing_columns is None:
         return None
-    many = tuple(size(one) for one in cut.advance)
+    many = tuple(size(one) for one in crossing_columns.advance)
     if len(at) != len(many) or not all(0 <= one < extent for one, extent in zip(at, many, strict=True)):
         raise DescriptorError(
             f"operand: a subtile must lie in {tuple_text(many)}, found {tuple_text(at)}; tile = {tile}"
         )
-    return CrossingOperand(tile, element, shape, at, cut)
+    return CrossingOperand(tile, element, shape, at, crossing_columns)

@@ -31,7 +31,7 @@ from descriptors.smem.derivation.advance import (
     Offsets,
     advance_report,
     mapped,
-    offsets_of,
+    mode_offsets,
     stage_bytes,
     sums,
 )
@@ -39,8 +39,7 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
 from descriptors.text import Told, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, size
 from layoutalg.frozen import frozen, replace
@@ -153,7 +152,7 @@ class PlacedSubtiles(Told):
         if isinstance(self.advance, Layout):
             shape: Any = self.advance.shape
             stride: Any = self.advance.stride
-            steps = list(map(offsets_of, shape, stride))
+            steps = list(map(mode_offsets, shape, stride))
         elif size(self.advance) <= MOST_SUBTILES:
             steps = [Offsets(one, min(one), max(one)) for one in map(_values, self._modes)]
         for mode in steps:
@@ -300,7 +299,9 @@ class Derivation(PlacedSubtiles):
         """
         first = self.descriptor_at(base)
         if self.crossing is not None:
-            return cast(Grid, mapped(partial(_moved, first), self.offsets_bytes(stage), self.lines_bytes(stage)))
+            return cast(
+                Grid, mapped(partial(_word_further_on, first), self.offsets_bytes(stage), self.lines_bytes(stage))
+            )
         # Only the start address differs, the lowest field: where every start fits it, units are added to the word.
         word, lowest, room = first_word(first)
         steps, at = self._steps(stage)
@@ -331,7 +332,7 @@ class Derivation(PlacedSubtiles):
         >>> hex(d.word(0, 2, stage=3))
         '0x4000004000010c04'
         """
-        return _moved(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
+        return _word_further_on(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
         """Whether every subtile's start fits its field, and all that is read lies in shared memory.
@@ -367,7 +368,7 @@ def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
     return one.encode(), one.start_address // field.unit, field.limit // field.unit
 
 
-def _moved(first: SmemDescriptor, start: int, line: int) -> int:
+def _word_further_on(first: SmemDescriptor, start: int, line: int) -> int:
     """The word of an operand that begins, and goes on, so much further than the first."""
     return replace(
         first, start_address=first.start_address + start, leading_byte_offset=first.leading_byte_offset + line

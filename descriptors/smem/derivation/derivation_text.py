@@ -59,8 +59,8 @@ def tell_derivation(derivation: Derivation, base: int = 0, report: Report | Proo
     """
     d = derivation
     parts = [*layout_steps(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
-    told = [] if report is None else [tell_proof(report)]
-    return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *told])
+    verdict = [] if report is None else [tell_proof(report)]
+    return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *verdict])
 
 
 def tables_derivation(d: Derivation) -> list[Table]:
@@ -182,8 +182,8 @@ def _field_rows(d: Derivation, base: int) -> list[tuple[str, ...]]:
     values = word.decode(encoded)
     rows: list[tuple[str, ...]] = [("field", "bits", "value", "in the word", "")]
     for field in word.fields:
-        stored = (encoded & field.mask) >> field.low
-        cells = field_cells(field, stored, values[field.name])
+        number = (encoded & field.mask) >> field.low
+        cells = field_cells(field, number, values[field.name])
         rows.append((field.name, span(field), *cells, notes.get(field.name, "")))
     return rows
 
@@ -227,8 +227,8 @@ def _tile(d: Derivation) -> Iterator[str]:
     if d.order:
         tile = extents_text(d.tile)
         yield f"1. The shared-memory tile: one canonical atom, repeated over {tile} {d.element} elements"
-        known = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
-        name = known.get(d.atom, canonical_atom(d.major, d.swizzle).name)
+        atom_names = {one.in_elements(d.element): one.name for one in reversed(atoms_of(d.major, d.swizzle))}
+        name = atom_names.get(d.atom, canonical_atom(d.major, d.swizzle).name)
         width = bits_text(d.element.storage_bits)
         yield f"   atom         {d.atom}   {name}, in elements of {width}"
         labels: Iterable[tuple[str, ...]] = chain((("in an atom", "atoms"),) * 2, repeat(("stages",)))
@@ -264,8 +264,8 @@ def _recast(d: Derivation) -> Iterator[str]:
 
 def _halves(d: Derivation, partitioned: Layout, unit_bits: int) -> Iterator[str]:
     operand, rest = partitioned
-    told = [f"{part} {name}" for part in ("operand", "subtiles") for name in names(d)]
-    modes = zip(chain(told, repeat("stages")), (*operand, *rest), repeat(()), strict=False)
+    mode_names = [f"{part} {name}" for part in ("operand", "subtiles") for name in names(d)]
+    modes = zip(chain(mode_names, repeat("stages")), (*operand, *rest), repeat(()), strict=False)
     yield from _modes(modes, unit_bits)
 
 
@@ -287,8 +287,8 @@ def _canonical(d: Derivation) -> Iterator[str]:
 
 def _modes(rows: Iterable[tuple[str, Layout, tuple[str, ...]]], unit_bits: int) -> Iterator[str]:
     """Lines that name each mode and say how many of what it counts, and how far apart they lie."""
-    told = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
-    yield from aligned(told, indent=3)
+    table = [(f"  {name}", str(mode), _mode_in_words(mode, unit_bits, labels)) for name, mode, labels in rows]
+    yield from aligned(table, indent=3)
 
 
 def _mode_in_words(mode: Layout, unit_bits: int, labels: tuple[str, ...]) -> str:

@@ -27,8 +27,7 @@ from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.explicit import Given, Unit
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
 from descriptors.smem.operands.swizzled import start_of
-from descriptors.smem.words.bitfield import SMEM_BYTES
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
 
 __all__ = ["SMEM_BYTES", "derive", "derived"]
 

@@ -48,10 +48,11 @@ def step_meanings(d: Derivation) -> dict[str, str]:
     >>> step_meanings(d)["leading_byte_offset"]
     'step to the next atom along MN'
     """
-    told = {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
+    meanings_of = {name: meaning.step_meaning(d.match.form, name, names(d)) for name, _ in d.match.form.steps}
     if d.crossing is not None:
-        told[LEADING] = "absolute address of the line of 128 bytes in which K goes on; moves from subtile to subtile"
-    return told
+        goes_on = "absolute address of the line of 128 bytes in which K goes on; moves from subtile to subtile"
+        meanings_of[LEADING] = goes_on
+    return meanings_of
 
 
 def unread_because(d: Derivation, field: str) -> str:
@@ -105,8 +106,8 @@ def _sentences(d: Derivation) -> Iterator[str]:
         if name == LEADING and d.crossing is not None:
             yield from _line_sentences(d)
             continue
-        taken, because = size(d.canonical[path[0]][path[1]]) - 1, unread_because(d, name)
-        end = because or f"taken {taken} time{'s' if taken != 1 else ''}"
+        times, because = size(d.canonical[path[0]][path[1]]) - 1, unread_because(d, name)
+        end = because or f"taken {times} time{'s' if times != 1 else ''}"
         yield (
             f"{short}, the {name.replace('_', ' ')}, is {getattr(d.descriptor, name)} bytes: {meanings[name]}; {end}."
         )
@@ -152,14 +153,14 @@ def _masks(d: Derivation) -> str:
     word = d.descriptor.word
     if d.dont_care:
         fields = ", ".join(f"{name} {span(word[name])}" for name in d.dont_care)
-        told = (
+        sentence = (
             f"The hardware does not look at {fields}: words of two tools may differ in {word_text(d.dont_care_mask())}."
         )
     else:
-        told = "Every field matters: words of two tools must agree in all of them."
+        sentence = "Every field matters: words of two tools must agree in all of them."
     unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
-    known = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
-    return f"{told} The bits of no field, {word_text(unnamed, word.bits)}, are {known}."
+    unnamed_bits = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
+    return f"{sentence} The bits of no field, {word_text(unnamed, word.bits)}, are {unnamed_bits}."
 
 
 def tell_match(match: Match) -> str:

@@ -95,16 +95,16 @@ def family_of(d: Derivation) -> tuple[str, ...]:
     """
     if not d.order:
         return ()
-    found = _family(Reader(d.arch, d.element, d.mma), d.major, d.swizzle, d.order)
-    if found is None or (found.atom is not d.atom and found.atom != d.atom):
+    family = _family(Reader(d.arch, d.element, d.mma), d.major, d.swizzle, d.order)
+    if family is None or (family.atom is not d.atom and family.atom != d.atom):
         return ()
-    (a, b), (mn, k, *stages) = found.unit, d.tile
+    (a, b), (mn, k, *stages) = family.unit, d.tile
     if mn % a or k % b:
         return ()
-    leading, stride = found.offsets((mn // a, k // b, *stages))
-    told = d.descriptor
-    right = (leading, stride) == (told.leading_byte_offset, told.stride_byte_offset)
-    return found.tile if right or _right_where_read(d, leading, stride) else ()
+    leading, stride = family.offsets((mn // a, k // b, *stages))
+    descriptor = d.descriptor
+    right = (leading, stride) == (descriptor.leading_byte_offset, descriptor.stride_byte_offset)
+    return family.tile if right or _right_where_read(d, leading, stride) else ()
 
 
 def why_alone(d: Derivation) -> str:
@@ -123,12 +123,12 @@ def why_alone(d: Derivation) -> str:
 
 def _right_where_read(d: Derivation, leading: int, stride: int) -> bool:
     """Whether the offsets of a derivation that somebody reads are these."""
-    read = d.descriptor
+    descriptor = d.descriptor
     return all(
         name in d.dont_care or mine == theirs
         for name, mine, theirs in (
-            (LEADING, leading, read.leading_byte_offset),
-            (STRIDE, stride, read.stride_byte_offset),
+            (LEADING, leading, descriptor.leading_byte_offset),
+            (STRIDE, stride, descriptor.stride_byte_offset),
         )
     )
 
@@ -156,10 +156,14 @@ def _family(by: Reader, major: Major, mode: SwizzleMode, order: tuple[int, ...])
 def _offsets_for_all(by: Reader, spec: TileSpec) -> tuple[Any, Any] | None:
     """LBO and SBO with symbols, if they are proved; of operands that cross atoms the line that the first lies in."""
     if is_48_bytes_of_k(by.element, spec.major, spec.swizzle, spec.reads):
-        tile, cut = columns_for_all(spec.extents, by.element, spec.reads, spec.order)
-        return (0, cut.match.stride_byte_offset) if cut and hold_for_all(tile, cut, by.element, spec.reads) else None
-    found = formulas(by, spec)
-    return (found.leading_byte_offset, found.stride_byte_offset) if verdict_for_all(found) else None
+        tile, columns = columns_for_all(spec.extents, by.element, spec.reads, spec.order)
+        return (
+            (0, columns.match.stride_byte_offset)
+            if columns and hold_for_all(tile, columns, by.element, spec.reads)
+            else None
+        )
+    family = formulas(by, spec)
+    return (family.leading_byte_offset, family.stride_byte_offset) if verdict_for_all(family) else None
 
 
 def _formula(value: Any, symbols: tuple[Any, ...]) -> Callable[[tuple[int, ...]], int]:
@@ -167,14 +171,14 @@ def _formula(value: Any, symbols: tuple[Any, ...]) -> Callable[[tuple[int, ...]]
     if type(value) is int:
         return lambda numbers: value
     names = list(map(str, symbols))
-    used = [names.index(name) for name in symbols_of(value)]
+    positions = [names.index(name) for name in symbols_of(value)]
 
     @lru_cache(maxsize=1 << 8)
-    def known(*numbers: int) -> int:
-        found: int = substitute(value, {names[i]: number for i, number in zip(used, numbers, strict=True)})
-        return found
+    def substituted(*numbers: int) -> int:
+        offset: int = substitute(value, {names[i]: number for i, number in zip(positions, numbers, strict=True)})
+        return offset
 
-    return lambda numbers: known(*[numbers[i] for i in used])
+    return lambda numbers: substituted(*[numbers[i] for i in positions])
 
 
 @frozen
@@ -257,9 +261,9 @@ not say how it grows
         d.descriptor_at(base)  # refuses what no tile can begin at
         step = step if base % step == 0 else LINE_BYTES
     tile = cut_tile(d)
-    found = verdict(d, tile, base)
-    if found.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
-        return _compared(d, base, found.outcome, step)
+    by_theorem = verdict(d, tile, base)
+    if by_theorem.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
+        return _by_comparison(d, base, by_theorem.outcome, step)
     return _of_all(d, step, tile.operands, 0)
 
 
@@ -271,10 +275,10 @@ def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
     return Proof(elements, subtiles, step, family, evidence, beyond, alone="" if family else why_alone(d))
 
 
-def _compared(d: Derivation, base: int, outcome: str, step: int) -> Proof:
+def _by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
     """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
-    if outcome == "equal" and d.capacity is None and (named := d.advance_report(base).named):
-        return _of_all(d, step, named, size(d.advance) - named)
+    if outcome == "equal" and d.capacity is None and (nameable := d.advance_report(base).named):
+        return _of_all(d, step, nameable, size(d.advance) - nameable)
     from descriptors.smem.derivation.verify import verify  # where the theorem decides, nothing is compared
 
     report = verify(d, bases=(base,))

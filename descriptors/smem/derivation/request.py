@@ -106,7 +106,7 @@ def tile_of_atoms(
 
 
 def tile_of_layout(
-    given: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
+    layout: object, element: ElementType, major: object, swizzle: object, reads: tuple[int, int] | None, order: object,
     unit: Unit, capacity: int | None,
 ) -> TileSpec:  # fmt: skip
     """An explicit layout, partitioned already if nothing says what one instruction reads.
@@ -121,7 +121,7 @@ def tile_of_layout(
     """
     if order is not None:
         raise DescriptorError(f"derive: an explicit layout must come without an order, found {brief(order)}")
-    tile, mode = explicit_tile(given, element, swizzle, unit)
+    tile, mode = explicit_tile(layout, element, swizzle, unit)
     if reads is None:
         tile, reads = tile_of_partition(tile)
     rows = plain(tile)
@@ -159,10 +159,10 @@ def instruction_extents(
 
 def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int) -> tuple[int, int]:
     """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA."""
-    named = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
-    if named is None:
+    match = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
+    if match is None:
         raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
-    m, n, k = map(int, named.groups())
+    m, n, k = map(int, match.groups())
     m, n = m // cta_group, n // cta_group
     if matrix is None:
         raise DescriptorError(
@@ -175,8 +175,8 @@ def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...
     modes = "(MN, K)" if ranks == (2,) else "(MN, K) or (MN, K, stages)"
     if not isinstance(value, (tuple, list)) or len(value) not in ranks:
         whole = name == "mma" and isinstance(value, (tuple, list)) and len(value) == 3
-        named = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if whole else ""
-        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}{named}")
+        hint = "; an instruction M x N x K is given by name, like m64n128k16, with the operand" if whole else ""
+        raise DescriptorError(f"derive: {name} must be {modes}, found {brief(value)}{hint}")
     return tuple(as_integer(extent, f"derive: {name} extent {i}", minimum=1) for i, extent in enumerate(value))
 
 
@@ -360,16 +360,16 @@ def request(
     >>> one.spec.major, one.spec.swizzle, one.spec.order, one.capacity
     (Major.MN, SwizzleMode.B64, (1, 0), 131072)
     """
-    counted = as_unit(unit)
+    layout_unit = as_unit(unit)
     if (tile is None) == (layout is None):
-        found = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
-        raise DescriptorError(f"derive: give either a tile or a layout, found {found}")
+        which = "neither; a tile is (MN, K) of atoms, a layout says where each element lies" if tile is None else "both"
+        raise DescriptorError(f"derive: give either a tile or a layout, found {which}")
     contiguous = major_of(swizzle, major, by.matrix)
     limit = None if capacity is None else as_integer(capacity, "derive: capacity", minimum=16)
     spec = (
         tile_of_atoms(tile, by.element, contiguous, swizzle, by.extents, order, limit)
         if layout is None
-        else tile_of_layout(layout, by.element, contiguous, swizzle, by.extents, order, counted, limit)
+        else tile_of_layout(layout, by.element, contiguous, swizzle, by.extents, order, layout_unit, limit)
     )
     if spec.layout is not None and swizzle is None and spec.swizzle is SwizzleMode.NONE:
         spec = _read_mode(spec, spec.layout, by)
@@ -402,23 +402,23 @@ def _read_mode(spec: TileSpec, tile: Tile, by: Reader) -> TileSpec:
     The mode that an instruction reads goes before one that no instruction does.
     """
     readings = [spec]
-    if not _fits(spec, by, checked=True):
+    if not _fits(spec, by, legal=True):
         from descriptors.smem.operands.explicit import swizzled_readings  # of what is seldom given
 
         readings += [spec._replace(layout=layout, swizzle=mode) for layout, mode in swizzled_readings(tile, by.element)]
-    for checked in (True, False):
+    for legal in (True, False):
         for reading in readings:
-            if _fits(reading, by, checked=checked):
+            if _fits(reading, by, legal=legal):
                 return reading
     return spec
 
 
-def _fits(spec: TileSpec, by: Reader, *, checked: bool) -> bool:
+def _fits(spec: TileSpec, by: Reader, *, legal: bool) -> bool:
     """Whether the tile's first operand has the canonical form of its mode, and an instruction that reads it."""
     if spec.layout is None:
         return True
     try:
-        if checked:
+        if legal:
             by.check(spec)
         matched_steps(spec.layout, spec.reads, by.element, form(spec.major, spec.swizzle))
     except (DescriptorError, LayoutError):

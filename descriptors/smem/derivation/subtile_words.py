@@ -88,15 +88,15 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
         )
     mn, k, *stages = subtile
     at: Any = tuple(stages) if stages else 0
-    told = {
+    record = {
         "subtile": tuple(subtile),
         "base": base,
         "offset_bytes": d.offset_of(mn, k, at),
         "word": word_text(d.word(mn, k, at, base)),
     }
     if d.crossing is not None:
-        told["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
-    return told
+        record["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
+    return record
 
 
 def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: int = 16) -> Iterator[str]:
@@ -117,8 +117,8 @@ def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: in
     first = table[0]
     if isinstance(first, tuple) and isinstance(first[0], tuple):
         for i in range(len(first[0])):
-            chosen = tuple(tuple(cell[i] for cell in row) for row in table)
-            yield from subtile_table(chosen, mn, f"{stage},{i}" if stage else str(i), columns=columns)
+            of_stage = tuple(tuple(cell[i] for cell in row) for row in table)
+            yield from subtile_table(of_stage, mn, f"{stage},{i}" if stage else str(i), columns=columns)
         return
     if stage:
         yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"

@@ -34,7 +34,7 @@ from descriptors.smem.proof import read_model
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, tuple_text
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
 from layoutalg.frozen import frozen
@@ -75,12 +75,12 @@ class Report(Told):
 
     def __str__(self) -> str:
         places = f" at {len(self.bases)} tile addresses" if len(self.bases) > 1 else ""
-        compared = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
+        amount = f"{counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{places}"
         if self.ok:
             lie = "lies" if self.beyond == 1 else "lie"
             beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
-            return f"proved: {compared}{beyond}"
-        return f"disproved: {self.differing} of {compared} are read from elsewhere; {self.mismatches[0]}"
+            return f"proved: {amount}{beyond}"
+        return f"disproved: {self.differing} of {amount} are read from elsewhere; {self.mismatches[0]}"
 
 
 def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
@@ -113,7 +113,7 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
         subtiles = _subtiles(d, base)
         words, beyond = len(subtiles), max(beyond, size(d.advance) - len(subtiles))
         for one in subtiles:
-            count, first = _compared(d, base, one, SHOWN - len(mismatches))
+            count, first = _mismatches_of(d, base, one, SHOWN - len(mismatches))
             differing += count
             mismatches += first
     absolute = d.descriptor.leading_is_absolute
@@ -133,30 +133,30 @@ class _Subtile(NamedTuple):
     Args:
         at: its coordinate; its number where it is one of those that a start address can name.
         word: its descriptor.
-        stored: where its elements are.
+        addresses: where its elements are.
     """
 
     at: tuple[int, ...]
     word: int
-    stored: Rows
+    addresses: Rows
 
 
 def _subtiles(d: Derivation, base: int) -> list[_Subtile]:
     """Every subtile that is compared at an address."""
-    reached = d.advance_report(base).named if d.capacity is None else size(d.advance)
-    if reached < size(d.advance) and isinstance(d.advance, Layout):  # those that cross atoms are compared all or none
-        return list(_named(d, d.advance, base))
+    nameable = d.advance_report(base).named if d.capacity is None else size(d.advance)
+    if nameable < size(d.advance) and isinstance(d.advance, Layout):  # those that cross atoms are compared all or none
+        return list(_nameable_subtiles(d, d.advance, base))
     return list(_blocks(d, base))
 
 
-def _compared(d: Derivation, base: int, one: _Subtile, most: int) -> tuple[int, list[Mismatch]]:
+def _mismatches_of(d: Derivation, base: int, one: _Subtile, most: int) -> tuple[int, list[Mismatch]]:
     """How many elements of a subtile are read from elsewhere, and the first of them."""
     fetched = fetched_rows([one.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    if one.stored == fetched:
+    if one.addresses == fetched:
         return 0, []
-    differing = sum(sum(map(ne, *pair)) for pair in zip(one.stored, fetched, strict=True))
+    differing = sum(sum(map(ne, *pair)) for pair in zip(one.addresses, fetched, strict=True))
     unit = address_unit(d.element)
-    return differing, first_mismatches(one.stored, fetched, unit=unit, most=most, subtile=one.at, base=base)
+    return differing, first_mismatches(one.addresses, fetched, unit=unit, most=most, subtile=one.at, base=base)
 
 
 def _blocks(d: Derivation, base: int) -> Iterator[_Subtile]:
@@ -166,42 +166,42 @@ def _blocks(d: Derivation, base: int) -> Iterator[_Subtile]:
     modes = list(rows)
     (mn, k), (high, wide, *stages) = d.mma, map(size, modes)
     if high % mn or wide % k or size(rows) != len(words) * mn * k:
-        found = f"{len(words)} words for operands {tuple_text(d.mma)}"
-        raise DescriptorError(f"verify: a word must stand for each operand, found {found}; smem_tile = {d.smem_tile}")
+        count = f"{len(words)} words for operands {tuple_text(d.mma)}"
+        raise DescriptorError(f"verify: a word must stand for each operand, found {count}; smem_tile = {d.smem_tile}")
     tables = {}
     for at in product(*map(range, stages)):
-        moved = offset + sum(mode(one) for mode, one in zip(modes[2:], at, strict=True))
-        tables[at] = _stored(d, swizzle, moved, modes[:2], base)
+        start = offset + sum(mode(one) for mode, one in zip(modes[2:], at, strict=True))
+        tables[at] = _stored_part(d, swizzle, start, modes[:2], base)
     grid = product(range(high // mn), range(wide // k), *map(range, stages))
     for (i, j, *stage), word in zip(grid, words, strict=True):
         table = tables[tuple(stage)][i * mn : (i + 1) * mn]
         yield _Subtile((i, j, *stage), word, [row[j * k : (j + 1) * k] for row in table])
 
 
-def _named(d: Derivation, advance: Layout, base: int) -> Iterator[_Subtile]:
+def _nameable_subtiles(d: Derivation, advance: Layout, base: int) -> Iterator[_Subtile]:
     """The subtiles that a start address can name, each a layout of its own: the tile evaluated at its coordinates."""
     rows, swizzle, offset = parts(d.smem_tile)
-    first, found = d.descriptor_at(base), 0
+    first, number = d.descriptor_at(base), 0
     for at, start in named_subtiles(advance, first=first.start_address, reach=16 * cosize(d.canonical)):
-        moved, modes = offset, list[Layout]()
+        begin, modes = offset, list[Layout]()
         for index, (mode, where) in enumerate(zip(rows, at, strict=True)):
             extent = d.mma[index] if index < 2 else 1
             offsets = [mode(where * extent + x) for x in range(extent)]
             part = layout_of([one - offsets[0] for one in offsets])
             if part is None:
                 raise DescriptorError(f"verify: every operand must be a layout, found {brief(offsets)}; at {at}")
-            moved += offsets[0]
+            begin += offsets[0]
             modes.append(part)
-        yield _Subtile((found,), first.at(start).encode(), _stored(d, swizzle, moved, modes[:2], base))
-        found += 1
-    if not found:
+        yield _Subtile((number,), first.at(start).encode(), _stored_part(d, swizzle, begin, modes[:2], base))
+        number += 1
+    if not number:
         raise DescriptorError(
             f"verify: a subtile must lie in the {WINDOW_BYTES} bytes that a start address can name, found none; "
             f"base = {base}, smem_tile = {d.smem_tile}"
         )
 
 
-def _stored(d: Derivation, swizzle: Swizzle | None, offset: int, modes: Sequence[Layout], base: int) -> Rows:
+def _stored_part(d: Derivation, swizzle: Swizzle | None, offset: int, modes: Sequence[Layout], base: int) -> Rows:
     """Where the elements of a part of the tile are."""
     part = ComposedLayout(swizzle or Swizzle(0, 4, 3), offset, make_layout(*modes))
     rows: Rows = stored_rows(part, d.element, base=base, pattern_start=base)

@@ -50,7 +50,7 @@ def write(recipe: Recipe) -> str:
     """
     typed = ", ".join(f"std::uint32_t {name}" for name in recipe.coordinates)
     address = f"(tile_address + {recipe.start_bytes}u)" if recipe.start_bytes else "tile_address"
-    start, given = f"({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits}", ", ".join(recipe.coordinates)
+    start, arguments = f"({address} & {recipe.window_mask:#x}u) >> {recipe.unit_bits}", ", ".join(recipe.coordinates)
     line = _line(recipe) if recipe.line_low else ("", "", "", "")
     if recipe.line_low:
         start = f"static_cast<std::uint64_t>({start}) * {1 | 1 << recipe.line_low:#x}ull"
@@ -80,7 +80,7 @@ def write(recipe: Recipe) -> str:
   static SMEM_DESCRIPTOR_FUNCTION std::uint64_t subtile(
       std::uint64_t first_descriptor, {typed}) {{
     return (first_descriptor & ~{"(kStartField | kLineField)" if recipe.line_low else "kStartField"}) |
-           ((first_descriptor + offset({given})) & kStartField){line[3]};
+           ((first_descriptor + offset({arguments})) & kStartField){line[3]};
   }}
 }};
 """
@@ -94,9 +94,9 @@ def _constants(recipe: Recipe) -> str:
     return "".join(f"  static constexpr std::uint32_t {line}\n" for line in lines)
 
 
-def _signature(recipe: Recipe, used: frozenset[str]) -> str:
+def _signature(recipe: Recipe, moving: frozenset[str]) -> str:
     """The coordinates as parameters; one that moves nothing stays, unnamed: the caller's loops need not know."""
-    return ", ".join(f"std::uint32_t {name if name in used else f'/*{name}*/'}" for name in recipe.coordinates)
+    return ", ".join(f"std::uint32_t {name if name in moving else f'/*{name}*/'}" for name in recipe.coordinates)
 
 
 def _line(recipe: Recipe) -> tuple[str, str, str, str]:
@@ -107,10 +107,10 @@ def _line(recipe: Recipe) -> tuple[str, str, str, str]:
     return {recipe.line("/", "u")};
   }}
 """
-    moved = f"static_cast<std::uint64_t>(line({', '.join(recipe.coordinates)})) << {recipe.line_low}"
+    line_units = f"static_cast<std::uint64_t>(line({', '.join(recipe.coordinates)})) << {recipe.line_low}"
     return (
         " and the line in which K goes on",
         f"\n  static constexpr std::uint64_t kLineField = {recipe.line_mask:#x}ull;",
         function,
-        f" |\n           ((first_descriptor + ({moved})) & kLineField)",
+        f" |\n           ((first_descriptor + ({line_units})) & kLineField)",
     )

@@ -38,11 +38,11 @@ def write(recipe: Recipe) -> str:
         f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
     start = f"Uint64((({address}) & Uint32({recipe.window_mask:#x})) >> {recipe.unit_bits})"
-    put, line, also = f"moved & Uint64({recipe.field_mask:#x})", "", ""
+    address_part, line, also = f"moved & Uint64({recipe.field_mask:#x})", "", ""
     if recipe.line_low:
         start, also = f"{start} * Uint64({1 | 1 << recipe.line_low:#x})", " and the line in which K goes on"
         line = f"    line = first + (Uint64({recipe.line()}) << {recipe.line_low})\n"
-        put, rest = f"{put} | line & Uint64({recipe.line_mask:#x})", rest & ~recipe.line_mask
+        address_part, rest = f"{address_part} | line & Uint64({recipe.line_mask:#x})", rest & ~recipe.line_mask
     return f"""{recipe.commented("#")}
 {constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
 {constant("alignment_bytes")} = {recipe.alignment_bytes}
@@ -56,5 +56,5 @@ def {name}_first(tile_address):
 def {name}_subtile(first, {", ".join(recipe.coordinates)}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
     moved = first + Uint64({recipe.offset()})
-{line}    return first & Uint64({word_text(rest)}) | {put}
+{line}    return first & Uint64({word_text(rest)}) | {address_part}
 """

@@ -74,12 +74,12 @@ def emit(derivation: Derivation | Sequence[Derivation], language: str, name: str
     # advance  (2,(4,2)):(512,(2,1024))  from the first subtile to subtile (mn,k), in 16-byte units
     """
     writer = choose("emit: language", language, LANGUAGES)
-    operands = _named(derivation, name)
+    operands = _derivations_by_name(derivation, name)
     separator = "\n" if language in ("cuda", "header") else "\n\n"
     return writer.head + separator.join(writer.write(recipe(one, prefix)) for prefix, one in operands.items())
 
 
-def _named(derivation: object, name: object) -> Mapping[str, Derivation]:
+def _derivations_by_name(derivation: object, name: object) -> Mapping[str, Derivation]:
     """Every derivation by the prefix of its identifiers."""
     if isinstance(derivation, Derivation):
         if not isinstance(name, str):

@@ -60,31 +60,31 @@ def write(recipe: Recipe) -> str:
     SMEM_DESCRIPTOR_CHECK(A_SUBTILE_WORD(A_FIRST_WORD(1024u), 0u, 7u) == 0x4000404000010446ull, a_word_0_7);
     """
     name, constant, line = recipe.name, recipe.constant, bool(recipe.line_low)
-    given = ", ".join(recipe.coordinates)
+    arguments = ", ".join(recipe.coordinates)
     typed = ", ".join(f"uint32_t {one}" for one in recipe.coordinates)
     address = "(uint32_t)(address)" + (f" + {recipe.start_bytes}u" if recipe.start_bytes else "")
     start = f"(uint64_t)((({address}) & {recipe.window_mask:#x}u) >> {recipe.unit_bits})"
     fields = constant("START_FIELD")
-    moved = f"(((first) + {constant('OFFSET_UNITS')}({given})) & {fields})"
+    subtile_fields = f"(((first) + {constant('OFFSET_UNITS')}({arguments})) & {fields})"
     if line:
         fields = f"({fields} | {constant('LINE_FIELD')})"
         start += f" * {1 | 1 << recipe.line_low:#x}ull"
-        further = f"(uint64_t){constant('LINE_UNITS')}({given}) << {recipe.line_low}"
-        moved += f" | (((first) + ({further})) & {constant('LINE_FIELD')})"
+        further = f"(uint64_t){constant('LINE_UNITS')}({arguments}) << {recipe.line_low}"
+        subtile_fields += f" | (((first) + ({further})) & {constant('LINE_FIELD')})"
     return f"""{recipe.commented("//")}{_constants(recipe)}// From the first subtile to another, in 16-byte units.
-#define {constant("OFFSET_UNITS")}({given}) ((uint32_t)({_sum(recipe, recipe.terms)}))
+#define {constant("OFFSET_UNITS")}({arguments}) ((uint32_t)({_sum(recipe, recipe.terms)}))
 {_line(recipe) if line else ""}// Descriptor of the first subtile; the address is that of the tile in shared memory.
 #define {constant("FIRST_WORD")}(address) ({constant("WORD")} | {start})
 // Descriptor of another subtile; the sum stays within the start-address field, whatever the address.
-#define {constant("SUBTILE_WORD")}(first, {given}) \\
-  (((first) & ~{fields}) | {moved})
+#define {constant("SUBTILE_WORD")}(first, {arguments}) \\
+  (((first) & ~{fields}) | {subtile_fields})
 
 SMEM_DESCRIPTOR_FUNCTION uint64_t {name}_first(uint32_t tile_address) {{
   return {constant("FIRST_WORD")}(tile_address);
 }}
 
 SMEM_DESCRIPTOR_FUNCTION uint64_t {name}_subtile(uint64_t first_descriptor, {typed}) {{
-  return {constant("SUBTILE_WORD")}(first_descriptor, {given});
+  return {constant("SUBTILE_WORD")}(first_descriptor, {arguments});
 }}
 
 {_checks(recipe)}"""
@@ -102,22 +102,22 @@ def _line(recipe: Recipe) -> str:
 def _constants(recipe: Recipe) -> str:
     """The word, its field, the alignment, the transpose bit if there is one, and how many subtiles there are."""
     constant = recipe.constant
-    made = f"""#define {constant("WORD")} {word_text(recipe.word)}ull  // every field but the start address
+    definitions = f"""#define {constant("WORD")} {word_text(recipe.word)}ull  // every field but the start address
 #define {constant("START_FIELD")} {recipe.field_mask:#x}ull
 #define {constant("ALIGNMENT_BYTES")} {recipe.alignment_bytes}u
 """
     if recipe.transpose_bit:
-        made += f"#define {constant('TRANSPOSED')} {recipe.transposed:d}u  // {recipe.transpose_bit}\n"
+        definitions += f"#define {constant('TRANSPOSED')} {recipe.transposed:d}u  // {recipe.transpose_bit}\n"
     for name, extent in zip(recipe.coordinates, recipe.extents, strict=True):
-        made += f"#define {constant(f'subtiles_{name}')} {extent}u\n"
-    return made
+        definitions += f"#define {constant(f'subtiles_{name}')} {extent}u\n"
+    return definitions
 
 
 def _sum(recipe: Recipe, terms: tuple[Term, ...]) -> str:
     """The sum of terms over the arguments of a macro; one that moves nothing is used too, as its function has it."""
     spelled = [replace(term, coordinate=f"({term.coordinate})").spell("/", "u") for term in terms]
-    used = {term.coordinate for term in terms}
-    spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in used]
+    moving = {term.coordinate for term in terms}
+    spelled += [f"0u * ({name})" for name in recipe.coordinates if name not in moving]
     return " + ".join(spelled)
 
 
@@ -125,10 +125,10 @@ def _checks(recipe: Recipe) -> str:
     """Checks of the macros against the words of the derivation, at the corners of the tile."""
     constant, name = recipe.constant, recipe.name
     about = f"{constant('ALIGNMENT_BYTES')} != 0u && ({constant('WORD')} & {constant('START_FIELD')}) == 0u"
-    made = [f"SMEM_DESCRIPTOR_CHECK({about}, {name}_start_is_free);"]
+    checks = [f"SMEM_DESCRIPTOR_CHECK({about}, {name}_start_is_free);"]
     for coordinate, word in recipe.checks:
         at = ", ".join(f"{one}u" for one in coordinate)
         call = f"{constant('SUBTILE_WORD')}({constant('FIRST_WORD')}({recipe.alignment_bytes}u), {at})"
-        told = "_".join(map(str, coordinate))
-        made.append(f"SMEM_DESCRIPTOR_CHECK({call} == {word_text(word)}ull, {name}_word_{told});")
-    return "\n".join(made) + "\n"
+        suffix = "_".join(map(str, coordinate))
+        checks.append(f"SMEM_DESCRIPTOR_CHECK({call} == {word_text(word)}ull, {name}_word_{suffix});")
+    return "\n".join(checks) + "\n"

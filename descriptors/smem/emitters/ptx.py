@@ -79,12 +79,12 @@ def _line(recipe: Recipe) -> tuple[str, str]:
     """What operands that cross atoms need besides: the line into the first descriptor, and moved into another."""
     name, low = recipe.name, recipe.line_low
     terms = "".join(f"    {one}\n" for one in _advance(recipe, recipe.line_terms))
-    moved = f"""{terms}    cvt.u64.u32 moved, offset;
+    advance = f"""{terms}    cvt.u64.u32 moved, offset;
     shr.u64 line, %{name}_first, {low};
     add.u64 moved, line, moved;
     bfi.b64 %{name}_subtile, moved, %{name}_subtile, {low}, {recipe.field_mask.bit_length()};
 """
-    return f"    mul.lo.u64 wide, wide, {1 | 1 << low:#x};\n", moved
+    return f"    mul.lo.u64 wide, wide, {1 | 1 << low:#x};\n", advance
 
 
 def _advance(recipe: Recipe, terms: Sequence[Term]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def write(recipe: Recipe) -> str:
     >>> [hex(made["a_subtile"](made["a_first"](0x400), 0, k)) for k in (0, 1, 4)]
     ['0x4000404000010040', '0x4000404000010042', '0x4000404000010440']
     """
-    name, constant, taken = recipe.name, recipe.constant, ", ".join(recipe.coordinates)
+    name, constant, parameters = recipe.name, recipe.constant, ", ".join(recipe.coordinates)
     inside = " and ".join(
         f"0 <= {one} < {extent}" for one, extent in zip(recipe.coordinates, recipe.extents, strict=True)
     )
@@ -38,12 +38,12 @@ def write(recipe: Recipe) -> str:
         f"{constant('TRANSPOSED')} = {recipe.transposed:d}  # {recipe.transpose_bit}\n" if recipe.transpose_bit else ""
     )
     start = f"({address} & {recipe.window_mask:#x}) >> {recipe.unit_bits}"
-    first, put, line, also = start, f"first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}", "", ""
+    first, subtile_word, line, also = start, f"first & ~{recipe.field_mask:#x} | moved & {recipe.field_mask:#x}", "", ""
     if recipe.line_low:
         first, also = f"({start}) * {1 | 1 << recipe.line_low:#x}", " and the line in which K goes on"
         line = f"    line = first + ({recipe.line()} << {recipe.line_low})\n"
-        put = f"first & ~{recipe.field_mask | recipe.line_mask:#x} | moved & {recipe.field_mask:#x}"
-        put += f" | line & {recipe.line_mask:#x}"
+        subtile_word = f"first & ~{recipe.field_mask | recipe.line_mask:#x} | moved & {recipe.field_mask:#x}"
+        subtile_word += f" | line & {recipe.line_mask:#x}"
     return f"""{recipe.commented("#")}
 {constant("word")} = {word_text(recipe.word)}  # every field but the start address{also}
 {transposed}
@@ -55,10 +55,10 @@ def {name}_first(tile_address):
     return {constant("word")} | {first}
 
 
-def {name}_subtile(first, {taken}):
+def {name}_subtile(first, {parameters}):
     \"\"\"Descriptor of another subtile; the sum stays within the start-address field, whatever the address.\"\"\"
     if not ({inside}):
-        raise IndexError(f"there are {shape} subtiles, found {{({taken})}}")
+        raise IndexError(f"there are {shape} subtiles, found {{({parameters})}}")
     moved = first + {recipe.offset()}
-{line}    return {put}
+{line}    return {subtile_word}
 """

@@ -218,17 +218,17 @@ def spell(values: Iterable[int]) -> str:
     >>> spell((8, 16, 24, 32, 48, 64, 80)), spell((64, 128, 256)), spell((64,))
     ('8..32 step 8, 48..80 step 16', '64, 128, 256', '64')
     """
-    left = list(values)
+    rest = list(values)
     parts: list[str] = []
-    while left:
-        step = left[1] - left[0] if len(left) > 1 else 0
+    while rest:
+        step = rest[1] - rest[0] if len(rest) > 1 else 0
         length = 1
-        while length < len(left) and left[length] - left[length - 1] == step:
+        while length < len(rest) and rest[length] - rest[length - 1] == step:
             length += 1
         if length > 2:
-            parts.append(f"{left[0]}..{left[length - 1]} step {step}")
+            parts.append(f"{rest[0]}..{rest[length - 1]} step {step}")
         else:
             length = 1
-            parts.append(str(left[0]))
-        left = left[length:]
+            parts.append(str(rest[0]))
+        rest = rest[length:]
     return ", ".join(parts)

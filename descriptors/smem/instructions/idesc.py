@@ -46,12 +46,12 @@ from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
 from descriptors.smem.instructions.legality import (
     check_major,
     check_scale,
-    check_shape,
     check_transposed_b,
     check_types,
+    shape_refusals,
 )
 from descriptors.smem.instructions.rules import IllegalError, Legality, as_mode, kind_of, kind_row, type_name
-from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.instructions.tables import DENSE_K, SCALES
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
 from layoutalg.frozen import contents, frozen
@@ -113,8 +113,8 @@ def _scaled(kind: str) -> tuple[Field, ...]:
 
 def _word(kind: str) -> Word:
     fields = _plain(kind) if kind in ("f16", "tf32", "f8f6f4", "i8") else _scaled(kind)
-    ordered = tuple(sorted(fields, key=lambda field: field.low))
-    return Word(f"sm100 instruction descriptor of kind {kind}", 32, ordered)
+    from_bit_0 = tuple(sorted(fields, key=lambda field: field.low))
+    return Word(f"sm100 instruction descriptor of kind {kind}", 32, from_bit_0)
 
 
 #: The 32-bit instruction descriptor of each kind; M and N in elements.
@@ -174,36 +174,55 @@ class Instruction:
             ChoiceError: for a type without a code, or an option for which this kind's word has no field.
         """
         word = word_of(self.kind)
-        known = {field.name: field.default for field in word.fields}
-        values = {name: value for name, value in contents(self).items() if name in known}
+        defaults = {field.name: field.default for field in word.fields}
+        values = {name: value for name, value in contents(self).items() if name in defaults}
         for name, plain in _OPTIONS.items():
-            if name not in known and getattr(self, name) != plain:
+            if name not in defaults and getattr(self, name) != plain:
                 values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
-        if "k_is_96" in known:
+        if "k_is_96" in defaults:
             values["k_is_96"] = self.k == 96
         return word.encode(values)
 
 
-def checks_of(one: Instruction, legality: Legality) -> Iterator[Callable[[], object]]:
-    """Every check of an instruction, in the order in which they are told."""
+def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
+    """Everything that is illegal about an instruction, in the order in which it is told.
+
+    Args:
+        one: the instruction.
+        legality: how to read the tables.
+
+    >>> made = Instruction("f16", "bf16", "bf16", "f32", m=48, n=20, k=16, saturate=True)
+    >>> [error.rule.partition(" must")[0] for error in refusals(made, "lenient")]
+    ['M', 'N', 'saturate']
+    """
     kind, pair, major = one.kind, one.cta_group, one.b_major
-    yield lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality)
-    yield lambda: check_shape(
+    yield from _caught(lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality))
+    yield from shape_refusals(
         "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
         a_source=one.a_source, legality=legality,
     )  # fmt: skip
-    yield lambda: check_major("sm100", kind, one.a_dtype, one.a_major, a_source=one.a_source, legality=legality)
-    yield lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality)
-    yield lambda: check_transposed_b(
-        "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
+    place = one.a_source
+    yield from _caught(
+        lambda: check_major("sm100", kind, one.a_dtype, one.a_major, a_source=place, legality=legality),
+        lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality),
+        lambda: check_transposed_b(
+            "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
+        ),
     )
-    yield lambda: _check_options(one)
+    yield from _option_refusals(one)
     if one.scale_dtype is not None:
-        dtype, vector, ids = one.scale_dtype, one.scale_vector or 0, (one.sfa_id, one.sfb_id)
-        yield lambda: check_scale(kind, dtype, vector, k=one.k, ids=ids, legality=legality)
+        yield from _scale_refusals(one, one.scale_dtype, legality)
 
 
-def _check_options(one: Instruction) -> None:
+def _caught(*checks: Callable[[], object]) -> Iterator[IllegalError]:
+    for check in checks:
+        try:
+            check()
+        except IllegalError as error:
+            yield error
+
+
+def _option_refusals(one: Instruction) -> Iterator[IllegalError]:
     row = kind_row("sm100", one.kind)
     about = f"sm100 {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
     selectors = row.selectors if one.sparse and row.selectors else (0,)
@@ -215,7 +234,19 @@ def _check_options(one: Instruction) -> None:
         ("max_shift", one.max_shift, (0, 8, 16, 32) if one.ws else (0,)),
     ):
         if found not in legal:
-            raise IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)
+            yield IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)
+
+
+def _scale_refusals(one: Instruction, dtype: str, legality: Legality) -> Iterator[IllegalError]:
+    """What is wrong with the scale factors, and then with their ids beside factors that the kind has."""
+    vector, ids = one.scale_vector or 0, (one.sfa_id, one.sfb_id)
+    wrong = list(_caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, legality=legality)))
+    yield from wrong
+    if wrong:
+        rows = [row for row in SCALES if row.kind == one.kind and one.k in row.k]
+        dtype, vector = (rows[0].dtype, rows[0].vector) if rows else (dtype, vector)
+    if not wrong or rows:
+        yield from _caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, ids=ids, legality=legality))
 
 
 class Options(TypedDict, total=False):
@@ -260,8 +291,8 @@ class DecodedInstruction:
     warnings: tuple[str, ...]
 
     def __getitem__(self, name: str) -> Any:
-        for known, value in self.values:
-            if known == name:
+        for field, value in self.values:
+            if field == name:
                 return value
         raise ChoiceError("decode_idesc: a field", name, [known for known, _ in self.values])
 
@@ -272,7 +303,9 @@ class DecodedInstruction:
         ('[4,6)', 'd_dtype', 'f32')
         """
         word = word_of(self.kind)
-        return [(span(word[name]), name, str(value)) for name, value in self.values]
+        rows = [(span(word[name]), name, str(value)) for name, value in self.values]
+        only = ": target sm_103a alone"
+        return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 
 def idesc(
@@ -336,8 +369,8 @@ def idesc(
         **options,
     )
     if as_mode(legality) != "off":
-        for check in checks_of(instruction, legality):
-            check()
+        for error in refusals(instruction, legality):
+            raise error
     return instruction.encode()
 
 
@@ -400,28 +433,44 @@ def decode_idesc(word: int, kind: str) -> DecodedInstruction:
     warnings = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if unknown:
         warnings.append(f"reserved bits are set: {unknown:#010x}")
-    if not any(isinstance(value, UnknownCode) for value in values.values()):
-        warnings.extend(_complaints(kind, values))
+    warnings.extend(_complaints(kind, values))
     return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(warnings))
 
 
-def _complaints(kind: str, values: dict[str, Any]) -> Iterator[str]:
+def _complaints(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
     """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
-    known = {name: value for name, value in values.items() if name != "k_is_96"}
-    k = 96 if values.get("k_is_96") else DENSE_K["sm100", kind] * (1 + values["sparse"])
-    d_dtype = known.pop("d_dtype", "f32")
-    readings = [
-        Instruction(kind=kind, k=k, d_dtype=d_dtype, cta_group=cta_group, ws=ws, scale_vector=vector, **known)
-        for cta_group, ws in ((1, False), (2, False), (1, True))
-        for vector in ((32, 16) if kind.startswith("mx") else (None,))
+    told = [
+        list(illegal(kind, values, cta_group=cta_group, ws=ws, scale_vector=vector))
+        for cta_group, ws in ((1, False), (2, False), *(((1, True),) if kind_row("sm100", kind).ws else ()))
+        for vector in _vectors(kind, values)
     ]
-    told = [list(_illegal(reading)) for reading in readings]
     yield from min(told, key=len)
 
 
-def _illegal(instruction: Instruction) -> Iterator[str]:
-    for check in checks_of(instruction, "lenient"):
-        try:
-            check()
-        except IllegalError as error:
+def _vectors(kind: str, values: Mapping[str, Any]) -> tuple[int | None, ...]:
+    """Scale vectors that a word may be of: those that go with the type of its scale factors, if any do."""
+    known = [row.vector for row in SCALES if row.kind == kind and row.dtype == values.get("scale_dtype")]
+    return tuple(dict.fromkeys(known)) or ((32,) if kind.startswith("mx") else (None,))
+
+
+def illegal(kind: str, values: Mapping[str, Any], **known: Any) -> Iterator[str]:
+    """What is illegal about the fields of a word, leniently read; a code that names nothing hides no other fault.
+
+    Args:
+        kind: the kind of the instruction that the word goes to.
+        values: the fields, as ``decode_idesc`` has them.
+        known: what the word does not hold, by the names of ``Instruction``.
+
+    >>> told = illegal("f16", dict(decode_idesc(0xFFFFFFFF, "f16").values), cta_group=2)
+    >>> [one.partition(" must")[0] for one in told]
+    ['M', 'N', 'saturate', 'max_shift']
+    """
+    layout = word_of(kind)
+    wrong = {name for name, value in values.items() if isinstance(value, UnknownCode)}
+    held = {name: layout[name].default if name in wrong else value for name, value in values.items()}
+    wide = held.pop("k_is_96", False)
+    held.setdefault("d_dtype", "f32")
+    k = 96 if wide else DENSE_K["sm100", kind] * (1 + held["sparse"])
+    for error in refusals(Instruction(**{"kind": kind, "k": k, **held, **known}), "lenient"):
+        if not (wrong and error.rule.startswith("types must")):
             yield str(error).removeprefix("legality: ")

@@ -95,10 +95,10 @@ def _kind_lines(selection: Selection) -> Iterator[str]:
     def note(row: Any) -> str:
         return f"lenient only {cited(row.disputed)}" if row.disputed else cited(row.source)
 
-    (known,) = selection.kinds
-    yield f"{known.arch} kind {known.kind}: targets {known.targets} {cited(known.source)}"
-    negations = "A and B can be negated" if known.negate else "no negation"
-    yield f"options     {negations}; {'results can saturate' if known.saturate else 'no saturation'}"
+    (kind,) = selection.kinds
+    yield f"{kind.arch} kind {kind.kind}: targets {kind.targets} {cited(kind.source)}"
+    negations = "A and B can be negated" if kind.negate else "no negation"
+    yield f"options     {negations}; {'results can saturate' if kind.saturate else 'no saturation'}"
     for rows in _tables(selection, note):
         yield from aligned(rows)
     yield from (f"[{number}] {source}" for source, number in sources.items())

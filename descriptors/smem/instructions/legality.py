@@ -27,7 +27,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
@@ -113,6 +113,44 @@ def check_shape(
     >>> print(check_shape("sm100", "f16", m=128, n=48, a_source="tmem"))
     sm100 f16 dense, cta_group 1: M 128, N 16..256 step 16, K 16, A in tmem
     """
+    legality = as_mode(legality)
+    refused = shape_refusals(
+        arch, kind, m=m, n=n, k=k, cta_group=cta_group, sparse=sparse, ws=ws, a_source=a_source, legality=legality
+    )
+    for error in refused:
+        raise error
+    if legality == "off":
+        return None
+    k = tables.DENSE_K[arch, kind] * (1 + bool(sparse)) if k is None else k
+    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind) and a_source in row.a_source]
+    rows = [row for row in rows_read(rows, legality) if (row.sparse, row.ws) == (bool(sparse), bool(ws))]
+    return next(row for row in rows if row.cta_group == cta_group and row.k == k and m in row.m and n in row.n)
+
+
+def shape_refusals(
+    arch: str,
+    kind: str,
+    *,
+    m: int,
+    n: int,
+    k: int | None = None,
+    cta_group: int = 1,
+    sparse: bool = False,
+    ws: bool = False,
+    a_source: str = "smem",
+    legality: Legality = "strict",
+) -> list[IllegalError]:
+    """Every extent of an instruction that is illegal beside those before it: cta_group, M, K, N; none of a legal one.
+
+    Args:
+        arch, kind, m, n, k, cta_group, sparse, ws, a_source, legality: as in ``check_shape``.
+
+    Raises:
+        ChoiceError: for an unknown architecture, kind, place of A or way of reading.
+
+    >>> [error.rule.partition(" must")[0] for error in shape_refusals("sm100", "f16", m=48, n=20)]
+    ['M', 'N']
+    """
     nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
     sparse, ws = as_flag(sparse, "legality: sparse"), as_flag(ws, "legality: ws")
     if k is None:
@@ -122,46 +160,49 @@ def check_shape(
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     legality = as_mode(legality)
     if not rows and legality != "off":
-        raise IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)
-    held = [row for row in rows if place in row.a_source]
-    if not held and legality != "off":
-        raise IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])
+        return [IllegalError("the form must exist", "sparse" if sparse and not ws else ".ws", about, nearest)]
+    rows_with_a = [row for row in rows if place in row.a_source]
+    if not rows_with_a and legality != "off":
+        return [IllegalError(f"A must lie in {' or '.join(rows[0].a_source)}", place, about, rows[0])]
     about += f", A in {place}" if place != "smem" else ""
-    found = {"cta_group": cta_group, "M": m, "K": k, "N": n}
-    for what, value in found.items():
+    extents = {"cta_group": cta_group, "M": m, "K": k, "N": n}
+    for what, value in extents.items():
         as_integer(value, f"legality: {what}")
-    return _narrow(held, found, about, legality)
+    return [] if legality == "off" else list(_narrow(rows_with_a, extents, about, legality))
 
 
-def _narrow(rows: list[ShapeRow], found: dict[str, int], about: str, legality: Legality) -> ShapeRow | None:
-    """Take the extents one after the other; the first that leaves no row is the one to blame."""
-    if legality == "off":
-        return None
+def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality: Legality) -> Iterator[IllegalError]:
+    """Take the extents one after the other; one that leaves no row is to blame, and the next are held against all."""
     allowed: dict[str, Callable[[ShapeRow], tuple[int, ...]]] = {
         "cta_group": lambda row: (row.cta_group,),
         "M": lambda row: row.m,
         "K": lambda row: (row.k,),
         "N": lambda row: row.n,
     }
-    wider = next((row for row in rows if all(found[what] in values(row) for what, values in allowed.items())), None)
-    held = rows = rows_read(rows, legality)
+    wider = next((row for row in rows if all(extents[what] in values(row) for what, values in allowed.items())), None)
+    readable = rows = rows_read(rows, legality)
     for what, values in allowed.items():
         legal = sorted({value for row in rows for value in values(row)})
-        left = [row for row in rows if found[what] in values(row)]
+        left = [row for row in rows if extents[what] in values(row)]
         if not left:
-            about += _other_group(held, what, found)
-            raise IllegalError(f"{what} must be {spell(legal)}", found[what], about, rows[0], wider)
+            yield IllegalError(
+                f"{what} must be {spell(legal)}",
+                extents[what],
+                about + _other_group(readable, what, extents),
+                rows[0],
+                wider,
+            )
+            continue
         rows = left
         if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
-            about += f", {what} {found[what]}"
-    return rows[0]
+            about += f", {what} {extents[what]}"
 
 
-def _other_group(rows: list[ShapeRow], what: str, found: dict[str, int]) -> str:
+def _other_group(rows: list[ShapeRow], what: str, extents: dict[str, int]) -> str:
     """The way out where an extent is that of a pair of CTAs, or of one."""
-    other = 3 - found["cta_group"]
-    takes = what == "M" and any(row.cta_group == other and found["M"] in row.m for row in rows)
-    return f"; cta_group {other} has M {found['M']}" if takes else ""
+    other = 3 - extents["cta_group"]
+    takes = what == "M" and any(row.cta_group == other and extents["M"] in row.m for row in rows)
+    return f"; cta_group {other} has M {extents['M']}" if takes else ""
 
 
 def check_transposed_b(
@@ -237,8 +278,8 @@ def check_scale(
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise DescriptorError(f"legality: scale factor ids must be those of A and of B, found {brief(ids)}")
     ids = as_integer(ids[0], "legality: a scale factor id"), as_integer(ids[1], "legality: a scale factor id")
-    rule, found = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
-    return decide(rows, lambda row: set(ids) <= set(row.ids), rule, found, f"{about}, {name} by {vector}", legality)
+    rule, pair = f"scale factor ids must be {spell(legal)}", f"{ids[0]} and {ids[1]}"
+    return decide(rows, lambda row: set(ids) <= set(row.ids), rule, pair, f"{about}, {name} by {vector}", legality)
 
 
 #: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA, wgmma.mma_async, imm-trans-a
@@ -278,23 +319,23 @@ def check_operand(
     >>> print(check_operand("sm100", "tf32", "tf32", "MN", "128B_BASE32B").swizzles[0])
     128B_BASE32B
     """
-    known = kind_row(arch, kind)
+    of_kind = kind_row(arch, kind)
     major, swizzle, name = as_major(major), as_swizzle_mode(swizzle), str(dtype).casefold()
     about, legality = f"{arch} {kind}", as_mode(legality)
-    if legality != "off" and name not in known.dtypes:
-        raise IllegalError(f"dtype must be {', '.join(known.dtypes)}", name, about, known)
+    if legality != "off" and name not in of_kind.dtypes:
+        raise IllegalError(f"dtype must be {', '.join(of_kind.dtypes)}", name, about, of_kind)
     rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
-        rule, found, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
+        rule, value, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
         if arch == "sm90" and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
         elif major is Major.MN:
             about += ": the kind has no transpose bit; store the tile K-major"
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
-        rule, found, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
-    return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, found, about, legality)
+        rule, value, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
+    return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, value, about, legality)
 
 
 def check_major(
@@ -318,8 +359,8 @@ def check_major(
     """
     kind_row(arch, kind)
     choose("legality: a_source", a_source, tables.A_SOURCES)
-    held = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
-    rows = [row for row in held if (row.arch, row.kind) == (arch, kind)]
+    table = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
+    rows = [row for row in table if (row.arch, row.kind) == (arch, kind)]
     rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
@@ -380,28 +421,28 @@ def check_operand_tile(
     matrices = ("A", "B") if matrix is None else (matrix,)
 
     def reads(row: ShapeRow, mn: int = extents[0], k: int = extents[1]) -> bool:
-        return any(mn in legal and k == whole for legal, whole in (_held(row, one) for one in matrices))
+        return any(mn in legal and k == whole for legal, whole in (_operand_extents(row, one) for one in matrices))
 
-    read = rows_read(rows, legality)
-    for row in read:
+    readable = rows_read(rows, legality)
+    for row in readable:
         if reads(row):
             return row
-    told = []  # the wording of a refusal takes longer than the check
+    extents_read = []  # the wording of a refusal takes longer than the check
     for one in matrices:
-        held = [_held(row, one) for row in read]
-        mn, k = sorted({value for values, _ in held for value in values}), sorted({k for _, k in held})
-        told.append(f"{spell(mn)} by {spell(k)} ({one})")
+        operands = [_operand_extents(row, one) for row in readable]
+        mn, k = sorted({value for values, _ in operands for value in values}), sorted({k for _, k in operands})
+        extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
-    turned = any(reads(row, extents[1], extents[0]) for row in read)
+    turned = any(reads(row, extents[1], extents[0]) for row in readable)
     about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
-    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in read):
+    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in readable):
         about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
-    rule = f"an operand must be {' or '.join(told)}"
+    rule = f"an operand must be {' or '.join(extents_read)}"
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 
 
-def _held(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:
+def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:
     """MN and K of an operand in one CTA's shared memory."""
     if matrix == "A":
         return [m // row.cta_group for m in row.m], row.k // (1 + row.sparse)
@@ -418,8 +459,8 @@ def check_copy(shape: str, multicast: str | None = None, *, legality: Legality =
     >>> check_copy("32x128b", "warpx4").lanes
     32
     """
-    known = {row.shape: row for row in tables.COPIES}
-    row = choose("legality: shape of tcgen05.cp", shape, known)
+    row_of = {row.shape: row for row in tables.COPIES}
+    row = choose("legality: shape of tcgen05.cp", shape, row_of)
     if not isinstance(multicast, str | None):
         raise DescriptorError(f"legality: multicast must be a qualifier, found {brief(multicast)}")
     legal = row.multicast or (None,)

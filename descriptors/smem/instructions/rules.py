@@ -108,12 +108,12 @@ def decide(
     """
     if legality == "off":
         return None
-    read = rows_read(rows, legality)
-    for row in read:
+    readable = rows_read(rows, legality)
+    for row in readable:
         if allows(row):
             return row
     wider = next((row for row in rows if allows(row)), None)
-    raise IllegalError(rule, found, about, (read or rows)[0], wider)
+    raise IllegalError(rule, found, about, (readable or rows)[0], wider)
 
 
 def type_name(dtype: str | ElementType) -> str:
@@ -131,9 +131,9 @@ def type_name(dtype: str | ElementType) -> str:
 
 def _own_name(name: str) -> str:
     """The name that the tables have for a type, in small letters; a name they do not have stays for them to refuse."""
-    if len(meant := meanings(name, ELEMENT_TYPES)) > 1:
-        raise ChoiceError("legality: a type", name, meant)
-    return meant[0] if meant else name.casefold()
+    if len(types := meanings(name, ELEMENT_TYPES)) > 1:
+        raise ChoiceError("legality: a type", name, types)
+    return types[0] if types else name.casefold()
 
 
 def kind_row(arch: str, kind: str) -> KindRow:
@@ -148,10 +148,10 @@ def kind_row(arch: str, kind: str) -> KindRow:
     arch = (*meanings(arch, ARCHES), arch)[0]
     if not isinstance(arch, str) or arch not in ARCHES:
         raise ChoiceError("legality: arch", arch, ARCHES)
-    known = {row.kind: row for row in tables.KINDS if row.arch == arch}
-    if not isinstance(kind, str) or kind not in known:
-        raise ChoiceError(f"legality: kind of {arch}", kind, known)
-    return known[kind]
+    row_of = {row.kind: row for row in tables.KINDS if row.arch == arch}
+    if not isinstance(kind, str) or kind not in row_of:
+        raise ChoiceError(f"legality: kind of {arch}", kind, row_of)
+    return row_of[kind]
 
 
 def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None, *, scaled: bool = False) -> str:
@@ -177,15 +177,15 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     ]
     if arch == "sm100" and names == ["e2m1", "e2m1"]:
         return "mxf4"
-    wanted = {type_name(name) for name in names}
+    operand_types = {type_name(name) for name in names}
     rows = [
         row for row in tables.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
     ]
     for row in rows:
-        if wanted <= {type_name(dtype) for dtype in row.dtypes}:
+        if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
-    known = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
-    raise IllegalError(f"types must be of one kind ({known})", " and ".join(names), arch, rows[0])
+    types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
+    raise IllegalError(f"types must be of one kind ({types_of_kinds})", " and ".join(names), arch, rows[0])
 
 
 _SELECTION_R = TypeVar("_SELECTION_R")
@@ -222,19 +222,19 @@ def select_rows(arch: str, kind: str | None = None) -> Selection:
     """
     arch = kind_row(arch, "f16" if kind is None else kind).arch
 
-    def chosen(rows: Iterable[_SELECTION_R]) -> tuple[_SELECTION_R, ...]:
+    def of_subject(rows: Iterable[_SELECTION_R]) -> tuple[_SELECTION_R, ...]:
         return tuple(row for row in rows if _speaks_of(row, arch, kind))
 
     return Selection(
         arch=arch,
         kind=kind,
-        kinds=chosen(tables.KINDS),
-        types=chosen(tables.TYPES),
-        shapes=chosen(tables.SHAPES),
-        transposed_b=chosen(tables.TRANSPOSED_B),
-        operands=chosen(tables.OPERANDS),
-        scales=chosen(tables.SCALES),
-        copies=chosen(tables.COPIES),
+        kinds=of_subject(tables.KINDS),
+        types=of_subject(tables.TYPES),
+        shapes=of_subject(tables.SHAPES),
+        transposed_b=of_subject(tables.TRANSPOSED_B),
+        operands=of_subject(tables.OPERANDS),
+        scales=of_subject(tables.SCALES),
+        copies=of_subject(tables.COPIES),
     )
 
 

@@ -43,8 +43,8 @@ def transpose_bit(arch: Arch | None, matrix: Matrix | None = None) -> str:
     if arch is None:
         return ", or ".join(transpose_bit(one, matrix) for one in BITS)
     a, b = BITS[arch]["A"], BITS[arch]["B"]
-    named = f"{a} (A) or {b} (B)" if matrix is None else BITS[arch][matrix]
-    return f"{named} of {_HOLDERS[arch]}"
+    bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[arch][matrix]
+    return f"{bit} of {_HOLDERS[arch]}"
 
 
 def transpose_note(arch: Arch | None, matrix: Matrix | None = None) -> str:

@@ -118,17 +118,17 @@ def canonical_atom(major: Major | str, mode: SwizzleMode | str, name: str | None
     (128,4):(1,128)
     """
     major, mode = as_major(major), as_swizzle_mode(mode)
-    found = atoms_of(major, mode)
-    if found and name is not None:
-        chosen = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
-        if chosen not in found:
-            rule = " or ".join(atom.name for atom in found)
-            raise DescriptorError(f"derive: a {major}-major {mode} atom must be {rule}, found {chosen.name}")
-        return chosen
-    if found:
-        return found[0]
-    known = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
-    raise DescriptorError(f"atom: a {major}-major operand must have swizzle {known}, found {mode}")
+    atoms = atoms_of(major, mode)
+    if atoms and name is not None:
+        by_name = choose("derive: atom", name, {atom.name: atom for atom in ATOMS + OTHER_ATOMS})
+        if by_name not in atoms:
+            rule = " or ".join(atom.name for atom in atoms)
+            raise DescriptorError(f"derive: a {major}-major {mode} atom must be {rule}, found {by_name.name}")
+        return by_name
+    if atoms:
+        return atoms[0]
+    modes = ", ".join(str(atom.mode) for atom in ATOMS if atom.major is major)
+    raise DescriptorError(f"atom: a {major}-major operand must have swizzle {modes}, found {mode}")
 
 
 @lru_cache(maxsize=1 << 8)
@@ -193,11 +193,11 @@ def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None) -
     if rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
         return f"; every atom has {unit} of {dimension}, so {padded}"
     spans = (one.span_bytes * 8 // element.storage_bits for one in SwizzleMode)
-    found = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
-    found = [one for one in found if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
-    if not found:
+    fitting = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
+    fitting = [one for one in fitting if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
+    if not fitting:
         return f"; every swizzle needs multiples of 16 bytes, {element.per_16_bytes} {element}, so {padded}"
-    return f"; the widest swizzle that {dimension} = {extent} fits is {found[-1]}"
+    return f"; the widest swizzle that {dimension} = {extent} fits is {fitting[-1]}"
 
 
 def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) -> str:

@@ -177,7 +177,7 @@ class Match:
         return tuple(name for name in (LEADING, STRIDE, BASE) if name in self.idle or name in self.form.unread)
 
 
-def match_form(operand: Layout, wanted: Form, element: ElementType | None = None) -> Match:
+def match_form(operand: Layout, target: Form, element: ElementType | None = None) -> Match:
     """Bring an operand into a canonical form, and read the two offsets off it.
 
     Law: the canonical layout maps the operand's coordinates to the same offsets, and each step that the form
@@ -185,7 +185,7 @@ def match_form(operand: Layout, wanted: Form, element: ElementType | None = None
 
     Args:
         operand: modes (MN, K), in 16-byte units.
-        wanted: the form.
+        target: the form.
         element: the element type, so that a refusal can count elements.
 
     Raises:
@@ -201,22 +201,22 @@ def match_form(operand: Layout, wanted: Form, element: ElementType | None = None
     """
     if not isinstance(operand, Layout) or len(operand) != 2:
         raise DescriptorError(
-            f"canonical: an operand must be a plain layout of two modes (MN,K), found {_shown(operand)}"
+            f"canonical: an operand must be a plain layout of two modes (MN,K), found {_operand_text(operand)}"
         )
     try:
-        return _Trial(operand, wanted, element).match()
+        return _Trial(operand, target, element).match()
     except NotCanonicalError as error:
-        fits = tuple(f"{wanted.major}-major {other}" for other in _fitting(operand, wanted))
+        fits = tuple(f"{target.major}-major {other}" for other in _fitting(operand, target))
         raise error.fitting(fits) from None
 
 
-def _fitting(operand: Layout, wanted: Form) -> Iterator[SwizzleMode]:
+def _fitting(operand: Layout, target: Form) -> Iterator[SwizzleMode]:
     """The other swizzle modes whose form the operand has."""
     for other in SwizzleMode:
-        if other is wanted.mode:
+        if other is target.mode:
             continue
         with suppress(DescriptorError):
-            _Trial(operand, form(wanted.major, other), None).match()
+            _Trial(operand, form(target.major, other), None).match()
             yield other
 
 
@@ -225,27 +225,27 @@ class _Trial:
     """One form tried on one operand."""
 
     operand: Layout
-    wanted: Form
+    target: Form
     element: ElementType | None
 
     def match(self) -> Match:
-        wanted, divided = self.wanted, plain(make_layout(self._divide(0), self._divide(1)))
+        target, divided = self.target, plain(make_layout(self._divide(0), self._divide(1)))
         steps: dict[Path, tuple[int, int]] = {}
         for path in ((0, 0), (0, 1), (1, 0), (1, 1)):
             steps[path] = self._single_step(divided, path)
-        for path, expected in wanted.fixed:
-            extent, found = steps[path]
-            if extent > 1 and found != expected:
-                raise self._broken(divided, path, f"stride {expected}", f"stride {found}")
-        idle = tuple(name for name, path in wanted.steps if steps[path][0] == 1)
-        for name, path in wanted.steps:
+        for path, stride in target.fixed:
+            extent, step = steps[path]
+            if extent > 1 and step != stride:
+                raise self._broken(divided, path, f"stride {stride}", f"stride {step}")
+        idle = tuple(name for name, path in target.steps if steps[path][0] == 1)
+        for name, path in target.steps:
             if steps[path][1] < 0:
                 raise self._negative(path, name, steps[path][1])
-        return Match(wanted, divided, steps[wanted.leading][1] * 16, steps[wanted.stride][1] * 16, idle)
+        return Match(target, divided, steps[target.leading][1] * 16, steps[target.stride][1] * 16, idle)
 
     def _divide(self, i: int) -> Layout:
         """Mode i split into (chunk, rest), each a single step where that is possible."""
-        extent, chunk = size(self.operand, mode=[i]), self.wanted.chunk[i]
+        extent, chunk = size(self.operand, mode=[i]), self.target.chunk[i]
         if extent < chunk:
             chunk = extent  # an operand smaller than the piece: the hardware reads only the part it needs
         axis = self._axis(i)
@@ -268,21 +268,21 @@ class _Trial:
 
     def _broken(self, divided: Layout, path: Path, expected: str, found: str) -> NotCanonicalError:
         """Where the steps of a submode are not the one that the form has there."""
-        axis, fixed = self._axis(path[0]), dict(self.wanted.fixed).get(path)
+        axis, fixed = self._axis(path[0]), dict(self.target.fixed).get(path)
         part, many = divided[path[0]][path[1]], size(divided[path[0]][0]) if path[1] else 1
         at, step, offset = first_break(part, fixed)
         if offset == at * step:  # one step, but so many of them that only symbols tell
             why = f"{axis.dimension} must be a number of {axis.noun}s, found symbols; substitute them first"
             return self._failure(path, expected, found, why)
-        field = next((name for name, taken in self.wanted.steps if taken == path), "")
-        line = "lines without a swizzle" if self.wanted.mode is SwizzleMode.NONE else f"lines of {self.wanted.mode}"
+        field = next((name for name, place in self.target.steps if place == path), "")
+        line = "lines without a swizzle" if self.target.mode is SwizzleMode.NONE else f"lines of {self.target.mode}"
         reason = f"as {line} have them" if fixed is not None else f"as {field} is one step for all"
         why = begins(axis, many, at, at * step, offset, reason)
         return self._failure(path, expected, found, why, self._way_out(path, at, offset))
 
     def _negative(self, path: Path, name: str, step: int) -> NotCanonicalError:
         """Parts that go down in memory, where the fields go up only."""
-        axis, many = self._axis(path[0]), self.wanted.chunk[path[0]]
+        axis, many = self._axis(path[0]), self.target.chunk[path[0]]
         why = (
             f"{axis.named(many, many)} of {axis.dimension} must not begin before {axis.named(0, many)}, as {name} is "
             f"never negative, found {-16 * step} bytes before"
@@ -291,35 +291,35 @@ class _Trial:
 
     def _way_out(self, path: Path, at: Any, offset: Any) -> str:
         """What to do about steps that most often come of padded rows, or of a slice across two atoms."""
-        wanted, axis, span = self.wanted, self._axis(path[0]), self.wanted.mode.span_bytes
+        target, axis, span = self.target, self._axis(path[0]), self.target.mode.span_bytes
         crossing = f"{axis.dimension} crosses from one atom to the next: let a slice start at a multiple of"
-        if path == (1, 1) and path in dict(wanted.fixed):
+        if path == (1, 1) and path in dict(target.fixed):
             reads = size(self.operand, mode=[1])
             if reads * UNIT_BYTES > span:
                 return f"one instruction must read at most a line of {span} bytes along K, reads {reads * UNIT_BYTES}"
             near = at == 1 and isinstance(offset, int) and abs(offset * UNIT_BYTES) < span
             return "" if near else f"{crossing} {axis.counted(reads)}"
         if path[1] == 0 and at != 1:
-            return f"{crossing} {axis.counted(wanted.chunk[path[0]])}"
+            return f"{crossing} {axis.counted(target.chunk[path[0]])}"
         widths = sorted({mode.span_bytes for mode in SwizzleMode})
-        if path == (1 - wanted.major.contiguous_mode, 0) and offset * UNIT_BYTES not in widths:
-            known = f"{', '.join(map(str, widths[:-1]))} or {widths[-1]}"
-            return f"no mode has {axis.noun}s {offset * UNIT_BYTES} bytes apart, the hardware steps by {known}"
+        if path == (1 - target.major.contiguous_mode, 0) and offset * UNIT_BYTES not in widths:
+            distances = f"{', '.join(map(str, widths[:-1]))} or {widths[-1]}"
+            return f"no mode has {axis.noun}s {offset * UNIT_BYTES} bytes apart, the hardware steps by {distances}"
         return ""
 
     def _axis(self, i: int) -> Axis:
-        return axis_of(i, self.wanted.major, self.element)
+        return axis_of(i, self.target.major, self.element)
 
     def _failure(
         self, mode: tuple[int, ...], expected: str, found: str, why: str, way_out: str = ""
     ) -> NotCanonicalError:
         return NotCanonicalError(
-            form=str(self.wanted), mode=mode, expected=expected, found=found, layout=str(self.operand), why=why,
+            form=str(self.target), mode=mode, expected=expected, found=found, layout=str(self.operand), why=why,
             way_out=way_out,
         )  # fmt: skip
 
 
-def _shown(operand: object) -> str:
+def _operand_text(operand: object) -> str:
     return str(operand) if isinstance(operand, (Layout, ComposedLayout)) else brief(operand)
 
 
@@ -327,7 +327,7 @@ def _shown(operand: object) -> str:
 DIMENSIONS = ("MN", "K")
 
 
-def path_of(wanted: Form, field: str) -> Path:
+def path_of(target: Form, field: str) -> Path:
     """Where the step of an offset stands in the form.
 
     Raises:
@@ -337,17 +337,17 @@ def path_of(wanted: Form, field: str) -> Path:
     >>> path_of(form("MN", "none"), "leading_byte_offset"), path_of(form("MN", "64B"), "leading_byte_offset")
     ((1, 1), (0, 1))
     """
-    paths = dict(wanted.steps)
+    paths = dict(target.steps)
     if field not in paths:
         raise ChoiceError("canonical: an offset", field, paths)
     return paths[field]
 
 
-def step_meaning(wanted: Form, field: str, dimensions: tuple[str, str] = DIMENSIONS) -> str:
+def step_meaning(target: Form, field: str, dimensions: tuple[str, str] = DIMENSIONS) -> str:
     """The step that an offset of the form is, whether it is read or not.
 
     Args:
-        wanted: the form.
+        target: the form.
         field: ``"leading_byte_offset"`` or ``"stride_byte_offset"``.
         dimensions: what MN and K are called.
 
@@ -357,24 +357,24 @@ def step_meaning(wanted: Form, field: str, dimensions: tuple[str, str] = DIMENSI
     >>> step_meaning(form("MN", "64B"), "leading_byte_offset"), step_meaning(form("MN", "none"), "leading_byte_offset")
     ('step to the next atom along MN', 'step to the next 8 k')
     """
-    mode = path_of(wanted, field)[0]
-    if mode == wanted.major.contiguous_mode:
-        piece = "16 bytes" if wanted.chunk[mode] == 1 else "atom"
+    mode = path_of(target, field)[0]
+    if mode == target.major.contiguous_mode:
+        piece = "16 bytes" if target.chunk[mode] == 1 else "atom"
         return f"step to the next {piece} along {dimensions[mode]}"
-    return f"step to the next {wanted.rows} " + (f"rows along {dimensions[0]}" if wanted.major is Major.K else "k")
+    return f"step to the next {target.rows} " + (f"rows along {dimensions[0]}" if target.major is Major.K else "k")
 
 
-def is_read(wanted: Form, field: str) -> bool:
+def is_read(target: Form, field: str) -> bool:
     """Whether the hardware reads the field for operands of this form.
 
     >>> from descriptors.smem.operands.forms import form
     >>> is_read(form("K", "128B"), "leading_byte_offset"), is_read(form("K", "none"), "leading_byte_offset")
     (False, True)
     """
-    return field not in wanted.unread
+    return field not in target.unread
 
 
-def chunk_meaning(wanted: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str:
+def chunk_meaning(target: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str:
     """The piece of an operand in which the hardware finds its way by itself.
 
     >>> from descriptors.smem.operands.forms import form
@@ -383,10 +383,10 @@ def chunk_meaning(wanted: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str
     >>> chunk_meaning(form("MN", "128B_BASE32B"))
     'a swizzle atom, 128 bytes along MN by 4 k'
     """
-    if wanted.major is Major.K:
-        return f"{wanted.rows} rows of 16 bytes, {wanted.mode.span_bytes} bytes apart"
-    piece = "16 bytes" if wanted.mode is SwizzleMode.NONE else f"a swizzle atom, {wanted.mode.span_bytes} bytes"
-    return f"{piece} along {dimensions[0]} by {wanted.rows} k"
+    if target.major is Major.K:
+        return f"{target.rows} rows of 16 bytes, {target.mode.span_bytes} bytes apart"
+    piece = "16 bytes" if target.mode is SwizzleMode.NONE else f"a swizzle atom, {target.mode.span_bytes} bytes"
+    return f"{piece} along {dimensions[0]} by {target.rows} k"
 
 
 def walked(major: Major, mode: SwizzleMode) -> Form:

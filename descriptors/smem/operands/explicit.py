@@ -119,17 +119,17 @@ def layout_of(offsets: Sequence[int]) -> Layout | None:
     >>> print(layout_of([0, 1, 8, 9, 4, 5, 12, 13]), layout_of([0, 1, 3]))
     (2,2,2):(1,8,4) None
     """
-    shape, stride, left = list[int](), list[int](), list(offsets)
-    while len(left) > 1:
-        step, run = left[1], 2
-        while run < len(left) and left[run] == run * step:
+    shape, stride, offsets_left = list[int](), list[int](), list(offsets)
+    while len(offsets_left) > 1:
+        step, run = offsets_left[1], 2
+        while run < len(offsets_left) and offsets_left[run] == run * step:
             run += 1
-        heads = left[::run]
-        if len(left) % run or left != [head + i * step for head in heads for i in range(run)]:
+        heads = offsets_left[::run]
+        if len(offsets_left) % run or offsets_left != [head + i * step for head in heads for i in range(run)]:
             return None
         shape.append(run)
         stride.append(step)
-        left = heads
+        offsets_left = heads
     return Layout(tuple(shape), tuple(stride)) if len(shape) > 1 else Layout(*shape or (1,), *stride or (0,))
 
 
@@ -175,7 +175,7 @@ def base_of(layout: object) -> int | None:
     return None if base is None else base % (1 << _WINDOW_BITS)
 
 
-def check_print(given: object, element: ElementType, unit: str) -> bool:
+def check_print(source: object, element: ElementType, unit: str) -> bool:
     """Whether the text is a print whose swizzle counts elements by now, whatever the unit of other layouts.
 
     Raises:
@@ -185,37 +185,37 @@ def check_print(given: object, element: ElementType, unit: str) -> bool:
     >>> check_print("tensor<ptr<bf16, smem, align<1024>, S<3,4,3>> o 8:1>", as_element_type("bf16"), "cute")
     True
     """
-    pointer = _pointer(given)
+    pointer = _pointer(source)
     if pointer is None:
         return False
     if pointer.space not in ("", "smem"):
-        raise DescriptorError(f"operand: a layout must lie in shared memory, found {pointer.space}; layout = {given}")
+        raise DescriptorError(f"operand: a layout must lie in shared memory, found {pointer.space}; layout = {source}")
     if pointer.bits != element.storage_bits or not _may_be(pointer.type, element):
-        said = f"{pointer.type or 'elements'} of {pointer.bits} bits"
+        theirs = f"{pointer.type or 'elements'} of {pointer.bits} bits"
         raise DescriptorError(
-            f"operand: dtype must be what the printed layout has, {said}, found {element}, of {element.storage_bits}; "
-            f"layout = {given}"
+            f"operand: dtype must be what the printed layout has, {theirs}, found {element}, of "
+            f"{element.storage_bits}; layout = {source}"
         )
     if pointer.swizzle is not None and unit == "bytes":
         raise DescriptorError(
             f"operand: the unit of a printed pointer must be cute, as its swizzle permutes bytes and its layout counts "
-            f"elements, found bytes; layout = {given}"
+            f"elements, found bytes; layout = {source}"
         )
     return pointer.swizzle is not None
 
 
-def _pointer(given: object) -> Pointer | None:
-    if not isinstance(given, str):
+def _pointer(text: object) -> Pointer | None:
+    if not isinstance(text, str):
         return None
     from layoutalg import parse_pointer  # only where something was pasted
 
-    return parse_pointer(given)
+    return parse_pointer(text)
 
 
-def _may_be(printed: str, element: ElementType) -> bool:
+def _may_be(type_text: str, element: ElementType) -> bool:
     """Whether CuTe prints an element type so; a name with E and M in it is that of the format, as in f8E4M3FN."""
-    found = re.search(r"E\dM\d", printed)
-    name = found[0].lower() if found else printed
+    format_name = re.search(r"E\dM\d", type_text)
+    name = format_name[0].lower() if format_name else type_text
     return not name or element.name in _TYPES.get(name, (name, f"{name}_unpacksmem"))
 
 
@@ -237,14 +237,14 @@ def as_unit(unit: object) -> Unit:
 
 
 def explicit_tile(
-    given: object, element: ElementType, swizzle: object = None, unit: Unit = "elements"
+    source: object, element: ElementType, swizzle: object = None, unit: Unit = "elements"
 ) -> tuple[Layout | ComposedLayout, SwizzleMode]:
     """A layout as a tile counted in elements, and its swizzle mode.
 
     Law: the tile maps each coordinate to the place that the given layout does.
 
     Args:
-        given: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
+        source: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
             swizzle; or an expression that is one of these, or what CuTe prints of a tensor in shared memory.
         element: the element type.
         swizzle: name of the swizzle mode; for a plain layout "none" if left out, for a swizzled one its own.
@@ -260,17 +260,17 @@ def explicit_tile(
     >>> print(tile, mode)
     S<3,3,3> o 0 o (8,64):(64,1) 128B
     """
-    layout, added = _split(given)
-    unit = "elements" if check_print(given, element, unit) else unit
+    layout, added = _split(source)
+    unit = "elements" if check_print(source, element, unit) else unit
     permutation, offset, rows = _parts(layout)
     bits = 8 if unit == "bytes" else element.storage_bits
     if unit == "bytes":
         rows = recast_layout(element.storage_bits, 8, rows)
     mode = None if permutation is None else recognise(permutation, 8 if unit == "cute" else bits, layout)
-    wanted = None if swizzle is None else as_swizzle_mode(swizzle)
-    if mode is not None and wanted is not None and mode is not wanted:
-        raise DescriptorError(f"derive: the layout's swizzle must be {wanted}, is {mode}; layout = {layout}")
-    mode = mode or wanted or SwizzleMode.NONE
+    asked_mode = None if swizzle is None else as_swizzle_mode(swizzle)
+    if mode is not None and asked_mode is not None and mode is not asked_mode:
+        raise DescriptorError(f"derive: the layout's swizzle must be {asked_mode}, is {mode}; layout = {layout}")
+    mode = mode or asked_mode or SwizzleMode.NONE
     start = offset + _folded(added, bits, mode, layout)
     if start * bits % element.storage_bits:
         raise DescriptorError(f"derive: an offset must be whole {element} elements, found {start} bytes")
@@ -314,23 +314,23 @@ def contiguous_major(tile: Layout, element: ElementType) -> Major:
     >>> contiguous_major(Layout((64, 16), (1, 64)), as_element_type("bf16"))
     Major.MN
     """
-    found = []
+    majors = []
     for major in Major:
         run = next(iter(flatten(coalesce(tile[major.contiguous_mode]))), None)
         if run is not None and run.stride == 1 and size(run) >= element.per_16_bytes:
-            found.append(major)
-    if len(found) != 1:
-        what = "both are" if found else "neither is"
+            majors.append(major)
+    if len(majors) != 1:
+        what = "both are" if majors else "neither is"
         raise DescriptorError(
             f"derive: one dimension must be contiguous over {element.per_16_bytes} {element} elements (16 bytes) to "
             f"tell the major from the layout, {what}; layout = {tile}"
         )
-    return found[0]
+    return majors[0]
 
 
-def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
-    given = evaluated(given) if isinstance(given, str) else given
-    layout, added = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
+def _split(source: object) -> tuple[Layout | ComposedLayout, int]:
+    source = evaluated(source) if isinstance(source, str) else source
+    layout, added = source if isinstance(source, tuple) and len(source) == 2 else (source, 0)
     if isinstance(layout, str):
         from layoutalg import parse_layout  # only where notation was given
 
@@ -338,7 +338,7 @@ def _split(given: object) -> tuple[Layout | ComposedLayout, int]:
     if not isinstance(layout, (Layout, ComposedLayout)) or isinstance(added, bool) or not isinstance(added, int):
         raise DescriptorError(
             "derive: layout must be a layout, its notation, or a pair of a layout and an offset, found "
-            f"{brief(given)}; a layout is written shape:stride, like (64,16):(64,1)"
+            f"{brief(source)}; a layout is written shape:stride, like (64,16):(64,1)"
         )
     return layout, added
 

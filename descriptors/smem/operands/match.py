@@ -82,14 +82,14 @@ class MatchedSteps(NamedTuple):
 _matched = lru_cache(maxsize=1 << 10)(match_form)
 
 
-def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, wanted: Form) -> MatchedSteps:
+def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, target: Form) -> MatchedSteps:
     """Steps 2 to 5 of a tile, of numbers or with symbols in its extents.
 
     Args:
         tile: modes (MN, K, ...), in elements.
         operand: extents (MN, K) of what one instruction reads, in elements.
         element: the element type.
-        wanted: the canonical form that the operand shall have.
+        target: the canonical form that the operand shall have.
 
     Raises:
         NotCanonicalError: if it does not.
@@ -103,9 +103,9 @@ def matched_steps(tile: Tile, operand: tuple[int, int], element: ElementType, wa
     ((8,8),(1,2)):((8,64),(0,1)) (2,4):(512,2)
     """
     partitioned = partition(tile, operand)
-    recast = in_16_bytes(partitioned, element, wanted)
+    recast = in_16_bytes(partitioned, element, target)
     first, advance = plain(recast)
-    return MatchedSteps(partitioned, recast, _matched(first, wanted, element), advance)
+    return MatchedSteps(partitioned, recast, _matched(first, target, element), advance)
 
 
 def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
@@ -129,7 +129,7 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
                 f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}{_turned(extents, operand)}"
             )
     try:
-        cut: Tile = zipped_divide(tile, operand)
+        subtiles: Tile = zipped_divide(tile, operand)
     except UndecidedError:
         raise
     except LayoutError as error:
@@ -137,7 +137,7 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
             f"derive: every operand must be the same part of the tile, found that one ends inside an atom or mode; "
             f"tile = {tile}, mma = {tuple_text(operand)}"
         ) from error
-    return cut
+    return subtiles
 
 
 def _turned(extents: list[int], operand: tuple[int, int]) -> str:
@@ -291,7 +291,7 @@ def match(
     rows = plain(tile)
     if len(rows) != 2:
         raise DescriptorError(f"canonical: an operand must be a layout of two modes (MN,K), found {tile}")
-    said = major_of(swizzle, major)
-    contiguous = contiguous_major(rows, element) if said is None else as_major(said)
+    major_name = major_of(swizzle, major)
+    contiguous = contiguous_major(rows, element) if major_name is None else as_major(major_name)
     operand = size(rows, mode=[0]), size(rows, mode=[1])
     return matched_steps(rows, operand, element, form(contiguous, mode)).match

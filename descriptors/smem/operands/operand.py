@@ -42,10 +42,10 @@ def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
         yield ((f"fp{width}", f"float{width}", f"fp{width}_{name}", f"float_{name}_t", f"__nv_fp{width}_{name}"), name)
         yield ((f"fp{width}_{name}fn", f"float{width}_{name}", f"float{width}_{name}fn", f"f{width}{name}fn"), name)
         yield ((f"{name}fn", f"f{width}{name}"), name)
-    for digits, name, called in (("90", "sm90", "hopper"), ("100", "sm100", "blackwell")):
+    for digits, name, architecture in (("90", "sm90", "hopper"), ("100", "sm100", "blackwell")):
         suffixes = ("", "a", "f") if digits == "100" else ("", "a")
         yield (tuple(f"{start}{digits}{end}" for start, end in product(("", "sm_", "sm"), suffixes)), name)
-        yield ((called,), name)
+        yield ((architecture,), name)
     for width in ("32", "64", "128"):
         yield ((width, f"{width}-byte"), f"{width}B")
         yield (tuple(f"{start}sw{width}" for start in ("", "k_", "mn_")), f"{width}B")
@@ -55,12 +55,12 @@ def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
 
 
 def _table() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for names, meant in _rows():
+    choices_of: dict[str, tuple[str, ...]] = {}
+    for names, choice in _rows():
         for name in names:
-            if name != meant.casefold():
-                found[name] = (*found.get(name, ()), meant)
-    return found
+            if name != choice.casefold():
+                choices_of[name] = (*choices_of.get(name, ()), choice)
+    return choices_of
 
 
 #: What each other name, in small letters, may mean.
@@ -73,8 +73,8 @@ def meanings(value: object, choices: Iterable[str]) -> tuple[str, ...]:
     >>> meanings("SW128", ["none", "128B"]), meanings("fp8", ["e4m3", "e5m2", "s8"]), meanings("90", ["K", "MN"])
     (('128B',), ('e4m3', 'e5m2'), ())
     """
-    known = set(choices)
-    return tuple(one for one in SYNONYMS.get(value.casefold(), ()) if one in known) if isinstance(value, str) else ()
+    allowed = set(choices)
+    return tuple(one for one in SYNONYMS.get(value.casefold(), ()) if one in allowed) if isinstance(value, str) else ()
 
 
 _Choice = TypeVar("_Choice")
@@ -262,10 +262,10 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
             return choice
         if isinstance(value, str) and value.casefold() == name.casefold():
             return choice
-    meant = meanings(value, choices)
-    if len(meant) == 1:
-        return choices[meant[0]]
-    raise ChoiceError(what, value, meant or choices)
+    possible = meanings(value, choices)
+    if len(possible) == 1:
+        return choices[possible[0]]
+    raise ChoiceError(what, value, possible or choices)
 
 
 def as_element_type(value: object) -> ElementType:

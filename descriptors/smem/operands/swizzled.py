@@ -94,13 +94,13 @@ def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
         return nearest
     have = nearest.swizzle
     assert have is not None
-    expected = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
+    nearest_text = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
     if unit_bits != 8 and any(mode.swizzle == swizzle for mode in modes):
-        expected += f" ({swizzle} on byte addresses has unit 'cute')"
+        nearest_text += f" ({swizzle} on byte addresses has unit 'cute')"
     raise NotCanonicalError(
         form=f"{nearest}, {have} on bytes",
         mode=None,
-        expected=expected,
+        expected=nearest_text,
         found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
         layout=str(layout),
     )
@@ -131,7 +131,7 @@ def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
         case ComposedLayout(outer=Swizzle() as swizzle, offset=int(offset), inner=Layout() as rows):
             return rows, swizzle if swizzle.bits else None, offset
         case ComposedLayout():
-            found = str(layout)
+            text = str(layout)
         case _:
-            found = brief(layout)
-    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {found}")
+            text = brief(layout)
+    raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {text}")

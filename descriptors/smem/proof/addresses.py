@@ -22,8 +22,8 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.read_model import Rows, read_rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
-from layoutalg import ComposedLayout, Layout, Swizzle, flatten, offset_table, size
+from descriptors.smem.words.descriptor import WINDOW_BYTES
+from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, offset_table, size
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
 _PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
@@ -86,8 +86,26 @@ def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: 
         swizzle, pattern_start = Swizzle(0, 0, 0), 0
     shifted = offset + (base - pattern_start) * 8 // element.storage_bits
     # Multiplied after the swizzle: it moves whole elements, in the unit in which the layout states it.
-    table = offset_table(ComposedLayout(swizzle, shifted, rows))
-    return _scaled(table, element.storage_bits // unit, pattern_start * 8 // unit)
+    return _swizzled(swizzle, shifted, list(rows), element.storage_bits // unit, pattern_start * 8 // unit)
+
+
+def _swizzled(swizzle: Swizzle, start: int, modes: Sequence[Layout], scale: int, added: int) -> Any:
+    """The table of a swizzle after a layout that begins at a start, every offset times a scale, moved by a number.
+
+    Law: a swizzle repeats, ``S(n p + x) = n p + S(x)`` where p is the power of two above all bits that it looks at. So
+    a line that begins where another does in the pattern is that one moved.
+    """
+    period = 1 << (swizzle.source_mask | swizzle.target_mask).bit_length()
+    steps = [offset_table(make_layout(mode)) for mode in modes[:2]]
+    turned = len({one % period for one in steps[0]}) > len({one % period for one in steps[1]})
+    lines, table = dict[int, Any](), []
+    across, rest = (steps[1], [modes[0], *modes[2:]]) if turned else (steps[0], modes[1:])
+    for step in across:
+        at = (start + step) % period
+        if at not in lines:
+            lines[at] = _scaled(offset_table(ComposedLayout(swizzle, at, make_layout(*rest))), scale)
+        table.append(_moved(lines[at], (start + step - at) * scale + added))
+    return list(map(list, zip(*table, strict=True))) if turned else table
 
 
 def fetched_rows(
@@ -117,10 +135,12 @@ def fetched_rows(
     return [read_rows(word, arch, dtype=element, major=major, shape=shape, in_bits=in_bits) for word in words]
 
 
-def _scaled(table: Any, scale: int, added: int) -> Any:
-    if table and isinstance(table[0], list):
-        return [_scaled(row, scale, added) for row in table]
-    return [one * scale + added for one in table]
+def _scaled(table: Any, scale: int) -> Any:
+    return [one * scale for one in table] if isinstance(table[0], int) else [_scaled(row, scale) for row in table]
+
+
+def _moved(table: Any, by: int) -> Any:
+    return [one + by for one in table] if isinstance(table[0], int) else [_moved(row, by) for row in table]
 
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:

@@ -45,6 +45,7 @@ Law: whatever the swizzle, a group of 8 rows is read byte by byte, each once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
@@ -150,6 +151,7 @@ def read_addresses(
     dtype: object,
     major: object,
     shape: tuple[int, int],
+    in_bits: bool = False,
 ) -> NDArray[np.uint32]:
     """The byte address that the tensor core reads each element of an operand from, as an array.
 
@@ -162,6 +164,7 @@ def read_addresses(
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
         shape: (MN, K) extents in elements.
+        in_bits: addresses of the lowest bits, as :func:`read_rows` has them.
 
     Returns:
         array of shape (MN, K), dtype uint32; of shape (words, MN, K) for several words.
@@ -184,10 +187,10 @@ def read_addresses(
             f"read_addresses: several words must differ in the start address alone, found {len(kinds)} kinds"
         )
     first = found[0]
-    result = np.empty((len(found), first.height, first.length), dtype=np.uint32)
-    for table, one in zip(result, found, strict=True):
-        for row, line in zip(table, _lines(one), strict=True):
-            row[:] = line
+    unit, within = first.within(in_bits=in_bits)
+    pieces = np.array([list(chain.from_iterable(_pieces(one))) for one in found], dtype=np.uint32)
+    elements = unit * pieces[..., None] + np.array(within, dtype=np.uint32)
+    result: NDArray[np.uint32] = elements.reshape(len(found), first.height, -1)[..., : first.length]
     result = result if first.k_major else result.swapaxes(1, 2)
     return result if words is word else result[0]
 
@@ -260,6 +263,11 @@ class _Walk(NamedTuple):
             return start
         return line + start % _LINE - _LINE
 
+    def within(self, *, in_bits: bool) -> tuple[int, list[int]]:
+        """What an address counts, in units a byte, and where in a piece its elements begin, in those units."""
+        unit, each = (8, self.step) if in_bits else (1, self.storage / 8)
+        return unit, [int(j * each) for j in range(8 * _PIECE // self.storage)]
+
 
 def _walk(word: int, arch: object, dtype: object, major: object, shape: object) -> _Walk:
     """The walk that a word describes, whose errors are those of :func:`read_rows`."""
@@ -283,21 +291,26 @@ def _walk(word: int, arch: object, dtype: object, major: object, shape: object) 
     return _Walk(told, major_name == "K", length, height, storage, step, span, span_step, rows, group_step)
 
 
-def _lines(w: _Walk, *, in_bits: bool = False) -> Iterator[list[int]]:
-    """The addresses along the contiguous dimension, one list for each row across it; a group of rows at a time."""
-    unit, each = (8, w.step) if in_bits else (1, w.storage / 8)
-    within = [int(j * each) for j in range(8 * _PIECE // w.storage)]
+def _pieces(w: _Walk) -> Iterator[list[int]]:
+    """The addresses of all pieces, row by row across the contiguous dimension: a list for each group of rows."""
     begin = range(0, -(-w.length * w.storage // 8), _PIECE)
     along = [b % w.span + b // w.span * w.span_step + w.begins(b) for b in begin]
     (span, bits, position, _), base, mask = w.word.pattern, w.word.base, (1 << w.word.pattern.bits) - 1
     for r in range(0, w.height, w.rows):
         group, many = r // w.rows * w.group_step, min(w.rows, w.height - r)
         pieces = [b + across for across in range(group, group + many * span, span) for b in along]
-        if bits:
-            pieces = [b ^ ((b >> 7) - base & mask) << position for b in pieces]
-        elements = [unit * b + at for b in pieces for at in within]
-        whole = len(elements) // many
-        yield from (elements[first : first + w.length] for first in range(0, many * whole, whole))
+        yield [b ^ ((b >> 7) - base & mask) << position for b in pieces] if bits else pieces
+
+
+def _lines(w: _Walk, *, in_bits: bool = False) -> Iterator[list[int]]:
+    """The addresses of the elements along the contiguous dimension, one list for each row across it."""
+    unit, within = w.within(in_bits=in_bits)
+    whole = len(within) * -(-w.length // len(within))
+    for pieces in _pieces(w):
+        if unit > 1:
+            pieces = [unit * b for b in pieces]
+        elements = [b + at for b in pieces for at in within]
+        yield from (elements[first : first + w.length] for first in range(0, len(elements), whole))
 
 
 def _fields(word: int, arch: str) -> _Word:

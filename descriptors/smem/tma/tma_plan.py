@@ -295,20 +295,20 @@ class TmaPlan(Told):
             must = f"the tile's address must be a multiple of {self.alignment_bytes}"
             raise TmaError(f"{must}, found {address}; tile = {self.layout}", GUIDE)
         bits = self.element.storage_bits
-        wanted = offsets(self.layout).astype(np.int64) * bits + address * 8
+        places = offsets(self.layout).astype(np.int64) * bits + address * 8
         # Stages are numbered along their modes, the first fastest; a tile without stages has one.
-        wanted = wanted.reshape(*wanted.shape[:2], -1, order="F")
+        places = places.reshape(*places.shape[:2], -1, order="F")
         at, stage, landed = self.copied(address)
-        times = np.zeros(wanted.shape, dtype=np.int64)
+        times = np.zeros(places.shape, dtype=np.int64)
         np.add.at(times, (at[0], at[1], stage), 1)
         if not (times == 1).all():
             raise TmaError(f"every element must be copied once, found {times.min()} to {times.max()} times", ALGEBRA)
-        expected = wanted[at[0], at[1], stage]
-        if not (expected == landed).all():
-            box, place = np.argwhere(expected != landed)[0]
+        homes = places[at[0], at[1], stage]
+        if not (homes == landed).all():
+            box, place = np.argwhere(homes != landed)[0]
             element = f"({at[0][box, place]},{at[1][box, place]})"
             raise TmaError(
-                f"element {element} must land at byte {expected[box, place] / 8:g}, lands at "
+                f"element {element} must land at byte {homes[box, place] / 8:g}, lands at "
                 f"{landed[box, place] / 8:g}; tile = {self.layout}",
                 ALGEBRA,
             )

@@ -57,9 +57,9 @@ class _Leaf:
     mode: int
     step: int
 
-    def tail(self, taken: int) -> _Leaf:
+    def tail(self, steps: int) -> _Leaf:
         """What is left of it beyond the first ``taken`` steps."""
-        return _Leaf(self.stride * taken, self.extent // taken, self.mode, self.step * taken)
+        return _Leaf(self.stride * steps, self.extent // steps, self.mode, self.step * steps)
 
 
 def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
@@ -146,12 +146,12 @@ def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[li
     while pending and pending[0].stride == dense and _rank([*parts, pending[0]]) <= rank:
         leaf = pending[0]
         limit = MAX_BOX_EXTENT if parts else _inner_limit(derivation)
-        taken = _largest(leaf.extent, limit, dense * bits)
-        if not taken:
+        extent = _largest(leaf.extent, limit, dense * bits)
+        if not extent:
             break
-        parts.append(replace(leaf, extent=taken))
-        dense *= taken
-        pending[:1] = [leaf.tail(taken)] if taken < leaf.extent else []
+        parts.append(replace(leaf, extent=extent))
+        dense *= extent
+        pending[:1] = [leaf.tail(extent)] if extent < leaf.extent else []
     return parts, pending
 
 
@@ -177,13 +177,13 @@ def _largest(extent: int, limit: int, unit_bits: int) -> int:
 def _dimensions(parts: list[_Leaf]) -> tuple[Dimension, ...]:
     """The tensor map's dimensions: the box's, then what it lacks with extent 1."""
     steps = {mode: {1, *(part.step for part in parts if part.mode == mode)} for mode in (0, 1)}
-    held = {(part.mode, part.step): part.extent for part in parts}
-    missing = [(mode, 1) for mode in (0, 1) if (mode, 1) not in held]
+    extents = {(part.mode, part.step): part.extent for part in parts}
+    missing = [(mode, 1) for mode in (0, 1) if (mode, 1) not in extents]
     dimensions = []
-    for mode, step in [*held, *missing]:
+    for mode, step in [*extents, *missing]:
         above = min((one for one in steps[mode] if one > step), default=None)
         extent = None if above is None else above // step
-        dimensions.append(Dimension(mode, step, extent, held.get((mode, step), 1)))
+        dimensions.append(Dimension(mode, step, extent, extents.get((mode, step), 1)))
     return tuple(dimensions)
 
 

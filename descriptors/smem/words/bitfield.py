@@ -13,13 +13,6 @@ Laws, for every word ``w`` and every map of legal values ``v``::
 True
 >>> all(word.encode(word.decode(w)) | word.unknown_bits(w) == w for w in range(1 << 10))
 True
-
-Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
-memory lies in it.
-
->>> from descriptors.smem.words.descriptor import WORDS
->>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
-True
 """
 
 from __future__ import annotations
@@ -31,12 +24,6 @@ from typing import Any
 from descriptors.errors import ChoiceError, FieldError, brief
 from descriptors.text import counted
 from layoutalg.frozen import frozen
-
-#: Shared memory that one thread block can use on sm90 and sm100 (CUDA C++ Programming Guide, compute capabilities).
-SMEM_BYTES = 227 * 1024
-
-#: What the start-address field can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
-WINDOW_BYTES = 1 << 18
 
 
 @frozen
@@ -129,11 +116,11 @@ class Field:
             raise FieldError(f"{where}: {self.name} must be a multiple of {unit}, found {number}", self.name)
         return number // unit
 
-    def load(self, stored: int) -> Any:
+    def load(self, number: int) -> Any:
         """The value that a stored number stands for; an ``UnknownCode`` where no meaning has that code."""
         if self.codes:
-            return next((meaning for meaning, code in self.codes if code == stored), UnknownCode(stored))
-        return stored * self.unit
+            return next((meaning for meaning, code in self.codes if code == number), UnknownCode(number))
+        return number * self.unit
 
 
 @frozen
@@ -161,7 +148,7 @@ class Word:
                 f"{brief(self.name)}, {brief(self.bits)}, {brief(self.fields)}",
                 brief(self.name),
             )
-        taken = 0
+        covered = 0
         for field in self.fields:
             if not isinstance(field, Field):
                 raise FieldError(f"Word: a field must be a Field, found {brief(field)}", self.name)
@@ -169,9 +156,9 @@ class Word:
                 raise FieldError(
                     f"{self.name}: {field.name} must lie in {self.bits} bits, found {span(field)}", field.name
                 )
-            if field.mask & taken:
+            if field.mask & covered:
                 raise FieldError(f"{self.name}: fields must not overlap, found {field.name} {span(field)}", field.name)
-            taken |= field.mask
+            covered |= field.mask
 
     def __getitem__(self, name: str) -> Field:
         for field in self.fields:
@@ -179,17 +166,19 @@ class Word:
                 return field
         raise ChoiceError(f"{self.name}: a field", name, [field.name for field in self.fields])
 
-    def encode(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> int:
+    def encode(self, values: Mapping[str, Any] | None = None, /, **by_name: Any) -> int:
         """The word whose fields have the given values; a field not named takes its default.
 
         Raises:
             FieldError: if a value is out of range or not a multiple of its field's unit.
             ChoiceError: for a name that is no field, or a meaning that has no code.
         """
-        given = {**(values or {}), **named}
-        for name in given:
+        all_values = {**(values or {}), **by_name}
+        for name in all_values:
             self[name]  # an unknown name is an error, not a silent no-op
-        return sum(field.store(given.get(field.name, field.default), self.name) << field.low for field in self.fields)
+        return sum(
+            field.store(all_values.get(field.name, field.default), self.name) << field.low for field in self.fields
+        )
 
     def decode(self, word: int) -> dict[str, Any]:
         """The value of every field, in the order of declaration; bits outside the fields are in ``unknown_bits``.
@@ -225,12 +214,12 @@ def span(field: Field) -> str:
     return f"[{field.low},{field.low + field.bits})"
 
 
-def field_cells(field: Field, stored: int, value: Any) -> tuple[str, str]:
+def field_cells(field: Field, number: int, value: Any) -> tuple[str, str]:
     """What a field is worth and what the word holds, as two cells of a table.
 
     >>> field_cells(Field("stride_byte_offset", low=32, bits=14, unit=16), 64, 1024)
     ('1024 bytes', '64 x 16 bytes')
     """
     if field.unit > 1:
-        return counted(value, "byte"), f"{stored} x {field.unit} bytes"
-    return str(value), f"code {stored}" if field.codes else str(stored)
+        return counted(value, "byte"), f"{number} x {field.unit} bytes"
+    return str(value), f"code {number}" if field.codes else str(number)

@@ -24,6 +24,12 @@ Law: a code is that of the mode whose rows and swizzle the read model, which has
 ...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
 ...     read = read_rows(word, arch, dtype="u8", major="K", shape=(32, 16))
 ...     assert [row[0] for row in read] == [swizzle(row) for row in rows], mode
+
+Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
+memory lies in it.
+
+>>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
+True
 """
 
 from __future__ import annotations
@@ -89,6 +95,12 @@ Arch: TypeAlias = Literal["sm90", "sm100"]
 
 #: The descriptor word of each architecture.
 WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
+
+#: Shared memory that one thread block can use on either (CUDA C++ Programming Guide, compute capabilities).
+SMEM_BYTES = 227 * 1024
+
+#: What the start-address field of either can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
+WINDOW_BYTES = 1 << 18
 
 
 def architecture(value: object, where: str = "derive") -> Arch:

@@ -49,13 +49,13 @@ def prepare() -> Work:
     """Import the DSL and return the function that answers a batch of ``(operation, arguments)``."""
     from cutlass import cute
 
-    known = operations(cute)
+    functions = operations(cute)
 
     def answer(question: Any) -> str:
         operation, arguments = question
-        if operation not in known:
+        if operation not in functions:
             raise NotImplementedError(f"the DSL has no {operation}")
-        return show(cute, known[operation](*(_value(cute, argument) for argument in arguments)))
+        return show(cute, functions[operation](*(_value(cute, argument) for argument in arguments)))
 
     return traced(cute, answer)
 

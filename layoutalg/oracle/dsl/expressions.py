@@ -14,7 +14,7 @@ def prepare() -> Work:
     """Import the DSL and return the function that answers a batch of trees."""
     from cutlass import cute
 
-    known = operations(cute) | _constructors(cute) | _signs(cute)
+    functions = operations(cute) | _constructors(cute) | _signs(cute)
 
     def value(tree: Any) -> Any:
         if isinstance(tree, list):
@@ -22,9 +22,9 @@ def prepare() -> Work:
         if not isinstance(tree, dict):
             return tree
         ((name, parts),) = tree.items()
-        if name not in known:
+        if name not in functions:
             raise NotImplementedError(f"the DSL has no {name}")
-        return known[name](*map(value, parts))
+        return functions[name](*map(value, parts))
 
     return traced(cute, lambda tree: show(cute, value(tree)))
 
@@ -57,7 +57,7 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
     """What the notation writes with signs."""
     slice_ = operations(cute)["slice_"]
 
-    def called(function: Any, *coordinate: Any) -> Any:
+    def image(function: Any, *coordinate: Any) -> Any:
         where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
         if _keeps(where):
             return slice_(function, where)
@@ -74,7 +74,7 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
         "S<>": cute.make_swizzle,
         "o": cute.make_composed_layout,
         "@": lambda value, mode: cute.ScaledBasis(value, list(mode)),
-        "()": called,
+        "()": image,
         "[]": lambda layout, index: cute.get(layout, mode=[index]),
         "( )": grouped,
     }

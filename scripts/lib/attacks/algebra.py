@@ -83,19 +83,19 @@ def strides(rng: random.Random, extents: Any, kind: str) -> Any:
     step: Any
     if kind == "basis":
         paths = ["0", "1", "2", "(0, 1)", "(1, 0)"]
-        chosen = [rng.choice([0, *[f"ScaledBasis({rng.choice([1, 1, 2, -1, 0])}, {p})" for p in paths]]) for _ in flat]
+        picked = [rng.choice([0, *[f"ScaledBasis({rng.choice([1, 1, 2, -1, 0])}, {p})" for p in paths]]) for _ in flat]
     elif kind == "compact":
-        order, chosen = rng.sample(range(len(flat)), len(flat)), [0] * len(flat)
+        order, picked = rng.sample(range(len(flat)), len(flat)), [0] * len(flat)
         step = rng.choice([1, 1, 1, 2, 3])
         for i in order:
-            chosen[i] = step
+            picked[i] = step
             step = step * flat[i] if isinstance(step, int) and isinstance(flat[i], int) else f"{step}*{flat[i]}"
     elif kind == "near":
-        chosen = [rng.randrange(-3, 4) for _ in flat]
+        picked = [rng.randrange(-3, 4) for _ in flat]
     else:
         pool = [0, 1, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64] if kind != "huge" else [1, 2, 2**40, 2**61, 2**62 + 1]
-        chosen = [rng.choice(pool) * (-1 if kind == "signed" and rng.random() < 0.4 else 1) for _ in flat]
-    return _nested(extents, chosen)
+        picked = [rng.choice(pool) * (-1 if kind == "signed" and rng.random() < 0.4 else 1) for _ in flat]
+    return _nested(extents, picked)
 
 
 def _nested(extents: Any, flat: list[Any]) -> Any:
@@ -253,9 +253,9 @@ def check(case: str, seconds: int = 5) -> str | None:
     except Exception as error:  # noqa: BLE001  that is what is looked for
         return f"untyped {type(error).__name__}: {error}"
     try:
-        told = round_trips(result)
-        if told:
-            return told
+        mismatch = round_trips(result)
+        if mismatch:
+            return mismatch
         name, operands, named = _operands(case)
         number = layoutalg.substitute(result, SYMBOLS) if has_symbols(case) else result
         evaluated(number)
@@ -277,8 +277,8 @@ def evaluated(value: Any) -> None:
     if isinstance(value, (layoutalg.Layout, layoutalg.ComposedLayout)):
         count = layoutalg.size(value)
         for index in {0, 1 % count, count // 2, count - 1}:
-            found, wanted = value(index), plain.at(plain.of(value), index)
-            need(plain.plus(found, 0) == wanted, f"called at {index} it gives {found} instead of {wanted}")
+            value_at, right = value(index), plain.at(plain.of(value), index)
+            need(plain.plus(value_at, 0) == right, f"called at {index} it gives {value_at} instead of {right}")
 
 
 def _refused(case: str, error: Exception) -> str | None:

@@ -45,15 +45,15 @@ _NEAR = [
 @cache
 def callables() -> dict[str, Any]:
     """The public callables but errors, which are raised and not called, and enumerations, whose calls are Python's."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for package in (layoutalg, descriptors):
         for name in dir(package):
             one = getattr(package, name)
             kind = one if isinstance(one, type) else None
             called = inspect.isroutine(one) or inspect.isclass(one)  # and no alias of types, which Python lets one call
             if called and not name.startswith("_") and not (kind and issubclass(kind, (Exception, enum.Enum))):
-                found[name] = one
-    return found
+                by_name[name] = one
+    return by_name
 
 
 def draw(rng: random.Random) -> str:
@@ -120,8 +120,8 @@ def check(case: str, seconds: int = 5) -> str | None:
     if outcome.ended_by or outcome.status:
         last = outcome.errors.decode("utf-8", "replace").strip().split("\n")[-1]
         return outcome.ended_by or f"untyped end of the child: {last[:200]}"
-    found: str | None = outcome.value
-    return found
+    complaint: str | None = outcome.value
+    return complaint
 
 
 def _called(case: str) -> str | None:

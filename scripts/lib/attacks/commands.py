@@ -84,7 +84,7 @@ def draw(rng: random.Random) -> dict[str, Any]:
     program = rng.choice(PROGRAMS)
     name = rng.choice(sorted(commands(program)))
     known = examples(program, name)
-    words = list(rng.choice(known)) if known and rng.random() < 0.5 else _made(rng, program, name)
+    words = list(rng.choice(known)) if known and rng.random() < 0.5 else _random_words(rng, program, name)
     for _ in range(rng.choice([0, 1, 1, 2, 3])):
         words = _mutated(rng, words)
     if name == "atlas":
@@ -95,7 +95,7 @@ def draw(rng: random.Random) -> dict[str, Any]:
     return {"program": program, "arguments": [word.replace("\0", "") for word in words], "closed": closed}
 
 
-def _made(rng: random.Random, program: str, name: str) -> list[str]:
+def _random_words(rng: random.Random, program: str, name: str) -> list[str]:
     """A command with options and arguments that are drawn by their types."""
     words = [name] if name else []
     for parameter in commands(program)[name].params:
@@ -182,7 +182,7 @@ def check(case: dict[str, Any], seconds: int = 5) -> str | None:
         main = import_module(f"{case['program']}.cli").main
         return int(main(case["arguments"]))
 
-    return told(case, isolated.run(call, seconds, case["closed"]))
+    return complaint(case, isolated.run(call, seconds, case["closed"]))
 
 
 @cache
@@ -195,7 +195,7 @@ def may_find(program: str) -> set[str]:
     }
 
 
-def told(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
+def complaint(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
     """What is wrong with the end of a command."""
     errors = outcome.errors.decode("utf-8", "replace")
     if outcome.ended_by:
@@ -215,9 +215,9 @@ def told(case: dict[str, Any], outcome: isolated.Outcome) -> str | None:
         return f"a refusal on standard output: {outcome.output[:200]!r}"
     colored = any(word.startswith("--co") for word in case["arguments"])
     for stream in (errors, "" if colored else outcome.output.decode("utf-8", "replace")):
-        found = next((c for c in stream if unicodedata.category(c) == "Cc" and c not in "\n\t"), "")
-        if found:
-            return f"control character {found!r} in {stream[:200]!r}"
+        control = next((c for c in stream if unicodedata.category(c) == "Cc" and c not in "\n\t"), "")
+        if control:
+            return f"control character {control!r} in {stream[:200]!r}"
     return None
 
 

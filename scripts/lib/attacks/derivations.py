@@ -35,15 +35,21 @@ def draw(rng: random.Random) -> dict[str, Any]:
     units = (8, piece) if major == "K" else (piece, 8)
     mma = [rng.choice([n for n in range(u, t + 1, u) if t % n == 0]) for u, t in zip(units, tile, strict=True)]
     stages = rng.choice([[], [], [1], [2], [3]])
-    given: dict[str, Any] = {"dtype": dtype, "mma": mma, "arch": arch, "legality": "off", "verify": rng.random() < 0.2}
+    arguments: dict[str, Any] = {
+        "dtype": dtype,
+        "mma": mma,
+        "arch": arch,
+        "legality": "off",
+        "verify": rng.random() < 0.2,
+    }
     if rng.random() < 0.6:
         orders = [None, rng.sample(range(2 + len(stages)), 2 + len(stages))]
-        given |= {"tile": [*tile, *stages], "major": major, "swizzle": mode, "order": rng.choice(orders)}
+        arguments |= {"tile": [*tile, *stages], "major": major, "swizzle": mode, "order": rng.choice(orders)}
     else:
-        given |= {"layout": _explicit(rng, atom, tile, walk.BITS[dtype], mode, major)}
+        arguments |= {"layout": _explicit(rng, atom, tile, walk.BITS[dtype], mode, major)}
     aligned = rng.random() < 0.6
     base = rng.choice([0, 1, 2, 5]) * (1024 if aligned else 128 if mode != "none" else 16)
-    return {"derive": given, "base": base, "spoil": rng.choice([16, 17, 20, 32, 33, 36, 3, 49])}
+    return {"derive": arguments, "base": base, "spoil": rng.choice([16, 17, 20, 32, 33, 36, 3, 49])}
 
 
 def _explicit(rng: random.Random, atom: tuple[int, int], tile: list[int], bits: int, mode: str, major: str) -> str:
@@ -81,25 +87,25 @@ def check(case: dict[str, Any], seconds: int = 5) -> str | None:
 
 
 def _checked(case: dict[str, Any]) -> None:
-    given = case["derive"]
-    made = descriptors.derive(**given)
+    arguments = case["derive"]
+    derivation = descriptors.derive(**arguments)
     try:
-        words = made.words(case["base"])
+        words = derivation.words(case["base"])
     except descriptors.DescriptorError:
         return  # an address or a field that no word can hold
-    bits, major = walk.BITS[given["dtype"]], str(made.major)
-    places = _places(given, made, bits)
-    mn, k = given["mma"]
+    bits, major = walk.BITS[arguments["dtype"]], str(derivation.major)
+    places = _places(arguments, derivation, bits)
+    mn, k = arguments["mma"]
     for where, word in _subtiles(words):
-        fields = walk.Word.read(word, given["arch"])
+        fields = walk.Word.read(word, arguments["arch"])
         for i, j in every(range(mn), range(k)):
-            wanted = places((where[0] * mn + i, where[1] * k + j, *where[2:]), case["base"])
-            found = walk.fetched(fields, bits, major, i, j)
+            stored = places((where[0] * mn + i, where[1] * k + j, *where[2:]), case["base"])
+            fetched = walk.fetched(fields, bits, major, i, j)
             need(
-                found == wanted,
-                f"subtile {where}, element ({i},{j}) is read from bit {found:#x}, stored at {wanted:#x}",
+                fetched == stored,
+                f"subtile {where}, element ({i},{j}) is read from bit {fetched:#x}, stored at {stored:#x}",
             )
-    _check_spoilt(case, made, words, places, bits, major)
+    _check_spoilt(case, derivation, words, places, bits, major)
 
 
 def _subtiles(table: Any, where: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], int]]:
@@ -108,20 +114,20 @@ def _subtiles(table: Any, where: tuple[int, ...] = ()) -> list[tuple[tuple[int, 
     return [pair for i, part in enumerate(table) for pair in _subtiles(part, (*where, i))]
 
 
-def _places(given: dict[str, Any], made: Any, bits: int) -> Callable[[tuple[int, ...], int], int]:
+def _places(arguments: dict[str, Any], derivation: Any, bits: int) -> Callable[[tuple[int, ...], int], int]:
     """Where the tile has an element, in bits, if the tile and its swizzle pattern start at an address."""
-    if "tile" in given:
-        tile, major = given["tile"], given["major"]
+    if "tile" in arguments:
+        tile, major = arguments["tile"], arguments["major"]
         default = [0, 1] if major == "K" else [1, 0]
-        order = given["order"] or [*default, *range(2, len(tile))]
-        steps = walk.stacked(tuple(tile), tuple(order), bits, major, given["swizzle"])
+        order = arguments["order"] or [*default, *range(2, len(tile))]
+        steps = walk.stacked(tuple(tile), tuple(order), bits, major, arguments["swizzle"])
 
         def of_tile(where: tuple[int, ...], base: int) -> int:
             offset = sum(step[x] for step, x in zip(steps, where, strict=False))
-            return 8 * (base + walk.swizzled(offset // 8, given["swizzle"])) + offset % 8
+            return 8 * (base + walk.swizzled(offset // 8, arguments["swizzle"])) + offset % 8
 
         return of_tile
-    layout = plain.of(layoutalg.parse_layout(given["layout"]))
+    layout = plain.of(layoutalg.parse_layout(arguments["layout"]))
 
     def of_layout(where: tuple[int, ...], base: int) -> int:
         return 8 * base + bits * int(plain.at(layout, where[0] + where[1] * plain.size(layout.shape[0])))
@@ -129,26 +135,29 @@ def _places(given: dict[str, Any], made: Any, bits: int) -> Callable[[tuple[int,
     return of_layout
 
 
-def _check_spoilt(case: dict[str, Any], made: Any, words: Any, places: Any, bits: int, major: str) -> None:
+def _check_spoilt(case: dict[str, Any], derivation: Any, words: Any, places: Any, bits: int, major: str) -> None:
     """``diff`` must count what a word with a wrong bit reads from elsewhere."""
-    given, base = case["derive"], case["base"]
+    arguments, base = case["derive"], case["base"]
     (where, word), *_ = _subtiles(words)
     spoilt = word ^ 1 << case["spoil"]
-    fields = walk.Word.read(spoilt, given["arch"])
-    mn, k = given["mma"]
+    fields = walk.Word.read(spoilt, arguments["arch"])
+    mn, k = arguments["mma"]
     elements = list(every(range(mn), range(k)))
     wrong = sum(walk.fetched(fields, bits, major, i, j) != places((i, j, *where[2:]), base) for i, j in elements)
-    found = descriptors.diff(
-        spoilt, made.smem_tile, arch=given["arch"], dtype=given["dtype"], major=major, shape=(mn, k), base=base,
-        pattern_start=base,
+    difference = descriptors.diff(
+        spoilt, derivation.smem_tile, arch=arguments["arch"], dtype=arguments["dtype"], major=major, shape=(mn, k),
+        base=base, pattern_start=base,
     )  # fmt: skip
-    need(found.differing == wrong, f"{wrong} elements of {spoilt:#x} are elsewhere, diff counts {found.differing}")
-    if wrong and found.right_word is not None:
-        right = walk.Word.read(found.right_word, given["arch"])
+    need(
+        difference.differing == wrong,
+        f"{wrong} elements of {spoilt:#x} are elsewhere, diff counts {difference.differing}",
+    )
+    if wrong and difference.right_word is not None:
+        right = walk.Word.read(difference.right_word, arguments["arch"])
         for i, j in elements:
             need(
-                walk.fetched(right, bits, str(found.right_major), i, j) == places((i, j, *where[2:]), base),
-                f"diff offers {found.right_word:#x}, which does not read element ({i},{j})",
+                walk.fetched(right, bits, str(difference.right_major), i, j) == places((i, j, *where[2:]), base),
+                f"diff offers {difference.right_word:#x}, which does not read element ({i},{j})",
             )
 
 

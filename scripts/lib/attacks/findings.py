@@ -32,7 +32,7 @@ class Fuzzer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Failure:
     """A case that is not as it must be.
 
     Args:
@@ -72,7 +72,7 @@ class Known:
     why: str
     case: Any
 
-    def explains(self, finding: Finding) -> bool:
+    def explains(self, finding: Failure) -> bool:
         text = f"{finding.found} | {finding.line}"
         return self.fuzzer == finding.fuzzer and re.search(self.pattern, text) is not None
 
@@ -86,15 +86,15 @@ def known_findings(path: Path = KNOWN) -> list[Known]:
     return [Known(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def examine(fuzzer: Fuzzer, case: Any, seconds: int = 5) -> Finding | None:
+def examine(fuzzer: Fuzzer, case: Any, seconds: int = 5) -> Failure | None:
     """The finding that a case is, if it is one."""
-    found = fuzzer.check(case, seconds)
-    return None if found is None else Finding(fuzzer.NAME, case, " ".join(found.split()), fuzzer.line(case))
+    complaint = fuzzer.check(case, seconds)
+    return None if complaint is None else Failure(fuzzer.NAME, case, " ".join(complaint.split()), fuzzer.line(case))
 
 
 def attack(
     fuzzer: Fuzzer, seed: int, cases: int | None, minutes: float | None, known: list[Known]
-) -> Iterator[Finding | None]:
+) -> Iterator[Failure | None]:
     """One value a case: a finding, or None. Without a number of cases or minutes it ends after 1,000 cases."""
     end = None if minutes is None else time.monotonic() + 60 * minutes
     most = cases if cases is not None else None if minutes is not None else 1000
@@ -104,6 +104,6 @@ def attack(
         finding = examine(fuzzer, case)
         if finding is not None:
             why = next((one.why for one in known if one.explains(finding)), "")
-            finding = Finding(finding.fuzzer, case, finding.found, finding.line, why)
+            finding = Failure(finding.fuzzer, case, finding.found, finding.line, why)
         yield finding
         number += 1

@@ -64,8 +64,8 @@ def composition(result: Any, a: Any, b: Any) -> None:
     need(size(result) == size(b), f"size {size(result)} instead of {size(b)}")
     need(refines(result.shape, b.shape), f"the shape {result.shape} must refine {b.shape}")
     for i in range(min(size(b), MOST)):
-        wanted = at(a, at(b, i))
-        need(at(result, i) == wanted, f"R({i}) is {at(result, i)}, a(b({i})) is {wanted}")
+        right = at(a, at(b, i))
+        need(at(result, i) == right, f"R({i}) is {at(result, i)}, a(b({i})) is {right}")
 
 
 def refines(fine: Any, coarse: Any) -> bool:
@@ -158,8 +158,8 @@ def recast(result: Any, new_bits: int, old_bits: int, layout: Any) -> None:
         need(new == {x // n for x in old}, f"units {sorted(new)[:12]} instead of {sorted({x // n for x in old})[:12]}")
     elif old_bits % new_bits == 0 and (contiguous or all(d != 1 for _, d in modes)):
         n = old_bits // new_bits
-        wanted = {x * n + p for x in old for p in range(n if contiguous else 1)}
-        need(new == wanted, f"parts {sorted(new)[:12]} instead of {sorted(wanted)[:12]}")
+        right = {x * n + p for x in old for p in range(n if contiguous else 1)}
+        need(new == right, f"parts {sorted(new)[:12]} instead of {sorted(right)[:12]}")
 
 
 def upcast(result: Any, layout: Any, n: int) -> None:
@@ -176,9 +176,9 @@ def slices(result: Any, coord: Any, layout: Any) -> None:
     kept = [extent for extent, part in _spread(coord, layout.shape) if part is None]
     need(size(rest) == size(tuple(kept)), f"{size(rest)} elements instead of {size(tuple(kept))}")
     for i in range(min(size(rest), MOST)):
-        wanted = at(layout, _index(coord, layout.shape, [i])[0])
-        found = plus(offset, at(rest, i))
-        need(found == wanted, f"element {i} is at {found} instead of {wanted}")
+        right = at(layout, _index(coord, layout.shape, [i])[0])
+        place = plus(offset, at(rest, i))
+        need(place == right, f"element {i} is at {place} instead of {right}")
 
 
 def _spread(coord: Any, shape: Any) -> list[tuple[Any, Any]]:
@@ -192,8 +192,8 @@ def _index(coord: Any, shape: Any, free: list[int]) -> tuple[int, int]:
     if isinstance(coord, tuple):
         index, step = 0, 1
         for part, inner in zip(coord, shape, strict=True):
-            found, extent = _index(part, inner, free)
-            index, step = index + found * step, step * extent
+            inner_index, extent = _index(part, inner, free)
+            index, step = index + inner_index * step, step * extent
         return index, step
     extent = size(shape)
     if coord is not None:
@@ -213,8 +213,8 @@ def sizes(result: int, layout: Any) -> None:
 def cosizes(result: int, layout: Any) -> None:
     reached = [0, *image(layout)]
     if all(isinstance(x, int) for x in reached):
-        wanted = max(reached) - min(reached) + 1
-        need(result == wanted, f"{result} instead of {wanted}")
+        right = max(reached) - min(reached) + 1
+        need(result == right, f"{result} instead of {right}")
 
 
 def selected(result: Layout, layout: Layout, modes: Any) -> None:
@@ -233,16 +233,18 @@ def extended(front: bool) -> Callable[..., None]:
 
 def thread_values(result: Any, threads: Layout, values: Layout) -> None:
     """Thread t's value v is the element whose place among threads has number t, and its place within them number v."""
-    tiler, held = result
+    tiler, values_layout = result
     parts = [[size(mode(one, i)) if i < rank(one) else 1 for i in range(len(tiler))] for one in (threads, values)]
     need(list(tiler) == [t * v for t, v in zip(*parts, strict=True)], f"another tile: {tiler}")
     count = size(threads)
-    need(size(held) == count * size(values), f"{size(held)} elements instead of {count * size(values)}")
-    for i in range(min(size(held), MOST)):
-        rest, thread, value, t_step, v_step = at(held, i), 0, 0, 1, 1
+    need(
+        size(values_layout) == count * size(values), f"{size(values_layout)} elements instead of {count * size(values)}"
+    )
+    for i in range(min(size(values_layout), MOST)):
+        rest, thread, value, t_step, v_step = at(values_layout, i), 0, 0, 1, 1
         for t_extent, v_extent in zip(*parts, strict=True):
             rest, place = divmod(rest, t_extent * v_extent)
             thread, value = thread + place // v_extent * t_step, value + place % v_extent * v_step
             t_step, v_step = t_step * t_extent, v_step * v_extent
-        found = at(threads, thread) + count * at(values, value)
-        need(rest == 0 and found == i, f"index {i} has element {at(held, i)}, which is number {found}")
+        number = at(threads, thread) + count * at(values, value)
+        need(rest == 0 and number == i, f"index {i} has element {at(values_layout, i)}, which is number {number}")

@@ -107,11 +107,11 @@ def _like(shape: Any, flat: list[Any]) -> Any:
 def digits(index: int, extents: list[int]) -> list[int]:
     """The digits of an index, first fastest; the last one runs on, and a negative index has negative digits."""
     sign, index = (-1, -index) if index < 0 else (1, index)
-    found = []
+    reversed_digits = []
     for extent in extents[:-1]:
-        found.append(sign * (index % extent))
+        reversed_digits.append(sign * (index % extent))
         index //= extent
-    return [*found, sign * index] if extents else []
+    return [*reversed_digits, sign * index] if extents else []
 
 
 def at(function: Any, index: Any) -> Any:

@@ -49,24 +49,24 @@ def _room(layout: Layout) -> tuple[list[int], int] | None:
 
 def _period(block: set[int]) -> int | None:
     """The shortest interval that copies fill: every other one is a whole number of it."""
-    taken: set[int] = set()
+    covered: set[int] = set()
     for start in range(2 * max(block) + 3):
-        if taken and len(taken) == start and max(taken) == start - 1:
+        if covered and len(covered) == start and max(covered) == start - 1:
             return start
-        if start not in taken:
+        if start not in covered:
             copy = {start + x for x in block}
-            if copy & taken:
+            if copy & covered:
                 return None
-            taken |= copy
+            covered |= copy
     return None
 
 
 def _places(block: set[int], period: int) -> list[int]:
-    places, taken = [], set()
+    places, covered = [], set()
     for start in range(period):
-        if start not in taken:
+        if start not in covered:
             places.append(start)
-            taken |= {start + x for x in block}
+            covered |= {start + x for x in block}
     return places
 
 
@@ -112,11 +112,11 @@ def product(result: Layout, block: Layout, tiler: Any) -> None:
         by_mode(product, result, block, tiler)
         return
     tile = tile_of(tiler)
-    wanted = [start + at(block, i) for start in _starts(block, tile) for i in range(size(block))]
-    need(image(result) == wanted, f"the elements are {image(result)[:20]} instead of {wanted[:20]}")
+    right = [start + at(block, i) for start in _starts(block, tile) for i in range(size(block))]
+    need(image(result) == right, f"the elements are {image(result)[:20]} instead of {right[:20]}")
     if injective(tile) and injective(block):
         distinct = size(tuple(n for one in (tile, block) for n, d in one.modes if not zero(d)))
-        need(len(set(wanted)) == distinct, "two copies overlap")
+        need(len(set(right)) == distinct, "two copies overlap")
 
 
 def _starts(block: Layout, tile: Layout) -> list[int]:
@@ -172,8 +172,8 @@ def side_by_side(raked: bool) -> Callable[..., None]:
                 i, j = (w // size(t), w % size(t)) if raked else (w % size(b), w // size(b))
                 inside, steps, copies = inside + at(b, i), steps + j * copies, copies * size(t)
             outside = starts[steps]
-            found = sum(at(mode(result, m), w) for m, w in enumerate(where))
-            need(found == inside + outside, f"coordinate {where} has {found} instead of {inside + outside}")
+            value = sum(at(mode(result, m), w) for m, w in enumerate(where))
+            need(value == inside + outside, f"coordinate {where} has {value} instead of {inside + outside}")
 
     return law
 

@@ -81,8 +81,8 @@ def stacked(tile: tuple[int, ...], order: tuple[int, ...], bits: int, major: str
     steps, step = [0] * len(tile), 8 * row
     for m in sorted(range(len(tile)), key=lambda m: order[m]):
         steps[m], step = step, step * counts[m]
-    found = []
+    steps_by_mode = []
     for m, extent in enumerate(tile):
         size, unit = (atom[m], inside[m]) if m < 2 else (1, 0)
-        found.append(tuple(bits * (x // size * steps[m] + x % size * unit) for x in range(extent)))
-    return found
+        steps_by_mode.append(tuple(bits * (x // size * steps[m] + x % size * unit) for x in range(extent)))
+    return steps_by_mode

@@ -57,11 +57,11 @@ def main(folder: str, part: str = "") -> int:
         signature.update(zip(names, [*types, *["i32"] * numbers], strict=False))
         source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
         try:
-            made = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
+            compiled = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
         except Exception as error:  # noqa: BLE001 - a kernel that this version cannot compile is left out
             print(f"{full}: left out, {type(error).__name__}: {str(error)[:200]}")
             continue
-        (Path(folder) / f"{full}.ptx").write_text(made.asm["ptx"], encoding="utf-8")
+        (Path(folder) / f"{full}.ptx").write_text(compiled.asm["ptx"], encoding="utf-8")
         print(f"{full}: triton {triton.__version__}", flush=True)
     return 0
 

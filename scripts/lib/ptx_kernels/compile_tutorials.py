@@ -21,11 +21,11 @@ def main(folder: str, source: str) -> int:
     headers = [Path(source) / name for name in ("include", "tools/util/include", "examples/common")]
     for arch, names in TUTORIALS.items():
         for name in names:
-            made = Path(folder) / f"cutlass_{Path(name).name}.ptx"
+            target = Path(folder) / f"cutlass_{Path(name).name}.ptx"
             line = ["nvcc", "-ptx", "-std=c++17", "-O3", "--expt-relaxed-constexpr", f"-arch={arch}"]
             line += [f"-I{one}" for one in (*headers, tutorials / "blackwell")]
-            done = subprocess.run([*line, str(tutorials / f"{name}.cu"), "-o", str(made)], check=False)
-            print(made.name, "made" if done.returncode == 0 else "left out", flush=True)
+            done = subprocess.run([*line, str(tutorials / f"{name}.cu"), "-o", str(target)], check=False)
+            print(target.name, "made" if done.returncode == 0 else "left out", flush=True)
     return 0
 
 

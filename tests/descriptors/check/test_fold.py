@@ -7,7 +7,7 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.constant_folding import fold
+from descriptors.check.constant_folding import fold, observed
 from descriptors.check.known_bits import Known
 from descriptors.check.ptx_module import parse
 
@@ -89,3 +89,17 @@ def test_what_alloc_wrote_is_an_address_of_tensor_memory() -> None:
 def test_what_is_not_understood_is_not_known() -> None:
     assert value("mov.b32 %x, 5; prmt.b32 %x, %x, %x, 1; st.use %x;").constant(32) is None
     assert value("st.use %x;").mask == 0
+
+
+def test_what_is_counted_from_a_register_that_counts_keeps_its_base() -> None:
+    """A register that counts without an end, whose known bits go one a round."""
+    body = (
+        "shl.b32 %o, %q, 28; mov.u32 %a, 0; L: mov.u32 %s, %a; bra K; K: shl.b32 %t, %s, 10; bra J; "
+        "J: add.s32 %u, %t, %o; bra M; M: add.s32 %v, %u, 2; mov.b64 %x, {%u, 7}; mov.b64 %y, {%v, 7}; bra N; "
+        "N: tcgen05.mma %x, %y; add.s32 %b, %s, 1; mov.u32 %a, %b; @%p bra L; ret;"
+    )
+    function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
+    (index,) = observed(function)
+    found = fold(function, {}, [index])[index]
+    assert found["%x"].base == found["%y"].base != ""
+    assert found["%y"].offset - found["%x"].offset == 2

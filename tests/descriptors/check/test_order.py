@@ -29,7 +29,7 @@ OURS: dict[str, tuple[set[str], str]] = {
     "in flight across a loop": (set(), "C7519 is of the unrolled loop: one shape on one accumulator needs no fence"),
     "acc read in loop, wait 1": ({"wgmma-wait-count"}, ""),
     "call inside": ({"wgmma-call"}, ""),
-    "divergent wait": (set(), "C7517 is of the path that ends: nothing there touches an accumulator"),
+    "divergent wait": ({"wgmma-aligned"}, ""),
     "scale-d predicate": (set(), ""),
     "tf32 with trans (illegal)": ({"form-transpose"}, ""),
     "b1 and popc": (set(), ""),
@@ -46,7 +46,8 @@ def test_every_case_on_record_has_our_verdict() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["case"]))
 def test_our_verdict_is_that_of_ptxas_or_there_is_a_reason(case: dict[str, Any]) -> None:
     rules, reason = OURS[case["case"]]
-    assert {one.rule.name for one in check_ptx(case["ptx"]).findings} == rules
+    # An assembler looks at no word, and those of some of these cases are the same ones again.
+    assert {one.rule.name for one in check_ptx(case["ptx"]).findings} - {"word-repeated"} == rules
     spoken = [not found["accepted"] or bool(found["codes"]) for found in case["ptxas"].values()]
     assert bool(reason) == (any(spoken) != bool(rules)), spoken
 
@@ -109,7 +110,7 @@ def test_a_guard_on_a_multiplication_is_a_remark() -> None:
     assert rules(FENCE, "@p " + FENCE) == [(1, "wgmma-divergent")]
 
 
-TENSOR = ".version 8.8\n.target sm_100a\n.entry k() {\n"
+TENSOR = ".version 8.8\n.target sm_100a\n.entry k() .reqntid 1 {\n"
 ALLOC = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 64;"
 FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 64;"
 PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [t], x, y, i, p;"

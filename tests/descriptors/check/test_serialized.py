@@ -42,7 +42,8 @@ def test_what_is_serialized_is_told_by_a_rule_that_means_it_and_nothing_else_is(
     assert all(MEANT[code] & names for code in said), (said, names)
     slow = {rule.name for rule in found if rule.level is Level.PERFORMANCE}
     assert slow <= {rule for code in said for rule in MEANT[code]} | ({"wgmma-registers"} if "C7602" in said else set())
-    assert said or not any(rule.level is Level.ERROR for rule in found) or case["case"].startswith("A written")
+    errors = {rule.name for rule in found if rule.level is Level.ERROR} - {"wgmma-aligned"}  # of which it says nothing
+    assert said or not errors or case["case"].startswith("A written")
 
 
 def test_versions_of_the_assembler_agree_but_for_two_messages() -> None:

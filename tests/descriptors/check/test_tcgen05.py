@@ -6,13 +6,16 @@ import pytest
 
 from descriptors.check.events import (
     Alloc,
+    Arrive,
     BarrierWait,
+    Cells,
     Dealloc,
     End,
     Event,
     FenceAfter,
     Issue,
     Load,
+    Meeting,
     Place,
     Relinquish,
     Store,
@@ -21,7 +24,8 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
-from descriptors.check.tcgen05 import TensorState, meet, run
+from descriptors.check.tcgen05 import TensorState, doubts, meet, run
+from descriptors.check.tensor_cells import lanes_of
 from descriptors.tmem.geometry import ALLOCATIONS
 
 MMA, LD, ST, USE = Issue("mma"), Load(("r0", "r1")), Store(("r2",)), Touch(("r0",))
@@ -74,7 +78,53 @@ def test_a_wait_on_one_of_two_paths_is_believed_and_a_missing_one_is_not() -> No
     assert run([LD], meet(TensorState(), run([MMA])[0]))[1][0].rule.name == "tcgen05-commit"
 
 
-def test_a_commit_on_one_of_two_paths_is_believed_until_the_next_operation() -> None:
+def test_a_commit_on_one_of_two_paths_leaves_open_what_is_read_behind_them() -> None:
     either = meet(run([MMA])[0], run([MMA, *DONE])[0])
     assert not run([LD], either)[1]
-    assert run([MMA, LD], either)[1][0].rule.name == "tcgen05-commit"
+    assert [one.property for one in doubts(either, LD)] == ["order"]
+    known = Issue("mma", cells=Cells("t", 0, 64))
+    again = run([known], run([known, *DONE])[0])[0]
+    assert run([Load((), cells=Cells("t", 32, 8))], again)[1][0].rule.name == "tcgen05-commit"
+
+
+ONE, TWO = (Issue("mma", cells=Cells("t", column, 64)) for column in (0, 64))
+READ_ONE, READ_TWO = (Load((), cells=Cells("t", column, 64)) for column in (0, 64))
+
+
+def test_a_commit_covers_all_that_was_issued_before_it() -> None:
+    pipeline = [ONE, TensorCommit("&empty+0"), TWO, TensorCommit("&full+0"), BarrierWait("&full+0"), FenceAfter()]
+    assert not run([*pipeline, READ_ONE, READ_TWO])[1]
+    first = [one if one != BarrierWait("&full+0") else BarrierWait("&empty+0") for one in pipeline]
+    assert [one.rule.name for one in run([*first, READ_ONE])[1]] == []
+    assert [one.rule.name for one in run([*first, READ_TWO])[1]] == ["tcgen05-wait"]
+
+
+def test_a_wait_for_what_may_be_the_mbarrier_is_open() -> None:
+    state = run([ONE, TensorCommit("%r1+0"), BarrierWait("%r2+0"), FenceAfter()])[0]
+    assert not run([READ_ONE], state)[1] and len(doubts(state, READ_ONE)) == 1
+
+
+def test_accumulators_that_share_columns_at_other_lanes_are_apart() -> None:
+    low, high = (Cells("t", 0, 64, lanes_of(lane, 16)) for lane in (0, 16))
+    state = run([Issue("mma", cells=low), *DONE, Issue("mma", cells=high)])[0]
+    assert not run([Load((), cells=low)], state)[1]
+    assert run([Load((), cells=high)], state)[1][0].rule.name == "tcgen05-commit"
+
+
+def test_only_a_relaxed_wait_needs_the_fence() -> None:
+    for relaxed, rule in ((True, "tcgen05-fence-relaxed"), (False, "tcgen05-fence-after")):
+        told = run([ONE, TensorCommit("b"), BarrierWait("b", relaxed=relaxed), READ_ONE])[1]
+        assert [one.rule.name for one in told] == [rule]
+
+
+def test_what_is_at_work_must_not_lose_its_memory() -> None:
+    assert run([Alloc(64), ONE, TensorCommit("b"), Dealloc(64)])[1][0].rule.name == "tcgen05-dealloc-early"
+    assert run([Alloc(64), Load(("r0",)), Dealloc(64)])[1][0].rule.name == "tcgen05-dealloc-early"
+    assert not run([Alloc(64), ONE, TensorCommit("b"), BarrierWait("b"), FenceAfter(), Dealloc(64)])[1]
+    assert not run([Alloc(64), ONE, TensorCommit("b"), Meeting(), Dealloc(64)])[1]  # another thread may have waited
+    assert run([Alloc(64), Dealloc(64), READ_ONE])[1][0].rule.name == "tcgen05-unallocated"
+
+
+def test_an_arrival_behind_a_load_that_nothing_waited_for_is_asked_about() -> None:
+    assert [one.rule.name for one in run([Load(("r0",)), Arrive()])[1]] == ["tcgen05-release"]
+    assert not run([Load(("r0",)), WaitLoad(), Arrive()])[1]

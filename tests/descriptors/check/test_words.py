@@ -7,7 +7,8 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
-from descriptors.check.kernel_words import START_FREE, SmemOperand, Step, advance_findings, distance, smem_findings
+from descriptors.check.k_steps import Step, advance_findings, distance
+from descriptors.check.kernel_words import START_FREE, SmemOperand, smem_findings
 from descriptors.check.known_bits import Known
 
 WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
@@ -54,7 +55,7 @@ def chain(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, str]]:
 
 def test_advances_of_whole_k_blocks_go_together() -> None:
     assert chain((0, 2, 4, 6), (0, 2, 4, 6)) == []
-    assert chain((0, 2, 4, 6, 512, 514), (0, 2, 4, 6, 1024, 1026)) == []  # the next row of atoms
+    assert chain((0, 2, 4, 6, 1024, 1026), (0, 2, 4, 6, 2048, 2050)) == []  # the next column of atoms, 128 rows of them
 
 
 def test_advances_that_do_not_are_told() -> None:
@@ -66,10 +67,10 @@ def test_advances_that_do_not_are_told() -> None:
 def test_quirk_an_advance_counted_in_bytes_is_sixteen_times_too_far() -> None:
     """Four K blocks of 32 bytes: 2 units of 16 bytes each; 32 units begin in the fourth row of another 8 rows."""
     assert chain((0, 2, 4, 6), (0, 2, 4, 6)) == []
-    assert chain((0, 32), (0, 32)) == [(1, "word-suspect"), (1, "word-suspect")]
+    assert chain((0, 32), (0, 32)) == [(1, "word-advance"), (1, "word-advance")]
     steps = [Step(i, (operand(by),)) for i, by in enumerate((0, 32, 64))]
-    (found,) = [found for _, _, found in advance_findings(steps)]
-    assert found == "found A moved by 512 bytes, to row 4 of a pattern of 8; the word counts in 16 bytes, 32 of them"
+    found = [found for _, _, found in advance_findings(steps)]
+    assert found[0] == "found A moved by 512 bytes, to row 4 of a pattern of 8, of lines that another instruction reads"
 
 
 def test_another_field_in_one_accumulation_is_told() -> None:

@@ -22,7 +22,7 @@ def on_a_terminal(*arguments: str) -> tuple[str, str]:
     command = [sys.executable, "-m", "descriptors", "atlas", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=ROOT) as running:
         os.close(theirs)
-        shown = b""
+        terminal = b""
         while True:
             try:
                 piece = os.read(ours, 4096)
@@ -30,23 +30,23 @@ def on_a_terminal(*arguments: str) -> tuple[str, str]:
                 break
             if not piece:
                 break
-            shown += piece
+            terminal += piece
         os.close(ours)
         out, _ = running.communicate(timeout=60)
     assert running.returncode == 0
-    return out, shown.decode()
+    return out, terminal.decode()
 
 
 def test_a_terminal_sees_a_bar_that_ends_full(tmp_path: Path) -> None:
-    out, shown = on_a_terminal(str(tmp_path / "rows.jsonl"), *ARGUMENTS)
+    out, printed = on_a_terminal(str(tmp_path / "rows.jsonl"), *ARGUMENTS)
     assert out.startswith("proved 32, refused 8; 0 skipped; ")
-    assert "atlas" in shown and "100%" in shown
+    assert "atlas" in printed and "100%" in printed
     assert out.count("\n") == 1 and "%" not in out
 
 
 def test_quiet_leaves_the_terminal_alone(tmp_path: Path) -> None:
-    out, shown = on_a_terminal(str(tmp_path / "rows.jsonl"), *ARGUMENTS, "--quiet")
-    assert (out[:6], shown) == ("proved", "")
+    out, printed = on_a_terminal(str(tmp_path / "rows.jsonl"), *ARGUMENTS, "--quiet")
+    assert (out[:6], printed) == ("proved", "")
 
 
 @pytest.mark.parametrize("options", [[], ["--quiet"]], ids=" ".join)
@@ -56,12 +56,14 @@ def test_a_file_sees_no_bar(options: list[str], tmp_path: Path) -> None:
     assert (done.stdout[:6], done.stderr) == ("proved", "")
 
 
-@pytest.mark.parametrize(("output", "found"), [("no/rows.jsonl", "No such file or directory"), ("a.jsonl", "Is a dir")])
+@pytest.mark.parametrize(
+    ("output", "reason"), [("no/rows.jsonl", "No such file or directory"), ("a.jsonl", "Is a dir")]
+)
 def test_an_output_that_cannot_be_opened_is_refused_with_what_it_must_be(
-    output: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    output: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.jsonl").mkdir()
     assert main(["atlas", str(tmp_path / output), *ARGUMENTS]) == 2
-    told = capsys.readouterr().err
-    wanted = f"descriptors: atlas: the output must be a file in a folder that is there, found {found}"
-    assert told.startswith(wanted) and told.count("\n") == 1
+    message = capsys.readouterr().err
+    refusal = f"descriptors: atlas: the output must be a file in a folder that is there, found {reason}"
+    assert message.startswith(refusal) and message.count("\n") == 1

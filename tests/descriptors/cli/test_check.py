@@ -23,7 +23,7 @@ def test_the_compiler_writes_the_derived_word(arch: str, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "told"),
+    ("answer", "status", "words"),
     [
         (WordAnswer("ok", OURS), 0, "the same word"),
         (WordAnswer("ok", OURS ^ 1 << 16), 0, "the same word, but for bits that change nothing: 0x4000404000000000"),
@@ -32,14 +32,14 @@ def test_the_compiler_writes_the_derived_word(arch: str, capsys: pytest.CaptureF
     ],
 )
 def test_the_line_and_the_status_are_those_of_the_answer(
-    answer: WordAnswer, status: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    answer: WordAnswer, status: int, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from descriptors.oracle import words as check
 
     monkeypatch.setattr(oracle, "available", lambda: True)
     monkeypatch.setattr(check, "descriptor_words", lambda _: [answer])
     assert main([*LINE, "--check"]) == status
-    assert told in capsys.readouterr().out.splitlines()[-1]
+    assert words in capsys.readouterr().out.splitlines()[-1]
     assert main([*LINE, "--check", "--json"]) == status
     record: dict[str, Any] = json.loads(capsys.readouterr().out)["check"]
     assert (record["agrees"], record["status"]) == (not status, answer.status)

@@ -36,9 +36,9 @@ LINES = {
 
 
 def of(name: str) -> click.Command:
-    found = command.get_command(GROUP, name)
-    assert found is not None
-    return found
+    subcommand = command.get_command(GROUP, name)
+    assert subcommand is not None
+    return subcommand
 
 
 def options(name: str) -> list[click.Option]:
@@ -58,8 +58,8 @@ def completed(name: str, option: str, begun: str = "", **params: str) -> list[st
     """What the shell is offered for the value of an option."""
     context = click.Context(of(name), info_name=name, parent=GROUP)
     context.params = {**params}
-    (found,) = (one for one in options(name) if one.opts[0] == option)
-    return [item.value for item in found.shell_complete(context, begun)]
+    (option_,) = (one for one in options(name) if one.opts[0] == option)
+    return [item.value for item in option_.shell_complete(context, begun)]
 
 
 @each(("name", "option"), [one for one in OPTIONS if one not in OTHERS])

@@ -23,33 +23,33 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def say(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     status = descriptors_main(["course", *arguments])
-    told = capsys.readouterr()
-    return status, (told.out + told.err).rstrip("\n")
+    captured = capsys.readouterr()
+    return status, (captured.out + captured.err).rstrip("\n")
 
 
 def test_the_list_has_every_lesson_and_says_where_progress_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    status, told = say(capsys)
+    status, printed = say(capsys)
     assert status == 0
-    assert all(f"{one.number:>2}  {one.title}" in told for one in lessons())
-    assert told.endswith("course.json")
+    assert all(f"{one.number:>2}  {one.title}" in printed for one in lessons())
+    assert printed.endswith("course.json")
 
 
 def test_every_lesson_is_shown_with_its_exercises_and_figure(capsys: pytest.CaptureFixture[str]) -> None:
     for lesson in lessons():
-        status, told = say(capsys, str(lesson.number))
+        status, printed = say(capsys, str(lesson.number))
         assert status == 0
-        assert f"{lesson.number}.4  " in told
+        assert f"{lesson.number}.4  " in printed
         figures = [figure(part.kind, part.text) for part in lesson.parts if part.kind in FIGURES]
-        assert all(one.text(width=110) in told for one in figures)
+        assert all(one.text(width=110) in printed for one in figures)
 
 
 def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureFixture[str]) -> None:
     (lesson,) = (one for one in lessons() if one.number == 5)
     exercise = lesson.exercises[0]
     assert say(capsys, "5.1")[1].endswith(f"start from: {exercise.starter}")
-    status, told = say(capsys, "5.1", "--solution")
-    assert (status, told.count("\n")) == (2, 0)
-    assert "after an attempt" in told
+    status, printed = say(capsys, "5.1", "--solution")
+    assert (status, printed.count("\n")) == (2, 0)
+    assert "after an attempt" in printed
     hints = [say(capsys, "5.1", "--hint")[1] for _ in range(4)]
     assert hints == [f"hint {min(k, 2) + 1} of 3: {exercise.hints[min(k, 2)]}" for k in range(4)]
     wrong = "your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)"
@@ -60,10 +60,10 @@ def test_an_exercise_from_the_first_look_to_the_solution(capsys: pytest.CaptureF
 
 
 def test_the_card_is_told_in_lines_of_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    status, told = say(capsys, "card")
+    status, printed = say(capsys, "card")
     assert status == 0
-    assert "zipped_divide((8,8):(8,1), (4,2))      ((4,2),(2,4)):((8,1),(32,2))" in told
-    assert max(map(len, told.splitlines())) <= 160
+    assert "zipped_divide((8,8):(8,1), (4,2))      ((4,2),(2,4)):((8,1),(32,2))" in printed
+    assert max(map(len, printed.splitlines())) <= 160
 
 
 def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
@@ -74,14 +74,14 @@ def test_what_was_solved_is_handed_in_and_read_by_the_teacher(
         assert say(capsys, where, lessons()[int(number)].exercises[int(k) - 1].solution) == (0, "right")
     status, line = say(capsys, "--hand-in", "Ada 4711")
     total = sum(len(one.exercises) for one in lessons())
-    told = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
-    assert say(capsys, "--verify", line) == (status, told) == (0, told)
+    summary = f"Ada 4711: 3 of {total} solved: 1.1-2 5.1"
+    assert say(capsys, "--verify", line) == (status, summary) == (0, summary)
     slip = line.replace("4711", "4712")
     wrong = f"course: a line must have the checksum of its name and exercises, found {line[-9:]}; {slip}"
     assert say(capsys, "--verify", slip) == (1, wrong)
     monkeypatch.setattr("sys.stdin", StringIO(f"{line}\n\n{slip}\nnone\n"))
     status, all_of_them = say(capsys, "--verify", "-")
-    assert (status, all_of_them.splitlines()[:2]) == (1, [told, wrong])
+    assert (status, all_of_them.splitlines()[:2]) == (1, [summary, wrong])
     assert "a line must read as layoutalg-1; NAME; EXERCISES; CHECKSUM, found 'none'" in all_of_them
     strange = str(Receipt("Ada", ("99.1",)))
     assert say(capsys, "--verify", strange) == (
@@ -98,15 +98,15 @@ def test_an_untouched_starter_is_no_attempt(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize("where", ["99", "x", "5.9", "5.x", "5.1.1", "", "-1"])
 def test_a_lesson_that_is_not_there_is_one_line_and_status_2(where: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, told = say(capsys, where)
-    assert (status, told.count("\n")) == (2, 0)
+    status, printed = say(capsys, where)
+    assert (status, printed.count("\n")) == (2, 0)
 
 
 def test_a_file_of_progress_that_is_broken_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "layoutalg").mkdir()
     (tmp_path / "layoutalg" / "course.json").write_text("broken", encoding="utf-8")
-    status, told = say(capsys, "5.1", "2:1")
-    assert (status, told.count("\n")) == (2, 0)
+    status, printed = say(capsys, "5.1", "2:1")
+    assert (status, printed.count("\n")) == (2, 0)
 
 
 def test_layoutalg_course_is_the_same_command_by_its_entry_point(
@@ -128,5 +128,5 @@ def test_layoutalg_course_is_the_same_command_by_its_entry_point(
 def test_what_goes_with_an_exercise_alone_is_refused_elsewhere(
     line: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, told = say(capsys, *line)
-    assert status == 2 and told.count("\n") == 0 and "with an exercise, as 5.1, found" in told
+    status, printed = say(capsys, *line)
+    assert status == 2 and printed.count("\n") == 0 and "with an exercise, as 5.1, found" in printed

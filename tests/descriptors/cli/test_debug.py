@@ -24,18 +24,18 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) ->
     """The standard output of a command that ends as expected."""
     capsys.readouterr()
     assert main(arguments) == status
-    told = capsys.readouterr()
-    assert told.err == "" or status == 2
-    return told.out if status != 2 else told.err
+    captured = capsys.readouterr()
+    assert captured.err == "" or status == 2
+    return captured.out if status != 2 else captured.err
 
 
 def test_every_command_is_registered_and_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     for command in words.commands:
         assert command.name is not None
         assert COMMANDS[command.name][0] == "descriptors.cli.words"
-        told = run(capsys, command.name, "--help")
-        assert f"descriptors {command.name} " in told
-        assert "--json" in told
+        printed = run(capsys, command.name, "--help")
+        assert f"descriptors {command.name} " in printed
+        assert "--json" in printed
 
 
 def test_the_examples_of_the_help_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,9 +53,9 @@ def test_the_examples_of_the_help_run(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_decode_tells_every_field_and_its_json_holds_them(capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "decode", GOLDEN, *BF16_K)
-    assert told.splitlines()[0] == f"{GOLDEN}: sm100 shared-memory descriptor of an operand: bf16 K-major"
-    assert "swizzle              [61,64)        128B         code 2" in told
+    printed = run(capsys, "decode", GOLDEN, *BF16_K)
+    assert printed.splitlines()[0] == f"{GOLDEN}: sm100 shared-memory descriptor of an operand: bf16 K-major"
+    assert "swizzle              [61,64)        128B         code 2" in printed
     record = json.loads(run(capsys, "decode", "0x0010000002001000", "--arch", "sm90", "--json"))
     assert record["fields"] == {
         "start_address": 65536,
@@ -74,14 +74,14 @@ def test_a_word_may_be_decimal_or_hexadecimal(capsys: pytest.CaptureFixture[str]
 
 
 def test_read_shows_the_address_of_every_16_bytes(capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "read", GOLDEN, *BF16_K, "--shape", "16x16").splitlines()
-    assert told[0] == "read model: documented, not measured on a Blackwell GPU"
-    assert told[1].split() == ["mn", "\\", "k", "0", "8"]
-    assert told[2].split() == ["0", "0x0", "0x10"]
-    assert told[3].split() == ["1", "0x90", "0x80"]
-    assert told[-2] == "a cell is the byte address of 16 bytes, 8 elements along k"
-    assert told[-1] == "note: sm100 is assumed, by the version bits [46,49) of the word, 1"
-    assert len(told) == 2 + 16 + 2
+    printed = run(capsys, "read", GOLDEN, *BF16_K, "--shape", "16x16").splitlines()
+    assert printed[0] == "read model: documented, not measured on a Blackwell GPU"
+    assert printed[1].split() == ["mn", "\\", "k", "0", "8"]
+    assert printed[2].split() == ["0", "0x0", "0x10"]
+    assert printed[3].split() == ["1", "0x90", "0x80"]
+    assert printed[-2] == "a cell is the byte address of 16 bytes, 8 elements along k"
+    assert printed[-1] == "note: sm100 is assumed, by the version bits [46,49) of the word, 1"
+    assert len(printed) == 2 + 16 + 2
     along_mn = run(capsys, "read", "0x8000002001000000", "--arch", "sm90", "--dtype", "f16", "--major", "MN",
                    "--shape", "64x16").splitlines()  # fmt: skip
     assert along_mn[0] == "read model: measured on a Hopper GPU"
@@ -91,9 +91,9 @@ def test_read_shows_the_address_of_every_16_bytes(capsys: pytest.CaptureFixture[
 
 def test_read_leaves_rows_and_columns_out_unless_it_is_asked_for_all(capsys: pytest.CaptureFixture[str]) -> None:
     options = [GOLDEN, *BF16_K, "--shape", "64x256"]
-    told = run(capsys, "read", *options)
-    assert "32 more rows and 16 more columns: --all shows them" in told
-    assert len(run(capsys, "read", *options, "--all").splitlines()) == len(told.splitlines()) + 32 - 1
+    printed = run(capsys, "read", *options)
+    assert "32 more rows and 16 more columns: --all shows them" in printed
+    assert len(run(capsys, "read", *options, "--all").splitlines()) == len(printed.splitlines()) + 32 - 1
 
 
 def test_the_json_of_read_holds_every_address(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,9 +109,9 @@ def test_the_json_of_read_holds_every_address(capsys: pytest.CaptureFixture[str]
 def test_diff_ends_with_0_for_the_same_and_1_for_different(capsys: pytest.CaptureFixture[str]) -> None:
     options = [SW128, "--arch", "sm90", *BF16_K]
     assert run(capsys, "diff", "0x4000004000010000", *options).startswith("same: ")
-    told = run(capsys, "diff", "0x4000002000010000", *options, status=1)
-    assert told.splitlines()[0] == "different: 896 of 1024 elements are read from elsewhere"
-    assert "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024" in told
+    printed = run(capsys, "diff", "0x4000002000010000", *options, status=1)
+    assert printed.splitlines()[0] == "different: 896 of 1024 elements are read from elsewhere"
+    assert "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024" in printed
     record = json.loads(run(capsys, "diff", "0x4000002000010000", *options, "--json", status=1))
     assert (record["same"], record["differing"], record["right_word"]) == (False, 896, "0x4000004000010000")
     assert record["changes"] == [{"field": "stride_byte_offset", "found": 512, "right": 1024}]
@@ -127,10 +127,10 @@ def test_diff_finds_the_subtile_of_a_tile_at_an_address(capsys: pytest.CaptureFi
 
 
 def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--arch", "sm90").splitlines()
-    assert told[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
-    assert len(told) == 10
-    assert all(": no; " in line for line in told[1:])
+    printed = run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--arch", "sm90").splitlines()
+    assert printed[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
+    assert len(printed) == 10
+    assert all(": no; " in line for line in printed[1:])
     records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))["candidates"]
     assert [record["fits"] for record in records] == [True] + [False] * 9
     assert (records[0]["layout"], records[0]["word"]) == (SW128, GOLDEN)
@@ -171,10 +171,10 @@ def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    told = run(capsys, *arguments, status=2)
-    assert told.startswith("descriptors: ")
-    assert told.count("\n") == 1
-    assert len(told) < 600
+    printed = run(capsys, *arguments, status=2)
+    assert printed.startswith("descriptors: ")
+    assert printed.count("\n") == 1
+    assert len(printed) < 600
 
 
 layouts = st.one_of(
@@ -208,10 +208,10 @@ def test_whatever_is_asked_the_answer_is_an_answer_or_one_line(
     ):
         capsys.readouterr()
         status = main(arguments)
-        told = capsys.readouterr()
-        assert status in statuses, told
-        assert told.err.count("\n") == (status == 2)
-        assert bool(told.out) is (status != 2)
+        captured = capsys.readouterr()
+        assert status in statuses, captured
+        assert captured.err.count("\n") == (status == 2)
+        assert bool(captured.out) is (status != 2)
 
 
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
@@ -228,8 +228,8 @@ def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
         ["candidates", "--dtype", "bf16", "--arch", "sm90", "--json"],
     ):
         by_tile = [*tile, *([] if "--major" in command else ["--major", major])]
-        told = run(capsys, *command, *by_tile)
-        assert told == run(capsys, *command, *layout, "--shape", "64x16")
+        printed = run(capsys, *command, *by_tile)
+        assert printed == run(capsys, *command, *layout, "--shape", "64x16")
     operand = run(capsys, "match", "--dtype", "bf16", "--major", major, *tile)
     assert f"SBO        {d.descriptor.stride_byte_offset} bytes" in operand
     read = run(capsys, "read", *reads, *tile)
@@ -257,8 +257,8 @@ def test_a_tile_is_asked_about_whole_and_instead_of_a_layout(
 def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
     met = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "stride_byte_offset=0x400")
     assert met.splitlines()[-2:] == ["as expected: swizzle 128B", "as expected: stride_byte_offset 1024"]
-    told = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "swizzle=64B", status=1)
-    assert told.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
+    printed = run(capsys, "decode", GOLDEN, "--arch", "sm100", "--expect", "128B", "--expect", "swizzle=64B", status=1)
+    assert printed.splitlines()[-1] == "not as expected: swizzle must be 64B, is 128B"
     record = json.loads(run(capsys, "decode", GOLDEN, "--expect", "stride_byte_offset=512", "--json", status=1))
     assert record["expected"] == [{"field": "stride_byte_offset", "expected": 512, "found": 1024, "met": False}]
     assert "expected" not in json.loads(run(capsys, "decode", GOLDEN, "--json"))

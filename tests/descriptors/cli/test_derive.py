@@ -25,8 +25,8 @@ def changed(option: str, value: str) -> list[str]:
 
 def test_derive_tells_every_step_the_fields_the_word_and_the_advance_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", *ARGUMENTS]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
+    captured = capsys.readouterr()
+    assert captured.err == ""
     for line in (
         "smem_tile    S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))",
         "partitioned  S<3,3,3> o 0 o ((64,16),(2,(4,2))):((64,1),(4096,(16,8192)))",
@@ -37,10 +37,10 @@ def test_derive_tells_every_step_the_fields_the_word_and_the_advance_table(capsy
         "0     0    32    64    96  16384  16416  16448  16480",
         "1  8192  8224  8256  8288  24576  24608  24640  24672",
     ):
-        assert line in told.out
-    assert re.search(r"stride_byte_offset +\[32,46\) +1024 bytes +64 x 16 bytes", told.out)
-    assert not re.search(r"[^\x20-\x7e\n]", told.out)  # plain text: no colours, no box-drawing characters
-    assert not [line for line in told.out.splitlines() if line.rstrip() != line or len(line) > 150]
+        assert line in captured.out
+    assert re.search(r"stride_byte_offset +\[32,46\) +1024 bytes +64 x 16 bytes", captured.out)
+    assert not re.search(r"[^\x20-\x7e\n]", captured.out)  # plain text: no colours, no box-drawing characters
+    assert not [line for line in captured.out.splitlines() if line.rstrip() != line or len(line) > 150]
 
 
 def test_the_json_record_holds_every_step(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,11 +108,11 @@ def test_a_mistake_is_one_line_on_standard_error_and_status_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("descriptors: ")
-    assert told.err.count("\n") == 1
-    assert len(told.err) < 500
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("descriptors: ")
+    assert captured.err.count("\n") == 1
+    assert len(captured.err) < 500
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["derive", "--help"]])
@@ -131,10 +131,15 @@ def test_help_is_given_with_an_example(arguments: list[str], capsys: pytest.Capt
     ],
 )
 def test_the_shell_can_complete_names(words: str, offered: str) -> None:
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DESCRIPTORS_COMPLETE": "bash_complete"}
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DESCRIPTORS_COMPLETE": "bash_complete"}
     code = "import sys; from descriptors.cli import main; sys.exit(main())"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**os.environ, **asked}, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        check=False,
     )
     assert f"plain,{offered}" in done.stdout.split()
 
@@ -170,8 +175,8 @@ def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str
     assert main(["derive", *ARGUMENTS, "--no-verify"]) == 0
     assert "proved" not in capsys.readouterr().out
     assert main(["derive", *ARGUMENTS, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["proof"]
-    assert (told["elements"], told["family"], told["base_multiple"]) == (16384, ["64*m", "64*k"], 1024)
+    proof = json.loads(capsys.readouterr().out)["proof"]
+    assert (proof["elements"], proof["family"], proof["base_multiple"]) == (16384, ["64*m", "64*k"], 1024)
 
 
 @pytest.mark.parametrize(
@@ -203,9 +208,9 @@ def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str
 )
 def test_every_way_to_say_what_is_read(options: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", "--dtype", "bf16", *options]) == 0
-    told = capsys.readouterr()
-    assert words in told.out
-    assert told.err == ""
+    captured = capsys.readouterr()
+    assert words in captured.out
+    assert captured.err == ""
 
 
 @each(
@@ -234,19 +239,19 @@ def test_every_way_to_say_what_is_read(options: list[str], words: str, capsys: p
 )
 def test_a_wrong_description_is_one_line_and_status_2(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", "--dtype", "bf16", *options]) == 2
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     if "--json" in options:
-        assert (set(json.loads(told.out)), told.err) == ({"schema", "error"}, "")
+        assert (set(json.loads(captured.out)), captured.err) == ({"schema", "error"}, "")
         return
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert told.err.startswith("descriptors: ")
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("descriptors: ")
 
 
 def test_match_tells_the_form_or_the_mode_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B"]) == 0
-    told = capsys.readouterr().out
-    assert "LBO        16 bytes  (changes nothing)" in told
-    assert "canonical  ((8,8),(1,2)):((8,64),(0,1))" in told
+    printed = capsys.readouterr().out
+    assert "LBO        16 bytes  (changes nothing)" in printed
+    assert "canonical  ((8,8),(1,2)):((8,64),(0,1))" in printed
     assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "128B", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stride_byte_offset"] == 1024
     assert main(["match", "(64,16):(64,1)", "--dtype", "bf16", "--swizzle", "64B"]) == 2
@@ -272,21 +277,21 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
 
 
 @each("answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
-@each("proved", [[], ["--no-verify"]], ids=" ".join)
+@each("proof_options", [[], ["--no-verify"]], ids=" ".join)
 @each(
     ("base", "reason"),
     [("8", "must be a multiple of 128 bytes, found 8"), ("0x40000", ", found 262144")],
 )
 def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
-    base: str, reason: str, proved: list[str], answer: list[str], capsys: pytest.CaptureFixture[str]
+    base: str, reason: str, proof_options: list[str], answer: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["derive", *ARGUMENTS, "--base", base, *proved, *answer]) == 2
-    told = capsys.readouterr()
+    assert main(["derive", *ARGUMENTS, "--base", base, *proof_options, *answer]) == 2
+    captured = capsys.readouterr()
     if answer == ["--json"]:
-        assert reason in json.loads(told.out)["error"]["message"] and told.err == ""
+        assert reason in json.loads(captured.out)["error"]["message"] and captured.err == ""
         return
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert reason in told.err
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert reason in captured.err
 
 
 def test_a_missing_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,13 +19,13 @@ LARGE = [*TILE[:6], *"--tile 8192x8192 --mma 64x16 --capacity none".split()]
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_told_written_and_recorded(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["draw", kind, *TILE]) == 0
-    told = capsys.readouterr().out
-    assert "\x1b" not in told
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
     for suffix in ("svg", "tex", "txt", "html"):
         assert main(["draw", kind, *TILE, "-o", str(tmp_path / f"a.{suffix}")]) == 0
         assert capsys.readouterr().out == f"wrote {tmp_path / f'a.{suffix}'}\n"
     assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg ")
-    assert (tmp_path / "a.txt").read_text(encoding="utf-8").splitlines()[0][:20] == told.splitlines()[0][:20]
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8").splitlines()[0][:20] == printed.splitlines()[0][:20]
     assert main(["draw", kind, *TILE, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["kind"] == kind
 
@@ -104,11 +104,11 @@ def test_bad_input_is_one_line_and_writes_nothing(
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    taken = tmp_path / "taken"
-    taken.write_text("a file")
-    assert main(["draw", "all", *TILE, "-o", str(taken)]) == 2
+    occupied = tmp_path / "taken"
+    occupied.write_text("a file")
+    assert main(["draw", "all", *TILE, "-o", str(occupied)]) == 2
     assert "must be a folder that can be made" in capsys.readouterr().err
-    assert taken.read_text() == "a file"
+    assert occupied.read_text() == "a file"
 
 
 def test_what_cannot_be_drawn_leaves_the_file_that_was_there(tmp_path: Path) -> None:

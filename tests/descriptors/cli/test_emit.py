@@ -34,9 +34,9 @@ def words_of(name: str) -> list[int]:
 
 def written(language: str, capsys: pytest.CaptureFixture[str], *operands: str) -> str:
     assert main(["emit", language, *SHARED, *operands]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
-    return told.out
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -109,8 +109,8 @@ def test_an_option_of_an_operand_goes_before_that_of_all(capsys: pytest.CaptureF
 )
 def test_a_refusal_names_the_operand(operands: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "cuda", *SHARED, *operands]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and said in told.err and told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and said in captured.err and captured.err.count("\n") == 1
 
 
 def test_a_name_goes_before_that_of_every_operand(capsys: pytest.CaptureFixture[str]) -> None:

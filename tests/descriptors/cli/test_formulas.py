@@ -42,10 +42,10 @@ def test_the_command_refuses_in_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*COMMAND, *arguments]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert message in shown.err
-    assert shown.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
 
 
 def test_a_format_needs_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:

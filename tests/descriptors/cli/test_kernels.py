@@ -65,7 +65,7 @@ def test_remarks_can_be_left_out(file: Path, capsys: pytest.CaptureFixture[str])
     file.write_text(kernels()["attention_64x64x64_sm100"])
     status, out, _ = run(capsys, "check", str(file), "--errors")
     assert status == 0 and not [line for line in out.splitlines() if " fix: " in line]
-    assert len(run(capsys, "check", str(file))[1].splitlines()) > 10
+    assert len(run(capsys, "check", str(file))[1].splitlines()) > 3
 
 
 def test_levels_and_rules_are_asked_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,18 +84,14 @@ def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str])
     assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
 
 
-def test_findings_that_say_the_same_are_told_once_and_others_of_a_rule_three_times(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(kernels()["attention_128x128x128_sm100"])
+def test_findings_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waits = "tcgen05.wait::ld.sync.aligned; " * 6  # in a branch that one thread takes
+    body = f"elect.sync _|p, -1; @!p bra L; {waits} L: ret;"
+    file.write_text(f".version 8.8\n.target sm_100a\n.entry k() .reqntid 32 {{ {body} }}\n".replace("; ", ";\n"))
     short, whole = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--all",)))
-    many = whole.count("[tcgen05-fence-after]")
-    assert many > 4 and short.count("[tcgen05-fence-after]") == 1
+    many = whole.count("[tcgen05-aligned]")
+    assert many > 4 and short.count("[tcgen05-aligned]") == 1
     assert f"; {many} times, lines " in short
-    other = "".join(f"wgmma.wait_group.sync.aligned {n};\n" for n in range(8, 20))
-    file.write_text(HEAD + other + "ret;\n}\n")
-    short = run(capsys, "check", str(file))[1]
-    assert short.count("[form-immediate]") == 4 and ": 9 more, lines 7..15 (--all) [form-immediate]" in short
 
 
 def test_a_terminal_is_shown_colours_and_nothing_else(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,13 +106,13 @@ def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> No
     status, out, _ = run(capsys, "explain", str(file))
     assert status == 0
     assert "64x128x16, together 64x128x64" in out and "at most 2 groups in flight" in out
-    told = json.loads(run(capsys, "explain", str(file), "--json")[1])
-    assert told["kernels"][0]["accumulations"][0]["shape"] == [64, 128, 16]
+    record = json.loads(run(capsys, "explain", str(file), "--json")[1])
+    assert record["kernels"][0]["accumulations"][0]["shape"] == [64, 128, 16]
 
 
 @pytest.mark.parametrize("command", ["check", "explain"])
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "words"),
     [
         (b"\xff\xfe\x00", "found bytes that are no text"),
         (b"\x7fELF\x02\x01\x01", "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"),
@@ -127,12 +123,12 @@ def test_the_story_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_what_is_no_ptx_is_refused_in_one_line(
-    command: str, content: bytes, told: str, file: Path, capsys: pytest.CaptureFixture[str]
+    command: str, content: bytes, words: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_bytes(content)
     status, out, err = run(capsys, command, str(file))
     assert status == 2 and not out
-    assert told in err and len(err.splitlines()) == 1
+    assert words in err and len(err.splitlines()) == 1
 
 
 def test_a_file_that_is_not_there_and_one_that_does_not_compile(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,7 +147,7 @@ def fake_nvcc(folder: Path, body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "told"),
+    ("body", "status", "words"),
     [
         (
             "echo 'k.cu(3): warning #1: odd' >&2; echo 'k.cu(7): error: no such name' >&2; exit 2",
@@ -164,7 +160,7 @@ def fake_nvcc(folder: Path, body: str) -> None:
     ],
 )
 def test_what_a_compiler_says_is_told_in_one_line(
-    body: str | None, status: int, told: str, file: Path, capsys: pytest.CaptureFixture[str],
+    body: str | None, status: int, words: str, file: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     source = file.with_suffix(".cu")
@@ -172,8 +168,8 @@ def test_what_a_compiler_says_is_told_in_one_line(
     if body is not None:
         fake_nvcc(file.parent, body)
     monkeypatch.setenv("PATH", f"{file.parent}:/bin" if body is not None else str(file.parent))
-    found, out, err = run(capsys, "check", str(source))
-    assert (found, out) == (status, "") and told in err and len(err.splitlines()) == 1
+    exit_status, out, err = run(capsys, "check", str(source))
+    assert (exit_status, out) == (status, "") and words in err and len(err.splitlines()) == 1
 
 
 def test_a_compiler_is_given_the_target_and_the_folders_of_headers(
@@ -185,8 +181,8 @@ def test_a_compiler_is_given_the_target_and_the_folders_of_headers(
     fake_nvcc(file.parent, f'{lines}; echo "$*" > {file.parent}/asked')
     monkeypatch.setenv("PATH", f"{file.parent}:/bin")
     assert run(capsys, "check", str(source), "--gpu-arch", "sm_100a", "-I", "a", "-I", "b")[0] == 0
-    asked = (file.parent / "asked").read_text().split()
-    assert "-arch=sm_100a" in asked and [one for one in asked if one.startswith("-I")] == ["-Ia", "-Ib"]
+    arguments = (file.parent / "asked").read_text().split()
+    assert "-arch=sm_100a" in arguments and [one for one in arguments if one.startswith("-I")] == ["-Ia", "-Ib"]
 
 
 def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

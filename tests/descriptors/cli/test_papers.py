@@ -19,21 +19,21 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def say(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     status = main(["course", *arguments])
-    told = capsys.readouterr()
-    return status, (told.out + told.err).rstrip("\n")
+    captured = capsys.readouterr()
+    return status, (captured.out + captured.err).rstrip("\n")
 
 
 def test_the_papers_are_listed_and_shown_without_a_key(capsys: pytest.CaptureFixture[str]) -> None:
-    status, told = say(capsys, "papers")
-    assert status == 0 and [line.split()[0] for line in told.splitlines()] == list(FORMS)
+    status, printed = say(capsys, "papers")
+    assert status == 0 and [line.split()[0] for line in printed.splitlines()] == list(FORMS)
     assert json.loads(say(capsys, "papers", "--json")[1]) == {"papers": list(FORMS)}
     one = paper("quiz1", "17")
-    status, told = say(capsys, "quiz1", "--seed", "17")
+    status, printed = say(capsys, "quiz1", "--seed", "17")
     assert status == 0
-    assert all(item.exercise.ask in told and item.exercise.why not in told for item in one.items)
-    shown = json.loads(say(capsys, "quiz1", "--seed", "17", "--json")[1])
-    assert [item["ask"] for item in shown["items"]] == [item.exercise.ask for item in one.items]
-    assert "key" not in json.dumps(shown)
+    assert all(item.exercise.ask in printed and item.exercise.why not in printed for item in one.items)
+    printed = json.loads(say(capsys, "quiz1", "--seed", "17", "--json")[1])
+    assert [item["ask"] for item in printed["items"]] == [item.exercise.ask for item in one.items]
+    assert "key" not in json.dumps(printed)
     assert "key: " in say(capsys, "cards", "--seed", "1")[1]
 
 
@@ -54,20 +54,20 @@ def test_an_item_from_the_first_look_to_the_solution(capsys: pytest.CaptureFixtu
 
 def test_a_file_and_a_folder_are_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "ada.txt").write_text("name Ada\npretest.1 2\nposttest.1 16\n", encoding="utf-8")
-    status, told = say(capsys, "--grade", str(tmp_path / "ada.txt"))
+    status, printed = say(capsys, "--grade", str(tmp_path / "ada.txt"))
     assert status == 1
-    assert told.splitlines()[0] == "Ada: pretest 0 of 8"
-    assert "perhaps: the rightmost mode is counted first, as in C" in told
+    assert printed.splitlines()[0] == "Ada: pretest 0 of 8"
+    assert "perhaps: the rightmost mode is counted first, as in C" in printed
     (tmp_path / "bob.txt").write_text("pretest.1 2\nposttest.1 2\n", encoding="utf-8")
-    status, told = say(capsys, "--grade", str(tmp_path))
+    status, printed = say(capsys, "--grade", str(tmp_path))
     assert status == 1
-    assert "leftmost first           0 ->   1 of 2  gain 0.5" in told
-    found = json.loads(say(capsys, "--grade", str(tmp_path), "--json")[1])
-    assert [one["name"] for one in found["students"]] == ["Ada", "bob"]
+    assert "leftmost first           0 ->   1 of 2  gain 0.5" in printed
+    printed = json.loads(say(capsys, "--grade", str(tmp_path), "--json")[1])
+    assert [one["name"] for one in printed["students"]] == ["Ada", "bob"]
     keys = [f"lab1.{k} {item.exercise.solution}" for k, item in enumerate(paper("lab1", 5).items, 1)]
     (tmp_path / "eve.txt").write_text("\n".join(keys), encoding="utf-8")
-    status, told = say(capsys, "--grade", str(tmp_path / "eve.txt"), "--seed", "5")
-    assert (status, told.splitlines()[0]) == (0, "eve: lab1 10 of 10, passed")
+    status, printed = say(capsys, "--grade", str(tmp_path / "eve.txt"), "--seed", "5")
+    assert (status, printed.splitlines()[0]) == (0, "eve: lab1 10 of 10, passed")
 
 
 @each(
@@ -88,5 +88,5 @@ def test_a_file_and_a_folder_are_marked(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    status, told = say(capsys, *arguments)
-    assert (status, told.count("\n")) == (2, 0)
+    status, printed = say(capsys, *arguments)
+    assert (status, printed.count("\n")) == (2, 0)

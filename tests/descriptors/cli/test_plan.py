@@ -13,8 +13,8 @@ HOPPER = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-majo
 
 def test_a_plan_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(HOPPER.split()) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
+    captured = capsys.readouterr()
+    assert captured.err == ""
     for line in (
         "%b_desc, %p, 1, 1, 0, 1;",
         "0, 2, 4, 6 for K block 0 to 3",
@@ -27,16 +27,16 @@ def test_a_plan_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
         "mbarrier.arrive.expect_tx full[s], 32768",
         "proved: 128x128x64 product, 4 stages, 16384 accumulators (models: measured on a Hopper GPU)",
     ):
-        assert line in told.out
-    assert told.out.isascii()
-    assert not [line for line in told.out.splitlines() if line.rstrip() != line or len(line) > 150]
+        assert line in captured.out
+    assert captured.out.isascii()
+    assert not [line for line in captured.out.splitlines() if line.rstrip() != line or len(line) > 150]
 
 
 def test_a_plan_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["operands"]["B"]["word"] == "0x4000004002001000"
-    assert found["instruction"]["ptx"].count("%d") == 64 and found["proof"]["ok"] is True
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["operands"]["B"]["word"] == "0x4000004002001000"
+    assert printed["instruction"]["ptx"].count("%d") == 64 and printed["proof"]["ok"] is True
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_a_plan_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_bad_input_is_one_line_and_status_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1

@@ -23,7 +23,7 @@ def run(*arguments: str) -> object:
     return COMMAND.main([*arguments], standalone_mode=False)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+def table(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
     assert run(*arguments) == status
     output = capsys.readouterr()
     assert output.err == ""
@@ -31,18 +31,18 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 
 
 def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
-    out = told(capsys, *ARGUMENTS)
-    found = search(tile=(128, 64), dtype="bf16", mma=(64, 16))
+    out = table(capsys, *ARGUMENTS)
+    findings = search(tile=(128, 64), dtype="bf16", mma=(64, 16))
     lines = out.splitlines()
     assert lines[0] == ("bf16 tile 128x64, 1 stage, mma 64x16, sm100, producer tma, 232448 bytes of shared memory")
-    rows = [line.split() for line in lines[3 : 3 + len(found)]]
+    rows = [line.split() for line in lines[3 : 3 + len(findings)]]
     assert lines[2].split()[:6] == ["#", "major", "swizzle", "order", "boxes", "wavefronts"]
-    for i, (row, one) in enumerate(zip(rows, found, strict=True), 1):
+    for i, (row, one) in enumerate(zip(rows, findings, strict=True), 1):
         order = "any" if len(one.orders) > 1 else f"{one.order[0]},{one.order[1]}"
         assert row[:6] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes), str(one.wavefronts)]
         assert row[-1] == f"{one.word:#018x}" and row[-3:-1] == ["yes", "no"]
-    asked = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).asked
-    assert derive_command(found[0], asked) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
+    request = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).asked
+    assert derive_command(findings[0], request) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
     assert all(meaning in out for meaning in COLUMNS.values())
     assert out.isascii() and "\x1b" not in out
     assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
@@ -50,7 +50,7 @@ def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.Capt
 
 def test_refusals_come_last_and_short_and_all_shows_them_whole(capsys: pytest.CaptureFixture[str]) -> None:
     tf32 = ["--tile", "64x32", "--dtype", "tf32", "--mma", "64x8"]
-    short, whole = told(capsys, *tf32), told(capsys, *tf32, "--all")
+    short, whole = table(capsys, *tf32), table(capsys, *tf32, "--all")
     assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." in short
     assert "more (--all)" not in whole and "..." not in whole.partition("refused")[2]
     assert whole.count("legality: swizzle must be 128B_BASE32B") == 4
@@ -58,45 +58,45 @@ def test_refusals_come_last_and_short_and_all_shows_them_whole(capsys: pytest.Ca
 
 
 def test_top_shows_the_best_and_says_how_many_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    out = told(capsys, *ARGUMENTS, "--top", "2")
+    out = table(capsys, *ARGUMENTS, "--top", "2")
     assert "the best 2 of 15" in out and "\n3 " not in out
-    best = json.loads(told(capsys, *ARGUMENTS, "--top", "2", "--json"))
+    best = json.loads(table(capsys, *ARGUMENTS, "--top", "2", "--json"))
     assert (len(best["findings"]), best["found"]) == (2, 15)
 
 
 def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    told_record = json.loads(told(capsys, *ARGUMENTS, "--stages", "4", "--producer", "rows", "--json"))
-    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=4, producer="rows")
-    assert told_record == {"schema": 1, **json.loads(json.dumps(record(found)))}
+    told_record = json.loads(table(capsys, *ARGUMENTS, "--stages", "4", "--producer", "rows", "--json"))
+    outcome = survey(tile=(128, 64), dtype="bf16", mma=(64, 16), stages=4, producer="rows")
+    assert told_record == {"schema": 1, **json.loads(json.dumps(record(outcome)))}
     assert told_record["sorted_by"] == list(KEYS["stores"]) and told_record["columns"] == dict(COLUMNS)
     assert told_record["request"]["stages"] == 4 and told_record["request"]["tile"] == [128, 64]
-    for entry, one in zip(told_record["findings"], found.findings, strict=True):
+    for entry, one in zip(told_record["findings"], outcome.findings, strict=True):
         assert {name: entry[name] for name in COLUMNS} == {name: getattr(one, name) for name in COLUMNS}
-        assert int(entry["word"], 16) == one.word and entry["command"] == derive_command(one, found.asked)
+        assert int(entry["word"], 16) == one.word and entry["command"] == derive_command(one, outcome.asked)
         assert entry["proved_elements"] == 128 * 64 and entry["proved_at"] == [0, 16384, 32768, 49152]
     assert {entry["swizzle"] for entry in told_record["refused"]} == {"128B_BASE32B"}
 
 
 def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    out = told(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns")
+    out = table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns")
     assert "no boxes: tma: " in out and "no stores: a plain store must move whole bytes" in out
     first = out.splitlines()[3].split()
     assert first[4:8] == ["-", "-", "-", "-"]
 
 
 def test_padding_is_offered_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    padded = json.loads(told(capsys, "--tile", "128x48", "--dtype", "bf16", "--mma", "64x16", "--pad", "--json"))
+    padded = json.loads(table(capsys, "--tile", "128x48", "--dtype", "bf16", "--mma", "64x16", "--pad", "--json"))
     assert {entry["padding_bytes"] for entry in padded["findings"]} == {0, 128 * 16 * 2}
     assert "--tile 128x64 " in next(one["command"] for one in padded["findings"] if one["padding_bytes"])
 
 
 def test_a_search_that_finds_nothing_says_so_and_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--tile", "128x64", "--dtype", "bf16", "--mma", "64x24"]
-    out = told(capsys, *arguments, status=1)
+    out = table(capsys, *arguments, status=1)
     assert "nothing found\n" in out and "more (--all)" not in out
     uneven = ["--tile", "96x48", "--dtype", "bf16", "--mma", "64x16"]
-    assert "nothing found; --pad would" in told(capsys, *uneven, status=1)
-    assert json.loads(told(capsys, *arguments, "--json", status=1))["findings"] == []
+    assert "nothing found; --pad would" in table(capsys, *uneven, status=1)
+    assert json.loads(table(capsys, *arguments, "--json", status=1))["findings"] == []
 
 
 @pytest.mark.parametrize(
@@ -127,20 +127,20 @@ def test_the_help_shows_commands_and_explains_the_producer() -> None:
 
 
 def test_json_has_the_box_of_the_tensor_copies_or_none(capsys: pytest.CaptureFixture[str]) -> None:
-    planned = json.loads(told(capsys, *ARGUMENTS, "--json"))["findings"]
-    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).findings
-    assert [entry["box"] for entry in planned] == [list(one.plan.box) for one in found if one.plan is not None]
+    planned = json.loads(table(capsys, *ARGUMENTS, "--json"))["findings"]
+    outcome = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).findings
+    assert [entry["box"] for entry in planned] == [list(one.plan.box) for one in outcome if one.plan is not None]
     assert planned[0]["box"] == [64, 128] and planned[0]["tma_refused"] is None
-    padded = json.loads(told(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--json"))["findings"]
+    padded = json.loads(table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--json"))["findings"]
     without = [entry for entry in padded if entry["boxes"] is None]
     assert without and all(entry["box"] is None and entry["tma_refused"].startswith("tma: ") for entry in without)
 
 
 def test_the_request_is_written_as_it_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
     typed = ["--mma", "64x16", "--dtype", "BF16", "--tile", "128x64", "--major", "mn"]
-    request = json.loads(told(capsys, *typed, "--json"))["request"]
+    request = json.loads(table(capsys, *typed, "--json"))["request"]
     assert list(request)[:4] == ["mma", "dtype", "tile", "major"]
     assert (request["dtype"], request["major"], request["smem"]) == ("BF16", "mn", 232448)
-    assert told(capsys, *typed).startswith("BF16 tile 128x64, 1 stage, mma 64x16, ")
+    assert table(capsys, *typed).startswith("BF16 tile 128x64, 1 stage, mma 64x16, ")
     data = record(survey(tile=(128, 64), dtype="BF16", mma=(64, 16), major="mn"))["request"]
     assert json.loads(json.dumps(data)) == request

@@ -24,8 +24,8 @@ def changed(option: str, value: str) -> list[str]:
 
 def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *TILE]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
+    captured = capsys.readouterr()
+    assert captured.err == ""
     for line in (
         "layout       S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))",
         "data type    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 (9)",
@@ -40,9 +40,9 @@ def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[st
         "     1  64   0          16384",
         "proved: 16384 elements in 2 boxes (copy model: measured on a Hopper GPU)",
     ):
-        assert line in told.out
-    assert told.out.isascii()
-    assert not [line for line in told.out.splitlines() if line.rstrip() != line or len(line) > 150]
+        assert line in captured.out
+    assert captured.out.isascii()
+    assert not [line for line in captured.out.splitlines() if line.rstrip() != line or len(line) > 150]
 
 
 def test_tma_as_json_holds_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,18 +67,18 @@ def test_tma_as_json_holds_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_higher_rank_is_told_with_its_condition(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *TILE, "--rank", "3"]) == 0
-    told = capsys.readouterr().out
-    assert "dimensions   K, MN, K/64 (fastest first)" in told
-    assert "the extent along K, presented as 2 digits, is a multiple of 64" in told
-    assert "and in the tensor at a multiple of 1 along MN and 64 along K." in told
-    assert "proved: 16384 elements in 1 box (" in told
+    printed = capsys.readouterr().out
+    assert "dimensions   K, MN, K/64 (fastest first)" in printed
+    assert "the extent along K, presented as 2 digits, is a multiple of 64" in printed
+    assert "and in the tensor at a multiple of 1 along MN and 64 along K." in printed
+    assert "proved: 16384 elements in 1 box (" in printed
 
 
 def test_a_long_list_of_boxes_is_cut_but_not_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *changed("--tile", "512x128"), "--order", "1,0"]) == 0
-    told = capsys.readouterr().out
-    assert "128 boxes; coordinates" in told
-    assert "... and 96 more (--json has them all)" in told
+    printed = capsys.readouterr().out
+    assert "128 boxes; coordinates" in printed
+    assert "... and 96 more (--json has them all)" in printed
 
 
 def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,18 +111,18 @@ def test_a_mistake_is_one_line_on_standard_error_and_status_2(
     arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["tma", *arguments]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("descriptors: ")
-    assert reason in told.err
-    assert told.err.count("\n") == 1
-    assert len(told.err) < 600
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("descriptors: ")
+    assert reason in captured.err
+    assert captured.err.count("\n") == 1
+    assert len(captured.err) < 600
 
 
 def test_help_shows_examples_and_they_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", "--help"]) == 0
-    told = capsys.readouterr().out
-    examples = [line.split()[1:] for line in told.splitlines() if line.strip().startswith("descriptors tma ")]
+    printed = capsys.readouterr().out
+    examples = [line.split()[1:] for line in printed.splitlines() if line.strip().startswith("descriptors tma ")]
     assert len(examples) == 3
     for example in examples:
         assert main(example) == 0

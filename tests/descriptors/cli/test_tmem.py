@@ -28,8 +28,8 @@ ANSWERED = {
 
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     status = main(["tmem", *shlex.split(line)])
-    told = capsys.readouterr()
-    return status, told.out, told.err
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
 
 
 def test_the_group_has_an_answer_for_each_command() -> None:
@@ -54,10 +54,12 @@ def test_every_command_writes_json_with_its_grade(name: str, capsys: pytest.Capt
 @each("name", COMMANDS)
 def test_every_command_has_help_with_an_example_that_answers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     context = click.Context(tmem, info_name="tmem")
-    found = tmem.get_command(context, name)
-    assert found is not None
+    subcommand = tmem.get_command(context, name)
+    assert subcommand is not None
     assert run(f"{name} --help", capsys)[0] == 0
-    examples = [line.strip() for line in (found.help or "").splitlines() if line.strip().startswith("descriptors tmem")]
+    examples = [
+        line.strip() for line in (subcommand.help or "").splitlines() if line.strip().startswith("descriptors tmem")
+    ]
     assert examples
     for line in examples:
         assert main(shlex.split(line)[1:]) in (0, 1), line
@@ -67,11 +69,11 @@ def test_every_command_has_help_with_an_example_that_answers(name: str, capsys: 
 @each("name", COMMANDS)
 def test_every_option_is_completed_or_takes_any_value(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     context = click.Context(tmem, info_name="tmem")
-    found = tmem.get_command(context, name)
-    assert found is not None
-    for option in found.params:
+    subcommand = tmem.get_command(context, name)
+    assert subcommand is not None
+    for option in subcommand.params:
         for begun in ("", "zzz"):
-            assert isinstance(option.shell_complete(click.Context(found, parent=context), begun), list)
+            assert isinstance(option.shell_complete(click.Context(subcommand, parent=context), begun), list)
 
 
 def test_the_group_alone_shows_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +94,7 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @each(
-    ("line", "told"),
+    ("line", "words"),
     [
         ("plan --m 128 --n 256 --k 64 --accumulators 3", "the parts must fit 512 columns, need 768; D0 256, D1 256"),
         ("plan --m 128 --n 256 --k 64 --ctas 3", "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
@@ -125,9 +127,9 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("nothing", "No such command 'nothing'"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_status_2(line: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(line, capsys)
-    assert (status, out, err.count("\n")) == (2, "", 1) and told in err
+    assert (status, out, err.count("\n")) == (2, "", 1) and words in err
 
 
 def test_a_refusal_is_json_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

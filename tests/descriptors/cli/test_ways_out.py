@@ -126,8 +126,8 @@ def test_a_refusal_names_the_command_that_takes_it(
     line: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(line) == 2
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert said in message and message.count("\n") == 1
 
 
 def test_the_way_out_is_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +159,7 @@ def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
         main(["derive", "--dtype", "bf16", "--swizzle", "32B", "--major", "K", "--tile", "64x16", "--mma", "64x16"])
         == 0
     )
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for said in ("1 subtile has one descriptor", "Tile at 0: 1 subtile starts at 0 and ends at 2048", "in 1 subtile ("):
-        assert said in told
-    assert "1 subtiles" not in told
+        assert said in printed
+    assert "1 subtiles" not in printed

@@ -16,24 +16,24 @@ from descriptors.course.source import Exercise, Lesson, lessons
 from layoutalg import law_names
 
 
-def asked(judge: str, *operands: Any, size: int | None = None) -> Exercise:
+def question_of(judge: str, *operands: Any, size: int | None = None) -> Exercise:
     return Exercise("one", "", judge, operands, "?", size, ("", "", ""), "", "", ())
 
 
 TILE = ((64, 64), "bf16", "K", "128B", (64, 16))
 CASES = [
-    (asked("complement", "4:2", 24), "(3,2):(8,1)", None),
-    (asked("complement", "4:2", 24), "6:1", "reaches offset 2 twice"),
-    (asked("right_inverse", "(4,8):(8,1)", size=32), "8:4", "has 8 elements, must have 32"),
-    (asked("function", "8:1"), "(2,2)", "cannot be read as an answer: answer: it must be a layout"),
-    (asked("function", "8:1"), "8:1 and more", "cannot be read as an answer"),
+    (question_of("complement", "4:2", 24), "(3,2):(8,1)", None),
+    (question_of("complement", "4:2", 24), "6:1", "reaches offset 2 twice"),
+    (question_of("right_inverse", "(4,8):(8,1)", size=32), "8:4", "has 8 elements, must have 32"),
+    (question_of("function", "8:1"), "(2,2)", "cannot be read as an answer: answer: it must be a layout"),
+    (question_of("function", "8:1"), "8:1 and more", "cannot be read as an answer"),
 ]
 
 
 @pytest.mark.parametrize(("exercise", "answer", "words"), CASES)
 def test_an_answer_is_judged(exercise: Exercise, answer: str, words: str | None) -> None:
-    told = grade(exercise, answer)
-    assert told is None if words is None else words in (told or "")
+    judgement = grade(exercise, answer)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 ODD = [
@@ -57,9 +57,13 @@ ODD += [f"{shape}:{steps}" for shape in ("(8,8)", "(8,64)", "(32,8)", "(32,32)")
 
 @each("answer", ODD)
 def test_whatever_a_student_types_is_answered_in_one_line(answer: str) -> None:
-    for exercise in (asked("complement", "4:2", 24), asked("word", *TILE), asked("numbers", "size(8:1)")):
-        told = grade(exercise, answer)
-        assert told and "\n" not in told
+    for exercise in (
+        question_of("complement", "4:2", 24),
+        question_of("word", *TILE),
+        question_of("numbers", "size(8:1)"),
+    ):
+        judgement = grade(exercise, answer)
+        assert judgement and "\n" not in judgement
     for exercise in (exercise for lesson in lessons() for exercise in lesson.exercises):
         assert "\n" not in (grade(exercise, answer) or "")
 
@@ -105,8 +109,8 @@ BIG = "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))"
 def test_the_rows_of_the_errata_that_a_lesson_names_are_there(lesson: Lesson) -> None:
     errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| (\d+) \|", errata, flags=re.M))
-    told = "\n".join([*(part.text for part in lesson.parts), *(exercise.why for exercise in lesson.exercises)])
-    lines = re.findall(r"[Rr]ows? ([\d and]+) of (?:the|this)[\w' ]* errata", told)
+    text = "\n".join([*(part.text for part in lesson.parts), *(exercise.why for exercise in lesson.exercises)])
+    lines = re.findall(r"[Rr]ows? ([\d and]+) of (?:the|this)[\w' ]* errata", text)
     named = {row for line in lines for row in line.split(" and ")}
     assert named <= rows
     assert lesson.number != 15 or len(named) == len(lesson.exercises) >= 12
@@ -123,8 +127,8 @@ HOSTILE = (
 def test_no_exercise_raises_or_tells_more_than_a_line_whatever_is_typed(lesson: Lesson) -> None:
     for exercise in lesson.exercises:
         for answer in HOSTILE:
-            told = grade(exercise, answer)
-            assert told and "\n" not in told, (exercise.name, answer)
+            judgement = grade(exercise, answer)
+            assert judgement and "\n" not in judgement, (exercise.name, answer)
 
 
 @pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 10], ids=lambda lesson: str(lesson.number))

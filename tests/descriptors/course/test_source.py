@@ -71,9 +71,9 @@ def test_there_are_five_wrong_answers_and_three_hints_that_do_not_tell_the_solut
 
 @each(("exercise", "answer", "words"), WRONG)
 def test_a_listed_wrong_answer_fails_with_its_own_hint(exercise: Exercise, answer: str, words: str) -> None:
-    told = grade(exercise, answer)
-    assert told is not None
-    assert words in told
+    judgement = grade(exercise, answer)
+    assert judgement is not None
+    assert words in judgement
 
 
 def prose(lesson: Lesson) -> str:
@@ -91,12 +91,12 @@ def prose(lesson: Lesson) -> str:
 def early(lessons: tuple[Lesson, ...]) -> list[str]:
     """The words of the glossary that are read before they are defined; a definition has its word in italics."""
     text = "\n".join(map(prose, lessons))
-    found = []
+    words = []
     for word, _ in (pair for lesson in lessons for pair in lesson.words):
         first = re.search(rf"(\*?)\b{word}s?\b(\*?)", text, flags=re.I)
         if first is None or first[1] + first[2] != "**":
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def test_every_new_word_is_defined_before_it_is_used() -> None:

@@ -64,8 +64,8 @@ def test_a_wrong_value_is_told_with_its_line_and_the_right_one(
 ) -> None:
     (tmp_path / "a.toml").write_text(A.replace(old, new, 1))
     assert main(["check", str(tmp_path / "a.toml")]) == 1
-    told = capsys.readouterr()
-    assert f"a.toml:{said}" in told.out and told.err == ""
+    captured = capsys.readouterr()
+    assert f"a.toml:{said}" in captured.out and captured.err == ""
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_file_that_is_wrong_itself_is_one_line_and_status_2(
 ) -> None:
     (tmp_path / "a.toml").write_text(text)
     assert main(["check", str(tmp_path / "a.toml")]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and said in told.err and told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and said in captured.err and captured.err.count("\n") == 1
 
 
 def test_init_writes_what_then_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,18 +107,18 @@ def test_init_writes_what_then_holds(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["check", str(tmp_path / "a.toml"), "--init"]) == 0
     written = capsys.readouterr().out
     assert check_contract(bare + written).ok and missing(bare + written) == ""
-    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    loop_plan = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
     d = derive((128, 64), "bf16", "K", "128B", "m64n128k16", arch="sm90", operand="A")
-    assert f'word = "{d.word(0, 0):#018x}"' in written and f'"operands.B.word" = "{made.b.word:#018x}"' in written
+    assert f'word = "{d.word(0, 0):#018x}"' in written and f'"operands.B.word" = "{loop_plan.b.word:#018x}"' in written
 
 
 def test_json_has_every_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.toml").write_text(A.replace("= 1024", "= 512"))
     assert main(["check", str(tmp_path / "a.toml"), "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert (found["ok"], found["sections"], len(found["values"])) == (False, 1, 6)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["ok"], printed["sections"], len(printed["values"])) == (False, 1, 6)
     wrong = {"section": "operand.a", "key": "stride_byte_offset", "line": 17, "ok": False, "file": 512, "derived": 1024}
-    assert [one for one in found["values"] if not one["ok"]] == [wrong]
+    assert [one for one in printed["values"] if not one["ok"]] == [wrong]
 
 
 @pytest.mark.parametrize(

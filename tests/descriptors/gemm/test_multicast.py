@@ -18,15 +18,15 @@ CLUSTERS = [(2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (8, 1)]
 @each("majors", ["KK", "KM", "MM"])
 def test_the_shares_of_all_ctas_are_the_tile(cluster: tuple[int, int], majors: str) -> None:
     a_major, b_major = ("MN" if one == "M" else "K" for one in majors)
-    asked = {"tile": (128, 128, 64), "stages": 2, "a_major": a_major, "b_major": b_major, "arch": "sm90"}
-    alone, made = (plan("m64n128k16", "bf16", cluster=one, **asked) for one in (None, cluster))  # type: ignore[arg-type]
-    for side, whole, ctas in ((made.a, alone.a, cluster[1]), (made.b, alone.b, cluster[0])):
+    arguments = {"tile": (128, 128, 64), "stages": 2, "a_major": a_major, "b_major": b_major, "arch": "sm90"}
+    alone, loop_plan = (plan("m64n128k16", "bf16", cluster=one, **arguments) for one in (None, cluster))  # type: ignore[arg-type]
+    for side, whole, ctas in ((loop_plan.a, alone.a, cluster[1]), (loop_plan.b, alone.b, cluster[0])):
         assert (side.ctas, side.own_boxes * ctas) == (ctas, len(side.boxes))
         assert side.transaction_bytes == whole.transaction_bytes
         places = sorted(box.offset_bytes for box in side.boxes)
         assert places == [i * side.tma.box_bytes for i in range(len(places))]
         assert all(place % 128 == 0 for place in places)
-    shared = traffic(made)
+    shared = traffic(loop_plan)
     assert shared.copied_bytes == 16384 // cluster[1] + 16384 // cluster[0]
     assert shared.read_bytes == traffic(alone).read_bytes
 
@@ -47,7 +47,7 @@ def test_a_cut_that_no_box_allows_is_refused_with_the_way_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("cluster", "said"),
     [
         ((3,), "CTAs along M x CTAs along N, found"),
         ((0, 1), "CTAs along M x CTAs along N, found"),
@@ -55,9 +55,9 @@ def test_a_cut_that_no_box_allows_is_refused_with_the_way_out() -> None:
         ("2x1", "CTAs along M x CTAs along N, found '2x1'"),
     ],
 )
-def test_a_cluster_is_two_numbers(given: object, said: str) -> None:
+def test_a_cluster_is_two_numbers(cluster: object, said: str) -> None:
     with pytest.raises(DescriptorError, match=said):
-        as_cluster(given, 1)  # type: ignore[arg-type]
+        as_cluster(cluster, 1)  # type: ignore[arg-type]
 
 
 def test_a_pair_is_a_cluster_of_its_own() -> None:

@@ -34,22 +34,22 @@ DOCUMENTS: list[tuple[dict[str, Any], tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "known"), DOCUMENTS)
-def test_the_shapes_of_the_documents(asked: dict[str, Any], known: tuple[Any, ...]) -> None:
-    made = plan(**asked)
-    assert (made.stages, made.transaction_bytes, made.a.k_steps, made.b.k_steps) == known
-    assert made.verify().ok
+@pytest.mark.parametrize(("arguments", "known"), DOCUMENTS)
+def test_the_shapes_of_the_documents(arguments: dict[str, Any], known: tuple[Any, ...]) -> None:
+    loop_plan = plan(**arguments)
+    assert (loop_plan.stages, loop_plan.transaction_bytes, loop_plan.a.k_steps, loop_plan.b.k_steps) == known
+    assert loop_plan.verify().ok
 
 
 def test_a_word_is_that_of_derive() -> None:
-    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    loop_plan = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
     alone = derive((128, 64, 4), "bf16", "MN", "128B", (128, 16), arch="sm90", operand="B")
-    assert made.b.word_at(0, 2, 3) == alone.word(0, 2, 3, made.b.base)
-    assert (made.a.transposed, made.b.transposed) == (0, 1)
+    assert loop_plan.b.word_at(0, 2, 3) == alone.word(0, 2, 3, loop_plan.b.base)
+    assert (loop_plan.a.transposed, loop_plan.b.transposed) == (0, 1)
 
 
 @each(
-    "asked",
+    "arguments",
     [
         {"instruction": "m64n96k32", "dtype": "s8", "b_dtype": "u8", "tile": (192, 96, 32)},
         {"instruction": "m64n64k32", "dtype": "e4m3", "b_dtype": "e5m2", "d_dtype": "f16", "tile": (64, 64, 64)},
@@ -64,8 +64,8 @@ def test_a_word_is_that_of_derive() -> None:
         {"instruction": "m128n256k64", "dtype": "e2m1", "kind": "mxf4nvf4", "cta_group": 2, "tile": (128, 256, 64)},
     ],
 )
-def test_every_kind_and_arrangement_gives_the_product(asked: dict[str, Any]) -> None:
-    assert plan(**asked, stages=2, verify=False).verify().ok
+def test_every_kind_and_arrangement_gives_the_product(arguments: dict[str, Any]) -> None:
+    assert plan(**arguments, stages=2, verify=False).verify().ok
 
 
 def test_accumulators_are_registers_or_columns() -> None:
@@ -78,9 +78,9 @@ def test_accumulators_are_registers_or_columns() -> None:
     assert pair.plan.allocate == 256
 
 
-def refused(**asked: Any) -> str:
+def refused(**arguments: Any) -> str:
     with pytest.raises(DescriptorError) as error:
-        plan(**{"instruction": "m64n128k16", "dtype": "bf16", "tile": (128, 128, 64), **asked})
+        plan(**{"instruction": "m64n128k16", "dtype": "bf16", "tile": (128, 128, 64), **arguments})
     assert "\n" not in str(error.value)
     return str(error.value)
 
@@ -110,12 +110,12 @@ def test_what_is_refused_and_the_way_out() -> None:
         instruction="m128n256k16", tile=(256, 512, 16)
     )
     # Only M 64 leaves lanes unused, so that an instruction of M 128 needs fewer columns, if the tile has the rows.
-    for asked in (
+    for arguments in (
         {"instruction": "m128n256k16", "tile": (512, 256, 64)},
         {"instruction": "m256n256k16", "tile": (1024, 256, 64), "cta_group": 2},
         {"instruction": "m64n256k16", "tile": (64, 1024, 64), "kind": "f16"},
     ):
-        assert refused(**asked).endswith("; a smaller M or N of the tile")
+        assert refused(**arguments).endswith("; a smaller M or N of the tile")
     wide = {"instruction": "m64n256k16", "tile": (256, 256, 64), "kind": "f16"}
     assert refused(**wide).endswith("a smaller M or N of the tile, or M 128 of the instruction")
     advised = plan(**{**wide, "instruction": "m128n256k16", "dtype": "bf16"}, stages=1, verify=False)
@@ -145,16 +145,16 @@ def test_an_illegal_shape_keeps_what_is_known_of_it() -> None:
 
 
 def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
-    for asked in (
+    for arguments in (
         {"instruction": "m256n64k16", "tile": (512, 64, 64)},
         {"instruction": "m128n64k16", "tile": (256, 64, 64), "a_major": "MN"},
     ):
-        made = plan(dtype="bf16", cta_group=2, stages=2, **asked)  # type: ignore[arg-type]
-        assert len(made.a.mn_steps) == 2 and made.verify().ok
+        loop_plan = plan(dtype="bf16", cta_group=2, stages=2, **arguments)  # type: ignore[arg-type]
+        assert len(loop_plan.a.mn_steps) == 2 and loop_plan.verify().ok
 
 
 @each(
-    "asked",
+    "arguments",
     [
         {"instruction": "m256n128k16", "tile": (256, 256, 64)},
         {"instruction": "m256n64k16", "tile": (512, 128, 32), "b_major": "MN"},
@@ -168,13 +168,13 @@ def test_a_pair_of_ctas_may_have_several_m_blocks() -> None:
         {"instruction": "m128n256k64", "dtype": "e2m1", "tile": (384, 256, 128), "kind": "mxf4"},
     ],
 )
-def test_a_pair_of_ctas_may_have_several_n_blocks_and_factors_for_them(asked: dict[str, Any]) -> None:
-    made = plan(**{"dtype": "bf16", "cta_group": 2, "stages": 2, "verify": False, **asked})
-    assert made.verify().ok and len(made.a.mn_steps) * len(made.b.mn_steps) > 1
+def test_a_pair_of_ctas_may_have_several_n_blocks_and_factors_for_them(arguments: dict[str, Any]) -> None:
+    loop_plan = plan(**{"dtype": "bf16", "cta_group": 2, "stages": 2, "verify": False, **arguments})
+    assert loop_plan.verify().ok and len(loop_plan.a.mn_steps) * len(loop_plan.b.mn_steps) > 1
 
 
 @pytest.mark.parametrize(
-    ("asked", "steps"),
+    ("arguments", "steps"),
     [
         (
             {"instruction": "m128n128k64", "tile": (128, 256, 256), "kind": "mxf4nvf4", "scale_vector": 16},
@@ -186,14 +186,14 @@ def test_a_pair_of_ctas_may_have_several_n_blocks_and_factors_for_them(asked: di
     ],
 )
 def test_several_blocks_have_scale_factors_of_their_own_columns(
-    asked: dict[str, Any], steps: tuple[tuple[int, ...], ...]
+    arguments: dict[str, Any], steps: tuple[tuple[int, ...], ...]
 ) -> None:
-    made = plan(**{"dtype": "e2m1", "stages": 2, "verify": False, **asked})
-    assert made.verify().ok and made.scales is not None and made.scales.steps == steps
+    loop_plan = plan(**{"dtype": "e2m1", "stages": 2, "verify": False, **arguments})
+    assert loop_plan.verify().ok and loop_plan.scales is not None and loop_plan.scales.steps == steps
 
 
 def test_the_boxes_of_a_pair_begin_at_the_half_of_every_n_block() -> None:
-    made = plan("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2, stages=1, verify=False)
-    assert [made.b.first_row(box, cta) for cta in (0, 1) for box in made.b.boxes] == [0, 64, 128, 32, 96, 160]
-    assert [made.b.coordinates(box) for box in made.b.boxes] == [(0, 0), (0, 64), (0, 128)]
-    assert [made.a.first_row(box, cta) for cta in (0, 1) for box in made.a.boxes] == [0, 128]
+    loop_plan = plan("m256n64k16", "bf16", tile=(256, 192, 64), cta_group=2, stages=1, verify=False)
+    assert [loop_plan.b.first_row(box, cta) for cta in (0, 1) for box in loop_plan.b.boxes] == [0, 64, 128, 32, 96, 160]
+    assert [loop_plan.b.coordinates(box) for box in loop_plan.b.boxes] == [(0, 0), (0, 64), (0, 128)]
+    assert [loop_plan.a.first_row(box, cta) for cta in (0, 1) for box in loop_plan.a.boxes] == [0, 128]

@@ -19,7 +19,7 @@ from layoutalg import Fragment, Layout
 WIDTH = {"bf16": 2, "f16": 2, "tf32": 4, "e4m3": 1, "s8": 1}
 
 
-def drawn(rng: random.Random) -> dict[str, Any]:
+def random_arguments(rng: random.Random) -> dict[str, Any]:
     """A small legal plan of sm90, of one or two blocks along each direction."""
     dtype = rng.choice(list(WIDTH))
     k, n = 32 // WIDTH[dtype], rng.choice([8, 16, 24, 32])
@@ -35,33 +35,34 @@ def drawn(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def held(made: Plan) -> None:
+def check_on_toy_machine(loop_plan: Plan) -> None:
     """Whether the toy machine, which knows the JSON alone, gives the product."""
-    m, n, k = made.asked.tile
+    m, n, k = loop_plan.asked.tile
     rng = random.Random(7)
     a, b = (
-        [[[rng.randint(-9, 9) for _ in range(k)] for _ in range(rows)] for _ in range(made.stages)] for rows in (m, n)
+        [[[rng.randint(-9, 9) for _ in range(k)] for _ in range(rows)] for _ in range(loop_plan.stages)]
+        for rows in (m, n)
     )
-    found = toy_gpu.accumulators(record(made), a, b, WIDTH[made.asked.a.name])
-    for (row, column), value in found.items():
-        assert value == sum(a[s][row][q] * b[s][column][q] for s in range(made.stages) for q in range(k))
+    sums = toy_gpu.accumulators(record(loop_plan), a, b, WIDTH[loop_plan.asked.a.name])
+    for (row, column), value in sums.items():
+        assert value == sum(a[s][row][q] * b[s][column][q] for s in range(loop_plan.stages) for q in range(k))
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_random_legal_plans_give_the_product_on_a_toy_machine_too"))
 def test_random_legal_plans_give_the_product_on_a_toy_machine_too(seed: int) -> None:
-    rng, made = random.Random(seed), 0
-    while made < 6:
-        asked = drawn(rng)
+    rng, count = random.Random(seed), 0
+    while count < 6:
+        arguments = random_arguments(rng)
         for name in ("a_swizzle", "b_swizzle"):
-            asked[name] = rng.choice(["none", "32B", "64B", "128B", None])
+            arguments[name] = rng.choice(["none", "32B", "64B", "128B", None])
         try:
-            found = plan(**asked)
+            loop_plan = plan(**arguments)
         except DescriptorError as error:
             assert "multiple" in str(error) or "box" in str(error), error  # a swizzle wider than the tile
             continue
-        made += 1
-        assert found.verify(seed % 1000).ok
-        held(found)
+        count += 1
+        assert loop_plan.verify(seed % 1000).ok
+        check_on_toy_machine(loop_plan)
 
 
 SPOILT: dict[str, tuple[Callable[[Plan], Plan], str]] = {
@@ -103,19 +104,19 @@ TURNED = Fragment("wrong", (64, 128), Layout(((4, 8, 4), (2, 2, 16)), ((128, 1, 
 
 @each("name", SPOILT)
 def test_a_spoilt_plan_is_refuted_with_an_element(name: str) -> None:
-    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=2, b_major="MN")
-    spoil, told = SPOILT[name]
-    found = spoil(made).verify()
-    assert not found.ok and found.differing
-    assert str(found).startswith("disproved: 128x128x64 product, 2 stages, ")
-    assert re.search(told, str(found)), str(found)
+    loop_plan = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=2, b_major="MN")
+    spoil, reason = SPOILT[name]
+    product = spoil(loop_plan).verify()
+    assert not product.ok and product.differing
+    assert str(product).startswith("disproved: 128x128x64 product, 2 stages, ")
+    assert re.search(reason, str(product)), str(product)
 
 
 def test_spoilt_plans_of_blackwell_are_refuted() -> None:
-    made = plan("m128n64k64", "e2m1", tile=(128, 64, 256), stages=2, kind="mxf4")
-    assert made.scales is not None and made.verify().ok
-    pointers = ((made.scales.pointers[1][0], made.scales.pointers[0][1]), *made.scales.pointers[1:])
-    wrong = replace(made, scales=replace(made.scales, pointers=pointers)).verify()
+    loop_plan = plan("m128n64k64", "e2m1", tile=(128, 64, 256), stages=2, kind="mxf4")
+    assert loop_plan.scales is not None and loop_plan.verify().ok
+    pointers = ((loop_plan.scales.pointers[1][0], loop_plan.scales.pointers[0][1]), *loop_plan.scales.pointers[1:])
+    wrong = replace(loop_plan, scales=replace(loop_plan.scales, pointers=pointers)).verify()
     assert "factor (0,0) of A in stage 0 is not the one that its pointer reaches" in str(wrong)
     turned = plan("m128n64k16", "bf16", tile=(128, 64, 64), stages=1, b_major="MN")
     words = tuple(word & ~(1 << 16) for word in turned.line.idescs)
@@ -135,25 +136,27 @@ SPOILT_PAIRS: dict[str, Callable[[Plan], Plan]] = {
 
 @pytest.mark.parametrize("name", SPOILT_PAIRS)
 def test_a_pair_that_holds_other_rows_of_b_is_refuted(name: str) -> None:
-    made = plan(**PAIR, verify=False)
-    found = SPOILT_PAIRS[name](made).verify()
-    assert made.verify().ok and not found.ok
-    assert re.search(r": B\(\d+,0\) of stage 0 is read from byte \d+, where B\(\d+,0\)", str(found)), str(found)
+    loop_plan = plan(**PAIR, verify=False)
+    product = SPOILT_PAIRS[name](loop_plan).verify()
+    assert loop_plan.verify().ok and not product.ok
+    assert re.search(r": B\(\d+,0\) of stage 0 is read from byte \d+, where B\(\d+,0\)", str(product)), str(product)
 
 
 def test_blocks_that_take_the_factors_of_another_are_refuted() -> None:
-    made = plan("m128n64k64", "e2m1", tile=(256, 128, 128), stages=1, kind="mxf4nvf4", verify=False)
-    assert made.scales is not None and made.verify().ok and made.scales.steps == ((0, 4), (0, 2))
-    for steps, told in ((((0, 0), (0, 2)), "(128,0) of A"), (((0, 4), (0, 4)), "(64,0) of B")):
-        wrong = replace(made, scales=replace(made.scales, steps=steps)).verify()
-        assert f"factor {told} in stage 0 is not the one that its pointer reaches" in str(wrong)
+    loop_plan = plan("m128n64k64", "e2m1", tile=(256, 128, 128), stages=1, kind="mxf4nvf4", verify=False)
+    assert loop_plan.scales is not None and loop_plan.verify().ok and loop_plan.scales.steps == ((0, 4), (0, 2))
+    for steps, name in ((((0, 0), (0, 2)), "(128,0) of A"), (((0, 4), (0, 4)), "(64,0) of B")):
+        wrong = replace(loop_plan, scales=replace(loop_plan.scales, steps=steps)).verify()
+        assert f"factor {name} in stage 0 is not the one that its pointer reaches" in str(wrong)
 
 
 def test_the_proof_of_the_operands_is_part_of_the_proof() -> None:
-    made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
-    assert [str(one) for one in made.verify().operands] == [
+    loop_plan = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
+    assert [str(one) for one in loop_plan.verify().operands] == [
         "proved: 4096 elements in 4 subtiles",
         "proved: 512 elements in 4 subtiles",
     ]
-    wrong = replace(made.a.derivation, descriptor=replace(made.a.derivation.descriptor, stride_byte_offset=16))
-    assert not replace(made, a=replace(made.a, derivation=wrong)).verify().ok
+    wrong = replace(
+        loop_plan.a.derivation, descriptor=replace(loop_plan.a.derivation.descriptor, stride_byte_offset=16)
+    )
+    assert not replace(loop_plan, a=replace(loop_plan.a, derivation=wrong)).verify().ok

@@ -14,24 +14,24 @@ from descriptors.gemm.schedule import read_bytes
 
 
 def test_every_instruction_that_divides_the_tile_is_proposed_or_refused() -> None:
-    found = propose("bf16", tile=(128, 192, 32), arch="sm90", a_major="K", b_major="K", top=64)
+    proposals = propose("bf16", tile=(128, 192, 32), arch="sm90", a_major="K", b_major="K", top=64)
     legal = {n for row in select_rows("sm90", "f16").shapes if not row.sparse for n in row.n}
-    tried = [one.asked.name for one in found.plans] + [name.split(",")[0] for name, _ in found.refused]
+    tried = [one.asked.name for one in proposals.plans] + [name.split(",")[0] for name, _ in proposals.refused]
     assert sorted(tried) == sorted(f"m64n{n}k16" for n in legal if 192 % n == 0)
-    assert found.others == len(legal) - len(tried)
+    assert proposals.others == len(legal) - len(tried)
 
 
 def test_the_one_that_reads_least_is_first() -> None:
-    found = propose("e4m3", tile=(256, 256, 64), top=64)
-    read = [read_bytes(one) for one in found.plans]
-    assert read == sorted(read) and found.plans[0].asked.name == "m256n256k32"
-    assert all(one.verify(seed=3).ok for one in found.plans[:2])
-    assert {reason.split(":")[0] for _, reason in found.refused} == {"plan"}
+    proposals = propose("e4m3", tile=(256, 256, 64), top=64)
+    read = [read_bytes(one) for one in proposals.plans]
+    assert read == sorted(read) and proposals.plans[0].asked.name == "m256n256k32"
+    assert all(one.verify(seed=3).ok for one in proposals.plans[:2])
+    assert {reason.split(":")[0] for _, reason in proposals.refused} == {"plan"}
 
 
 def test_majors_that_are_given_hold_and_others_are_tried_for_the_best() -> None:
-    given = propose("bf16", tile=(64, 64, 64), arch="sm90", b_major="MN", top=64)
-    assert {one.b.transposed for one in given.plans} == {1}
+    proposals = propose("bf16", tile=(64, 64, 64), arch="sm90", b_major="MN", top=64)
+    assert {one.b.transposed for one in proposals.plans} == {1}
     free = propose("bf16", tile=(64, 64, 64), arch="sm90", top=4)
     assert [(one.a.transposed, one.b.transposed) for one in free.plans] == [(0, 0), (1, 0), (0, 1), (1, 1)]
     eight = propose("e4m3", tile=(64, 64, 64), arch="sm90")
@@ -39,23 +39,23 @@ def test_majors_that_are_given_hold_and_others_are_tried_for_the_best() -> None:
 
 
 def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    for found in (
+    for proposals in (
         propose("bf16", tile=(64, 32, 32), arch="sm90", b_major="MN", top=1),
         propose("e2m1", tile=(128, 128, 128), kind="mxf4", stages=2, top=1),
     ):
-        (one,) = found.plans
+        (one,) = proposals.plans
         assert main(shlex.split(plan_command(one))[1:]) == 0
         assert capsys.readouterr().out == tell(one, proof=one.verify()) + "\n"
 
 
 def test_twelve_refusals_are_told_and_the_others_counted() -> None:
-    found = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
-    found = replace(found, refused=found.refused * 3)
-    assert len(found.refused) > 13
+    proposals = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
+    proposals = replace(proposals, refused=proposals.refused * 3)
+    assert len(proposals.refused) > 13
     for count, more in ((12, 0), (13, 1), (14, 2)):
-        lines = tell(replace(found, refused=found.refused[:count])).splitlines()
+        lines = tell(replace(proposals, refused=proposals.refused[:count])).splitlines()
         first = lines.index("Refused") + 1
-        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in found.refused[:12]]
+        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in proposals.refused[:12]]
         assert [line for line in lines if line.endswith("more (--json has them)")] == (
             [f"   and {more} more (--json has them)"] if more else []
         )

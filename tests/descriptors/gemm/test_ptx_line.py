@@ -38,11 +38,11 @@ PTXAS = shutil.which("ptxas")
 
 
 @pytest.mark.skipif(PTXAS is None, reason="the judge is ptxas")
-@pytest.mark.parametrize("asked", CASES, ids=lambda one: f"{one['instruction']} {one['dtype']}")
-def test_the_assembler_takes_the_line(asked: dict[str, Any], tmp_path: Path) -> None:
-    made = plan(**asked, stages=1, verify=False)
-    target = "sm_90a" if made.asked.arch == "sm90" else "sm_100a"
-    kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[made.asked.d]
+@pytest.mark.parametrize("arguments", CASES, ids=lambda one: f"{one['instruction']} {one['dtype']}")
+def test_the_assembler_takes_the_line(arguments: dict[str, Any], tmp_path: Path) -> None:
+    loop_plan = plan(**arguments, stages=1, verify=False)
+    target = "sm_90a" if loop_plan.asked.arch == "sm90" else "sm_100a"
+    kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[loop_plan.asked.d]
 
     def takes(line: str) -> bool:
         file = tmp_path / "line.ptx"
@@ -50,18 +50,18 @@ def test_the_assembler_takes_the_line(asked: dict[str, Any], tmp_path: Path) -> 
         done = [str(PTXAS), "-arch", target, "-o", str(tmp_path / "line.cubin"), str(file)]
         return subprocess.run(done, capture_output=True, check=False).returncode == 0
 
-    assert takes(made.ptx), made.ptx
-    assert not takes(made.ptx.replace(", %p", ", 0, %p")), "a judge that takes anything judges nothing"
+    assert takes(loop_plan.ptx), loop_plan.ptx
+    assert not takes(loop_plan.ptx.replace(", %p", ", 0, %p")), "a judge that takes anything judges nothing"
 
 
 def test_an_instruction_descriptor_says_what_was_asked() -> None:
-    made = plan("m128n96k64", "e2m1", tile=(128, 96, 256), kind="mxf4", verify=False)
-    read = [decode_idesc(word, "mxf4") for word in made.line.idescs]
+    loop_plan = plan("m128n96k64", "e2m1", tile=(128, 96, 256), kind="mxf4", verify=False)
+    read = [decode_idesc(word, "mxf4") for word in loop_plan.line.idescs]
     assert [(one["m"], one["n"], one["sfa_id"]) for one in read] == [(128, 96, i) for i in (0, 2, 0, 2)]
 
 
 def test_a_line_names_as_many_registers_as_a_thread_has() -> None:
-    for asked in CASES[:5]:
-        made = plan(**asked, stages=1, warpgroups=1, verify=False)
-        m, n, _ = made.asked.blocks
-        assert made.ptx.count("%d") == made.line.registers == made.accumulators.registers // (m * n)  # type: ignore[union-attr]
+    for arguments in CASES[:5]:
+        loop_plan = plan(**arguments, stages=1, warpgroups=1, verify=False)
+        m, n, _ = loop_plan.asked.blocks
+        assert loop_plan.ptx.count("%d") == loop_plan.line.registers == loop_plan.accumulators.registers // (m * n)  # type: ignore[union-attr]

@@ -29,29 +29,29 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 
 @each("swizzle", [None, "none", "32B", "64B"])
-@each(("asked", "move"), CASES)
-def test_every_type_and_major_gives_the_product(asked: dict[str, Any], move: str, swizzle: Any) -> None:
-    made = plan(**asked, a_source="registers", a_swizzle=swizzle, stages=2, verify=False)
-    assert made.loads is not None and made.loads.move == move
-    proof = made.verify()
-    m, _, k = made.asked.tile
+@each(("arguments", "move"), CASES)
+def test_every_type_and_major_gives_the_product(arguments: dict[str, Any], move: str, swizzle: Any) -> None:
+    loop_plan = plan(**arguments, a_source="registers", a_swizzle=swizzle, stages=2, verify=False)
+    assert loop_plan.loads is not None and loop_plan.loads.move == move
+    proof = loop_plan.verify()
+    m, _, k = loop_plan.asked.tile
     assert proof.ok and str(proof.operands[0]) == f"proved: {2 * m * k} elements in registers"
-    assert ", {%a0, %a1, %a2, %a3}, %b_desc, %p" in made.ptx
-    assert "registers  " in tell(made) and record(made)["registers_of_a"]["move"] == move
+    assert ", {%a0, %a1, %a2, %a3}, %b_desc, %p" in loop_plan.ptx
+    assert "registers  " in tell(loop_plan) and record(loop_plan)["registers_of_a"]["move"] == move
 
 
 def test_a_transpose_bit_of_b_alone_is_left() -> None:
-    asked: dict[str, Any] = {"tile": (64, 64, 64), "stages": 1, "a_source": "registers"}
+    arguments: dict[str, Any] = {"tile": (64, 64, 64), "stages": 1, "a_source": "registers"}
     for major in ("K", "MN"):
-        made = plan("m64n64k16", "bf16", **asked, a_major=major, b_major="MN")
-        assert made.ptx.endswith("{%a0, %a1, %a2, %a3}, %b_desc, %p, 1, 1, 1;")
+        loop_plan = plan("m64n64k16", "bf16", **arguments, a_major=major, b_major="MN")
+        assert loop_plan.ptx.endswith("{%a0, %a1, %a2, %a3}, %b_desc, %p, 1, 1, 1;")
 
 
 def test_a_wrong_load_or_fragment_is_refuted() -> None:
-    made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, a_source="registers")
-    assert made.loads is not None
-    turned = replace(made.loads, move="ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
-    proof = replace(made, loads=turned).verify()
+    loop_plan = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, a_source="registers")
+    assert loop_plan.loads is not None
+    turned = replace(loop_plan.loads, move="ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
+    proof = replace(loop_plan, loads=turned).verify()
     assert not proof.ok and proof.differing
     assert str(proof.operands[0]).startswith("disproved: ") and "its register holds A(" in str(proof.operands[0])
     singly = plan("m64n8k8", "tf32", tile=(64, 8, 8), stages=1, a_major="MN", a_source="registers")
@@ -62,11 +62,11 @@ def test_a_wrong_load_or_fragment_is_refuted() -> None:
 
 
 def test_the_accumulators_leave_room_for_a() -> None:
-    asked: dict[str, Any] = {"stages": 1, "a_source": "registers", "verify": False}
-    held = plan("m64n256k32", "e4m3", tile=(64, 256, 512), **asked).accumulators
-    assert isinstance(held, Registers) and held.registers == 128
+    arguments: dict[str, Any] = {"stages": 1, "a_source": "registers", "verify": False}
+    loop_plan = plan("m64n256k32", "e4m3", tile=(64, 256, 512), **arguments).accumulators
+    assert isinstance(loop_plan, Registers) and loop_plan.registers == 128
     with pytest.raises(DescriptorError, match=r"^plan: accumulators and A must fit 255 .* need 128 \+ 128: 1 "):
-        plan("m64n256k32", "e4m3", tile=(64, 256, 1024), **asked)
+        plan("m64n256k32", "e4m3", tile=(64, 256, 1024), **arguments)
 
 
 def test_sm100_has_no_a_in_registers() -> None:

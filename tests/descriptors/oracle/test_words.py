@@ -65,23 +65,23 @@ def test_derivations_agree_with_the_compiler_layout_by_layout(
     seed: int, record_property: Callable[[str, object], None]
 ) -> None:
     chooser = random.Random(str(seed))
-    derived: list[Derivation] = []
-    while len(derived) < NUMBER:
+    derivations: list[Derivation] = []
+    while len(derivations) < NUMBER:
         try:
-            derived.append(derive(**_arguments(chooser)))
+            derivations.append(derive(**_arguments(chooser)))
         except LayoutError:
             continue  # no such tile; that derivations exist where they should is tested elsewhere
     requests = [
         WordRequest(d.element.name, str(d.major), str(d.swizzle), str(plain(d.smem_tile)), d.mma, d.arch)
-        for d in derived
+        for d in derivations
     ]
     answers = descriptor_words(requests)
     rejected = sum(answer.status == "rejected" for answer in answers)
-    told = f"{len(derived)} descriptors, {rejected} refused by the compiler"
-    record_property("note", f"oracle: LAYOUTALG_SEED={seed}, {told}")
+    summary = f"{len(derivations)} descriptors, {rejected} refused by the compiler"
+    record_property("note", f"oracle: LAYOUTALG_SEED={seed}, {summary}")
     wrong = [
         f"{difference}\n    {request}"
-        for d, request, answer in zip(derived, requests, answers, strict=True)
+        for d, request, answer in zip(derivations, requests, answers, strict=True)
         for difference in _differences(d, answer)
     ]
     assert not wrong, f"LAYOUTALG_SEED={seed}: " + "\n".join(wrong[:10])
@@ -95,7 +95,7 @@ def _differences(d: Derivation, answer: WordAnswer) -> list[str]:
     if answer.status != "ok" or answer.word is None:
         return [f"{answer.status}: {answer.text}"]
     ours = {"tile": d.smem_tile, "partitioned": d.partitioned, "recast": d.recast, "canonical": d.canonical}
-    found = [
+    differences = [
         f"{name}: ours {plain(layout)}, the compiler's {answer.steps[name]}"
         for name, layout in ours.items()
         if comparable(str(plain(layout))) != comparable(answer.steps[name])
@@ -103,8 +103,8 @@ def _differences(d: Derivation, answer: WordAnswer) -> list[str]:
     mask = ~d.dont_care_mask()
     word = d.descriptor.encode()
     if answer.word & mask != word & mask:
-        found.append(f"word: ours {word:#018x}, the compiler's {answer.word:#018x}")
-    return found
+        differences.append(f"word: ours {word:#018x}, the compiler's {answer.word:#018x}")
+    return differences
 
 
 def _arguments(chooser: random.Random) -> dict[str, Any]:

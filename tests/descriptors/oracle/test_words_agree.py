@@ -39,15 +39,15 @@ WHOLE = lattice("32:256:32,48,80,240x32:256:32x1:2", "8:256:8xauto", operands="e
 def test_sampled_words_are_exactly_those_of_the_compiler(
     seed: int, record_property: Callable[[str, object], None]
 ) -> None:
-    derived = drawn(WHOLE, NUMBER, random.Random(str(seed)))
-    wrong, counts = disagreements(derived, exact=True)
-    told = f"{counts['ok']} words equal to the compiler's" if not wrong else f"{len(wrong)} words differ"
-    archs = Counter(d.arch for d in derived)
+    derivations = drawn(WHOLE, NUMBER, random.Random(str(seed)))
+    wrong, counts = disagreements(derivations, exact=True)
+    summary = f"{counts['ok']} words equal to the compiler's" if not wrong else f"{len(wrong)} words differ"
+    archs = Counter(d.arch for d in derivations)
     parts = ", ".join(f"{arch} {n}" for arch, n in sorted(archs.items()))
-    record_property("note", f"LAYOUTALG_SEED={seed}: {told} ({parts})")
+    record_property("note", f"LAYOUTALG_SEED={seed}: {summary} ({parts})")
     assert not wrong, f"LAYOUTALG_SEED={seed}\n" + "\n".join(wrong[:10])
     assert counts["ok"] >= NUMBER - NUMBER // 50, counts  # a rejection is no agreement
-    assert len({(d.arch, d.major) for d in derived}) == 4
+    assert len({(d.arch, d.major) for d in derivations}) == 4
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_sampled_words_are_exactly_those_of_the_compiler(
 )
 def test_words_of_layouts_that_cutlass_does_not_write_agree_but_for_what_nobody_reads(seed: int) -> None:
     chooser = random.Random(str(seed))
-    made = [d for d in (_spread(d, chooser) for d in drawn(WHOLE, 60, chooser)) if d is not None]
-    wrong, counts = disagreements(made, exact=False)
+    spread = [d for d in (_spread(d, chooser) for d in drawn(WHOLE, 60, chooser)) if d is not None]
+    wrong, counts = disagreements(spread, exact=False)
     assert not wrong, f"LAYOUTALG_SEED={seed}\n" + "\n".join(wrong[:10])
     assert counts["ok"] > 20, counts
 
@@ -100,8 +100,8 @@ def typed() -> dict[str, dict[str, list[tuple[int, int]]]]:
     """For each typed word of the DSL and each field: what it reads of every single bit."""
     environment = {**os.environ, "CUTE_DSL_LOG_LEVEL": "50"}
     done = subprocess.run([sys.executable, "-c", TYPED], capture_output=True, text=True, check=True, env=environment)
-    found: dict[str, dict[str, list[tuple[int, int]]]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    record: dict[str, dict[str, list[tuple[int, int]]]] = json.loads(done.stdout.splitlines()[-1])
+    return record
 
 
 @pytest.mark.parametrize(("name", "word"), [("WgmmaSmemDesc", SM90_DESCRIPTOR), ("Tcgen05SmemDesc", SM100_DESCRIPTOR)])

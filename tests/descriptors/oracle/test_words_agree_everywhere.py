@@ -16,10 +16,10 @@ pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-d
 @pytest.mark.lattice
 @pytest.mark.parametrize("arch", ["sm90", "sm100"])
 def test_the_whole_lattice_agrees_with_the_compiler(arch: str) -> None:
-    derived = []
+    derivations = []
     for point in lattice("64:256:64x32:256:32", "64,128,256xauto", archs=arch):
         with suppress(DescriptorError):
-            derived.append(derive(**point, verify=False))
-    wrong, counts = disagreements(derived, exact=True)
+            derivations.append(derive(**point, verify=False))
+    wrong, counts = disagreements(derivations, exact=True)
     assert not wrong, "\n".join(wrong[:10])
     assert set(counts) == {"ok"}, counts

@@ -15,10 +15,10 @@ DEADLY = WordRequest("bf16", "K", "128B", "(128,128):(128,1)", (64, 16))
 
 
 def test_what_kills_the_compiler_fails_alone_and_the_others_have_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[int]] = []
+    batches: list[list[int]] = []
 
     def compiler(kind: str, chunks: list[list[dict[str, Any]]], **_: Any) -> list[Reply]:
-        asked.append([len(chunk) for chunk in chunks])
+        batches.append([len(chunk) for chunk in chunks])
         replies = []
         for chunk in chunks:
             if any(question["layout"] == DEADLY.layout for question in chunk):
@@ -29,8 +29,8 @@ def test_what_kills_the_compiler_fails_alone_and_the_others_have_their_words(mon
         return replies
 
     monkeypatch.setattr(words, "ask", compiler)
-    found = descriptor_words([GOOD, DEADLY, GOOD, GOOD], batch=3)
-    assert [one.status for one in found] == ["ok", "crashed", "ok", "ok"]
-    assert [one.word for one in found] == [16, None, 16, 16]
-    assert found[1].text == "signal 11"
-    assert asked == [[3, 1], [1, 1, 1]]
+    answers = descriptor_words([GOOD, DEADLY, GOOD, GOOD], batch=3)
+    assert [one.status for one in answers] == ["ok", "crashed", "ok", "ok"]
+    assert [one.word for one in answers] == [16, None, 16, 16]
+    assert answers[1].text == "signal 11"
+    assert batches == [[3, 1], [1, 1, 1]]

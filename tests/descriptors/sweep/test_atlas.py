@@ -85,11 +85,11 @@ def test_a_file_that_is_only_a_cut_line_starts_afresh(tmp_path: Path) -> None:
 
 def test_rows_that_were_not_proved_are_made_again_when_proofs_are_wanted(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    derived = atlas(small(), path, prove=False)
-    assert set(derived.counts) == {"derived", "refused"}
-    proved = atlas(small(), path)
-    assert dict(proved.counts) == {"proved": derived.counts["derived"]}
-    assert proved.skipped == derived.counts["refused"]
+    unproved = atlas(small(), path, prove=False)
+    assert set(unproved.counts) == {"derived", "refused"}
+    second = atlas(small(), path)
+    assert dict(second.counts) == {"proved": unproved.counts["derived"]}
+    assert second.skipped == unproved.counts["refused"]
 
 
 def test_a_line_that_is_no_row_is_refused_by_its_number(tmp_path: Path) -> None:
@@ -133,12 +133,12 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 
 def test_any_executor_makes_the_rows(executor: Executor, tmp_path: Path) -> None:
-    told: list[int] = []
+    progress: list[int] = []
     points = small(archs="all", dtypes="all")
-    summary = atlas(points, tmp_path / "rows.jsonl", executor=executor, progress=told.append)
+    summary = atlas(points, tmp_path / "rows.jsonl", executor=executor, progress=progress.append)
     atlas(points, tmp_path / "here.jsonl")
     assert sorted(rows_of(tmp_path / "rows.jsonl"), key=str) == sorted(rows_of(tmp_path / "here.jsonl"), key=str)
-    assert sum(told) == sum(summary.counts.values()) == len(points)
+    assert sum(progress) == sum(summary.counts.values()) == len(points)
 
 
 def test_an_executor_that_breaks_ends_the_run_and_keeps_the_rows(tmp_path: Path) -> None:
@@ -226,9 +226,9 @@ def test_the_command_tells_what_it_did_and_goes_on(tmp_path: Path, capsys: pytes
 )
 def test_a_mistake_is_one_line_and_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert told.err.startswith("descriptors: ")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.startswith("descriptors: ")
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -241,8 +241,8 @@ def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_pat
     while not (path.exists() and path.stat().st_size) and run.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(run.pid, signal.SIGINT)  # as the terminal does: to the workers too
-    _, told = run.communicate(timeout=60)
-    assert (run.returncode, told.strip()) in ((130, b""), (0, b""))
+    _, printed = run.communicate(timeout=60)
+    assert (run.returncode, printed.strip()) in ((130, b""), (0, b""))
     points = lattice("64:256:64x64:256:64", archs="sm90")
     summary = atlas(points, path)
     assert summary.skipped > 0
@@ -270,7 +270,7 @@ def test_an_interrupt_waits_until_the_executor_holds_no_lock(tmp_path: Path) -> 
 
 def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
     point = {**POINT, "arch": "sm100"}
-    told: list[int] = []
-    atlas([point], tmp_path / "rows.jsonl", progress=told.append)
-    atlas([point, {**point, "swizzle": "64B"}], tmp_path / "rows.jsonl", progress=told.append)
-    assert told == [1, 1, 1]
+    progress: list[int] = []
+    atlas([point], tmp_path / "rows.jsonl", progress=progress.append)
+    atlas([point, {**point, "swizzle": "64B"}], tmp_path / "rows.jsonl", progress=progress.append)
+    assert progress == [1, 1, 1]

@@ -115,8 +115,8 @@ def test_a_part_that_is_no_part_of_an_atlas_is_refused_by_its_name(spoil: str, t
 def test_a_second_run_on_the_same_output_is_told_and_changes_nothing(kind: str, tmp_path: Path) -> None:
     needs(kind)
     path = tmp_path / f"rows.{kind}"
-    with open_rows(path) as held:
-        held.write([{"key": "tile=8x8", "status": "refused"}])
+    with open_rows(path) as rows:
+        rows.write([{"key": "tile=8x8", "status": "refused"}])
         with pytest.raises(DescriptorError, match="one run at a time can write to an output, found another at work"):
             atlas(points(), path)
     atlas(points(), path)
@@ -130,11 +130,11 @@ def test_of_two_commands_at_once_one_makes_every_row_and_the_other_is_told(
     needs(kind)
     path = tmp_path / f"rows.{kind}"
     runs = [begin(path, *WIDE) for _ in range(2)]
-    told = [run.communicate(timeout=300) for run in runs]
+    outputs = [run.communicate(timeout=300) for run in runs]
     statuses = sorted(run.returncode for run in runs)
-    assert statuses in ([0, 2], [0, 0]), told  # both, where the second began after the first had ended
+    assert statuses in ([0, 2], [0, 0]), outputs  # both, where the second began after the first had ended
     if statuses == [0, 2]:
-        assert any(b"found another at work" in errors for _, errors in told)
+        assert any(b"found another at work" in errors for _, errors in outputs)
     keys = [key for key, _ in rows_at(path)]
     assert len(keys) == len(set(keys)) == len(lattice(WIDE[1], archs="sm90"))
 
@@ -149,14 +149,14 @@ def test_a_run_that_is_killed_leaves_its_rows_and_no_worker_behind(kind: str, tm
     workers = children(run.pid)
     run.kill()
     run.communicate(timeout=300)
-    made = journal.read_bytes().count(b"\n")
-    assert made > 50 and len(workers) >= 2
+    count = journal.read_bytes().count(b"\n")
+    assert count > 50 and len(workers) >= 2
     deadline = time.monotonic() + 30
     while any(map(alive, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [worker for worker in workers if alive(worker)]
     every = lattice(WIDE[1], archs="sm90")
-    assert atlas(every, path).skipped >= made
+    assert atlas(every, path).skipped >= count
     keys = [key for key, _ in rows_at(path)]
     assert len(keys) == len(set(keys)) == len(every)
 

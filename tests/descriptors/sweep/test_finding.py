@@ -28,19 +28,19 @@ def test_findings_are_sorted_by_the_documented_columns_and_ties_keep_the_order_o
     dtype: str, mn: int, k: int, stages: int, smem: int, producer: str
 ) -> None:
     reads = (64, 256 // as_element_type(dtype).storage_bits)
-    found = survey(tile=(mn, k), dtype=dtype, mma=reads, stages=stages, smem=smem, producer=producer)
-    assert found.key == KEYS["tma" if producer == "tma" else "stores"] and set(found.key) <= set(COLUMNS)
+    outcome = survey(tile=(mn, k), dtype=dtype, mma=reads, stages=stages, smem=smem, producer=producer)
+    assert outcome.key == KEYS["tma" if producer == "tma" else "stores"] and set(outcome.key) <= set(COLUMNS)
     first = [Major.K, Major.MN]
     widest = [SwizzleMode.B128, SwizzleMode.B128_BASE32B, SwizzleMode.B64, SwizzleMode.B32, SwizzleMode.NONE]
 
     def cost(one: Finding) -> list[float]:
-        costs = [not one.fits if name == "fits" else getattr(one, name) for name in found.key]
+        costs = [not one.fits if name == "fits" else getattr(one, name) for name in outcome.key]
         return [float("inf") if value is None else value for value in costs]
 
     def place(one: Finding) -> tuple[int, int, bool]:
         return first.index(one.major), widest.index(one.swizzle), (one.order == (0, 1)) != (one.major is Major.K)
 
-    for one, other in pairwise(found.findings):
+    for one, other in pairwise(outcome.findings):
         assert (cost(one), place(one)) < (cost(other), place(other))
 
 

@@ -46,9 +46,9 @@ def test_a_file_that_is_no_atlas_is_refused_as_it_was_found(
     path.write_text(text)
     assert main(["atlas", str(path), *OPTIONS]) == 2
     assert path.read_text() == text
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert "every line must be a row of an atlas" in told.err and len(told.err) < 500
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert "every line must be a row of an atlas" in captured.err and len(captured.err) < 500
 
 
 def test_a_cut_line_is_taken_away_only_when_the_next_row_is_written(tmp_path: Path) -> None:

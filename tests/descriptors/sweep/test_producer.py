@@ -31,9 +31,9 @@ def test_a_thread_value_layout_costs_what_its_accesses_cost() -> None:
     for text, tv in ((rows, Layout(((8, 4), 8), ((512, 1), 64))), (columns, Layout((32, 8), (1, 64)))):
         for producer in (text, tv):
             for one in search(tile=(64, 64), dtype="bf16", mma=(64, 16), producer=producer, major="K"):
-                made = accesses(one.derivation.smem_tile, tv, 2, 16, store=True)
-                assert one.wavefronts == sum(each.wavefronts for each in made)
-                assert one.conflicts == sum(each.conflicts for each in made)
+                warp_accesses = accesses(one.derivation.smem_tile, tv, 2, 16, store=True)
+                assert one.wavefronts == sum(each.wavefronts for each in warp_accesses)
+                assert one.conflicts == sum(each.conflicts for each in warp_accesses)
                 assert one.store_bytes == 16
 
 
@@ -43,8 +43,8 @@ def test_a_thread_value_layout_costs_what_its_accesses_cost() -> None:
 def test_stores_are_as_wide_as_the_values_lie_side_by_side_and_aligned(values: int, strides: int, width: int) -> None:
     flat = np.arange(1024, dtype=np.int64)[:, None] * 16
     moves = np.arange(32)[:, None] * (values * strides) + np.arange(values) * strides
-    made = stores(flat, moves, as_element_type("bf16"))
-    assert made is not None and made.store_bytes == width
+    cost = stores(flat, moves, as_element_type("bf16"))
+    assert cost is not None and cost.store_bytes == width
 
 
 def test_stores_of_several_warps_and_idle_lanes_add_up() -> None:
@@ -65,13 +65,13 @@ def test_elements_in_containers_are_stored_by_the_container_only() -> None:
 def test_stores_that_do_not_start_aligned_are_as_narrow_as_their_alignment() -> None:
     flat = np.arange(1024, dtype=np.int64)[:, None] * 16
     for start, width in ((0, 8), (1, 2), (2, 4), (4, 8)):
-        made = stores(flat, start + np.arange(128).reshape(32, 4), as_element_type("bf16"))
-        assert made is not None and made.store_bytes == width
+        cost = stores(flat, start + np.arange(128).reshape(32, 4), as_element_type("bf16"))
+        assert cost is not None and cost.store_bytes == width
 
 
 def test_stores_have_no_share_in_the_exception_for_loads() -> None:
     flat = np.arange(1024, dtype=np.int64)[:, None] * 16
     in_pairs = np.arange(32)[:, None] // 2 * 8 + np.arange(8)
-    made = stores(flat, in_pairs, as_element_type("bf16"))
-    assert made == (16, 4, 0)
-    assert made.wavefronts == 2 * wavefronts([lane // 2 * 16 for lane in range(32)], 16)
+    cost = stores(flat, in_pairs, as_element_type("bf16"))
+    assert cost == (16, 4, 0)
+    assert cost.wavefronts == 2 * wavefronts([lane // 2 * 16 for lane in range(32)], 16)

@@ -65,9 +65,9 @@ def test_wavefronts_are_those_of_the_explicit_addresses(case: dict[str, object],
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['dtype']}-{case['tile'][0]}")
 def test_every_finding_is_proved_and_its_boxes_are_those_of_the_plan(case: dict[str, object]) -> None:
-    found = survey(**case)  # type: ignore[arg-type]
-    assert found.findings
-    for one in found.findings:
+    outcome = survey(**case)  # type: ignore[arg-type]
+    assert outcome.findings
+    for one in outcome.findings:
         assert one.proof.ok and one.proof.elements == np.prod(one.derivation.tile)
         assert verify(one.derivation, bases=one.proof.bases) == one.proof
         assert len(one.proof.bases) == one.stages
@@ -82,15 +82,15 @@ def test_every_finding_is_proved_and_its_boxes_are_those_of_the_plan(case: dict[
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['dtype']}-{case['tile'][0]}")
 def test_found_and_refused_together_are_all_candidates_and_agree_with_derive(case: dict[str, object]) -> None:
-    found = survey(**case)  # type: ignore[arg-type]
-    kept = [(one.major, one.swizzle, order) for one in found.findings for order in one.orders]
-    lost = [(one.major, one.swizzle, order) for one in found.refusals for order in one.orders]
+    outcome = survey(**case)  # type: ignore[arg-type]
+    kept = [(one.major, one.swizzle, order) for one in outcome.findings for order in one.orders]
+    lost = [(one.major, one.swizzle, order) for one in outcome.refusals for order in one.orders]
     every = [(major, mode, order) for major in Major for mode in SwizzleMode for order in ((0, 1), (1, 0))]
     assert sorted(map(str, kept + lost)) == sorted(map(str, every))
     arguments = {name: value for name, value in case.items() if name != "stages"}
     for major, mode, order in kept:
         assert derive(major=major, swizzle=mode, order=order, **arguments).descriptor  # type: ignore[arg-type]
-    reasons = {(one.major, one.swizzle, order): one.reason for one in found.refusals for order in one.orders}
+    reasons = {(one.major, one.swizzle, order): one.reason for one in outcome.refusals for order in one.orders}
     for major, mode, order in lost:
         with pytest.raises(DescriptorError) as error:
             derive(major=major, swizzle=mode, order=order, **arguments)  # type: ignore[arg-type]
@@ -117,8 +117,8 @@ def test_a_start_carries_exactly_from_the_first_stage_that_lies_past_the_window(
 
 def test_a_stage_of_atoms_is_always_a_multiple_of_the_alignment() -> None:
     for tile, reads, dtype in (((24, 16), (8, 16), "bf16"), ((32, 8), (32, 8), "tf32"), ((8, 32), (8, 32), "e4m3")):
-        found = search(tile=tile, dtype=dtype, mma=reads, legality="off", stages=3)
-        assert found and all(one.stage_bytes % one.alignment_bytes == 0 for one in found)
+        findings = search(tile=tile, dtype=dtype, mma=reads, legality="off", stages=3)
+        assert findings and all(one.stage_bytes % one.alignment_bytes == 0 for one in findings)
 
 
 @pytest.mark.parametrize("producer", ["rows", "columns"])
@@ -152,10 +152,10 @@ def test_padding_changes_nothing_that_needs_none() -> None:
 
 
 def test_what_has_no_tma_boxes_is_ranked_after_what_has() -> None:
-    found = search(tile=(64, 128), dtype="e2m3", mma=(64, 32))
-    assert [one.boxes is None for one in found] == sorted(one.boxes is None for one in found)
-    assert {one.boxes is None for one in found} == {True, False}
-    assert all(bool(one.plan_refused) == (one.boxes is None) for one in found)
+    findings = search(tile=(64, 128), dtype="e2m3", mma=(64, 32))
+    assert [one.boxes is None for one in findings] == sorted(one.boxes is None for one in findings)
+    assert {one.boxes is None for one in findings} == {True, False}
+    assert all(bool(one.plan_refused) == (one.boxes is None) for one in findings)
 
 
 @pytest.mark.parametrize(
@@ -173,18 +173,18 @@ def test_the_command_derives_the_same_words_again(
     changes: dict[str, object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = {"tile": (128, 64), "dtype": "bf16", "mma": (64, 16), **changes}
-    found = survey(**arguments)  # type: ignore[arg-type]
-    for one in found.findings[:4]:
-        words = shlex.split(derive_command(one, found.asked))
+    outcome = survey(**arguments)  # type: ignore[arg-type]
+    for one in outcome.findings[:4]:
+        words = shlex.split(derive_command(one, outcome.asked))
         assert words[0] == "descriptors" and main(words[1:]) == 0
-        told = capsys.readouterr().out
-        assert f"{one.word:#018x}" in told and "proved" in told
+        printed = capsys.readouterr().out
+        assert f"{one.word:#018x}" in printed and "proved" in printed
 
 
 def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
-    found = survey(tile=(128, 64), dtype="bf16", mma=(64, 24))
-    assert found.findings == () and sum(len(one.orders) for one in found.refusals) == 20
-    assert all("legality" in one.reason for one in found.refusals)
+    outcome = survey(tile=(128, 64), dtype="bf16", mma=(64, 24))
+    assert outcome.findings == () and sum(len(one.orders) for one in outcome.refusals) == 20
+    assert all("legality" in one.reason for one in outcome.refusals)
 
 
 @each(
@@ -224,8 +224,8 @@ def test_bad_arguments_are_refused_in_one_typed_line(changes: dict[str, object],
 
 
 def test_a_tile_beyond_the_address_window_is_refused_and_not_measured() -> None:
-    found = survey(tile=(1 << 40, 64), dtype="bf16", mma=(64, 16), major="K")
-    assert not found.findings and all(one.reason for one in found.refusals)
+    outcome = survey(tile=(1 << 40, 64), dtype="bf16", mma=(64, 16), major="K")
+    assert not outcome.findings and all(one.reason for one in outcome.refusals)
 
 
 def test_a_table_of_nothing_is_its_heading() -> None:

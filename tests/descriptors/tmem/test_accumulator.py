@@ -23,32 +23,32 @@ _TYPES = {"float": "f32", "half_t": "f16", "int32_t": "s32"}
 
 def accumulators() -> list[Any]:
     """The recorded accumulators, with what makes the same here."""
-    found = []
+    params = []
     for row in rows("D"):
         words = row["name"].split()
         if words[1] == "ws":
             m, n = map(int, words[2].split("x"))
-            asked: dict[str, Any] = {"m": m, "n": n, "dtype": _TYPES[words[0]], "ws": True}
+            arguments: dict[str, Any] = {"m": m, "n": n, "dtype": _TYPES[words[0]], "ws": True}
         elif words[1] in ("uint32_t", "int32_t"):
             pair = int(words[2][-1])
             m, n = map(int, words[4].split("x"))
             tiles = tuple(map(int, re.findall(r"_(\d)", " ".join(words[5:])))) or (1, 1)
-            asked = {"m": m * pair, "n": n, "dtype": _TYPES[words[0]], "cta_group": pair, "tiles": tiles}
-            asked["interleaved"] = words[3] == "Interleaved"
+            arguments = {"m": m * pair, "n": n, "dtype": _TYPES[words[0]], "cta_group": pair, "tiles": tiles}
+            arguments["interleaved"] = words[3] == "Interleaved"
         else:
             continue  # operands
-        found.append(pytest.param(asked, row, id=row["name"]))
-    return found
+        params.append(pytest.param(arguments, row, id=row["name"]))
+    return params
 
 
-@each(("asked", "row"), accumulators())
-def test_an_accumulator_lies_where_cutlass_has_it(asked: dict[str, Any], row: dict[str, Any]) -> None:
-    kind = "i8" if asked["dtype"] == "s32" else "f16"
-    made = accumulator(**asked, kind=kind, legality="lenient")
-    assert made.bits == row["bits"]
-    assert digest(in_order(made.cells())) == row["sha256"]
-    assert size(made.layout) == row["count"]
-    assert made.evidence == NVIDIA
+@each(("arguments", "row"), accumulators())
+def test_an_accumulator_lies_where_cutlass_has_it(arguments: dict[str, Any], row: dict[str, Any]) -> None:
+    kind = "i8" if arguments["dtype"] == "s32" else "f16"
+    fragment = accumulator(**arguments, kind=kind, legality="lenient")
+    assert fragment.bits == row["bits"]
+    assert digest(in_order(fragment.cells())) == row["sha256"]
+    assert size(fragment.layout) == row["count"]
+    assert fragment.evidence == NVIDIA
 
 
 def test_the_recorded_accumulators_are_of_every_arrangement_that_cutlass_has() -> None:
@@ -56,10 +56,10 @@ def test_the_recorded_accumulators_are_of_every_arrangement_that_cutlass_has() -
     assert {name.split()[1] for name in names} == {"A", "B", "D", "E", "F", "G"}
 
 
-@pytest.mark.parametrize(("asked", "row"), accumulators()[:8])
-def test_the_layout_is_cutes_text_but_for_modes_of_one(asked: dict[str, Any], row: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("arguments", "row"), accumulators()[:8])
+def test_the_layout_is_cutes_text_but_for_modes_of_one(arguments: dict[str, Any], row: dict[str, Any]) -> None:
     theirs = parse_layout(row["cute"])
-    assert str(accumulator(**asked, kind="i8" if asked["dtype"] == "s32" else "f16").layout) == str(theirs[0])
+    assert str(accumulator(**arguments, kind="i8" if arguments["dtype"] == "s32" else "f16").layout) == str(theirs[0])
 
 
 LEGAL = [
@@ -74,10 +74,10 @@ LEGAL = [
 def test_every_element_has_a_cell_of_its_own_and_all_lie_in_the_columns(
     m: int, n: int, pair: int, ws: bool, sparse: bool
 ) -> None:
-    made = accumulator(m, n, cta_group=pair, ws=ws, sparse=sparse)
-    cells = made.cells().reshape(-1, 3)
+    fragment = accumulator(m, n, cta_group=pair, ws=ws, sparse=sparse)
+    cells = fragment.cells().reshape(-1, 3)
     assert len(np.unique(cells, axis=0)) == len(cells) == m // pair * n
-    assert cells[:, 0].max() < 128 and cells[:, 1].max() + 1 == made.columns and not cells[:, 2].any()
+    assert cells[:, 0].max() < 128 and cells[:, 1].max() + 1 == fragment.columns and not cells[:, 2].any()
 
 
 def test_the_inverse_of_an_accumulator_gives_its_elements_back() -> None:
@@ -90,8 +90,8 @@ def test_the_inverse_of_an_accumulator_gives_its_elements_back() -> None:
 
 
 def test_two_tiles_of_64_rows_share_their_columns_where_they_are_interleaved() -> None:
-    made = accumulator(64, 32, tiles=(2, 1))
-    assert made.cell(0, 0, 1, 0) == (16, 0, 0) and made.columns == 32
+    fragment = accumulator(64, 32, tiles=(2, 1))
+    assert fragment.cell(0, 0, 1, 0) == (16, 0, 0) and fragment.columns == 32
     apart = accumulator(64, 32, tiles=(2, 1), interleaved=False)
     assert apart.cell(0, 0, 1, 0) == (0, 32, 0) and apart.columns == 64
 
@@ -102,7 +102,7 @@ def test_what_cute_cannot_build_is_only_documented() -> None:
 
 
 @each(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"m": 96, "n": 64}, "M must be 64, 128"),
         ({"m": 128, "n": 260}, "N must be"),
@@ -116,8 +116,8 @@ def test_what_cute_cannot_build_is_only_documented() -> None:
         ({"m": "x", "n": 64}, "M must be an integer"),
     ],
 )
-def test_what_is_no_accumulator_is_refused(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_accumulator_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         accumulator(**arguments)
 
 
@@ -133,6 +133,6 @@ def test_pieces_must_divide_n() -> None:
 
 
 def test_a_fragment_says_its_gist_in_one_line() -> None:
-    made = accumulator(128, 64)
-    assert made.headline == "accumulator of 128x64 f32, cta_group 1: (128,64):(65536,1), 64 columns"
-    assert isinstance(made, TmemFragment)
+    fragment = accumulator(128, 64)
+    assert fragment.headline == "accumulator of 128x64 f32, cta_group 1: (128,64):(65536,1), 64 columns"
+    assert isinstance(fragment, TmemFragment)

@@ -23,18 +23,18 @@ def nvfp4(**options: Any) -> BlockScaled:
 
 
 def test_the_case_is_that_of_the_compiler_word_by_word() -> None:
-    made = nvfp4()
-    (step,) = made.steps
+    mma = nvfp4()
+    (step,) = mma.steps
     assert (step.a, step.b) == (WORDS["A 32B"], WORDS["B 32B"])
     assert step.idesc == IDESC["ue4m3 128x8"]
-    assert made.sfa.steps[0].word == made.sfb.steps[0].word == WORDS["scale factors, for tcgen05.cp.32x128b.warpx4"]
-    assert (step.sfa, step.sfb) == (8, 12) and (made.plan.used, made.plan.allocate) == (16, 32)
-    assert made.evidence == NVIDIA
-    assert made.a.tile == (128, 64) and CASE["smem_bytes"] == {"A": 4096, "B": 256, "SFA": 512, "SFB": 512}
-    assert (made.sfa.bytes, made.sfb.bytes) == (512, 512)
+    assert mma.sfa.steps[0].word == mma.sfb.steps[0].word == WORDS["scale factors, for tcgen05.cp.32x128b.warpx4"]
+    assert (step.sfa, step.sfb) == (8, 12) and (mma.plan.used, mma.plan.allocate) == (16, 32)
+    assert mma.evidence == NVIDIA
+    assert mma.a.tile == (128, 64) and CASE["smem_bytes"] == {"A": 4096, "B": 256, "SFA": 512, "SFB": 512}
+    assert (mma.sfa.bytes, mma.sfb.bytes) == (512, 512)
     sfa = CASE["tmem"]["SFA"]["layout"]
     assert sfa.startswith("((((32,4),4),(16,4)),1,1):((((262144,4),8388608),(0,1))")
-    assert str(made.sfa.cells.layout) == "((32,4),(16,4),4):((262144,4),(0,1),8388608)"  # the copies last
+    assert str(mma.sfa.cells.layout) == "((32,4),(16,4),4):((262144,4),(0,1),8388608)"  # the copies last
 
 
 def test_the_other_swizzles_of_the_case() -> None:
@@ -74,25 +74,25 @@ def test_the_instruction_words_are_those_of_cutlass(arguments: dict[str, Any], n
 def test_k_steps_take_the_factors_one_after_the_other(
     arguments: dict[str, Any], kind: str, qualifier: str, ids: list[int]
 ) -> None:
-    made = block_scaled(128, 64, **arguments)
-    assert (made.kind, made.qualifier) == (kind, qualifier)
-    for step, number in zip(made.steps, ids, strict=True):
+    mma = block_scaled(128, 64, **arguments)
+    assert (mma.kind, mma.qualifier) == (kind, qualifier)
+    for step, number in zip(mma.steps, ids, strict=True):
         word = decode_idesc(step.idesc, kind)
         assert word["sfa_id"] == word["sfb_id"] == step.sfa >> 30 == step.sfb >> 30 == number
         assert not word.warnings
-    assert made.sfa.verify().ok and made.sfb.verify().ok
+    assert mma.sfa.verify().ok and mma.sfb.verify().ok
 
 
 def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
-    made = block_scaled(256, 256, 256, "e2m1", scale_dtype="ue4m3", cta_group=2)
-    assert (made.sfa.mn, made.sfb.mn) == (128, 256)
-    assert (made.a.tile, made.b.tile) == ((128, 256), (128, 256))
+    mma = block_scaled(256, 256, 256, "e2m1", scale_dtype="ue4m3", cta_group=2)
+    assert (mma.sfa.mn, mma.sfb.mn) == (128, 256)
+    assert (mma.a.tile, mma.b.tile) == ((128, 256), (128, 256))
     apart = block_scaled(128, 256, 64, "e2m1", scale_dtype="ue4m3", cta_group=2)
     assert (apart.sfa.mn, apart.sfb.copy) == (64, "64x128b.warpx2::01_23")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"m": 128, "n": 8, "k": 96, "a_dtype": "e2m1"}, "K must be a multiple of 64, found 96; kind mxf4"),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "types must be of one kind"),
@@ -103,6 +103,6 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
         ({"m": 128, "n": 64, "k": 64, "a_dtype": "e2m1", "cta_group": 2}, "N must be 256 where its halves lie apart"),
     ],
 )
-def test_what_is_no_multiplication_is_refused(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_multiplication_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         block_scaled(**arguments)

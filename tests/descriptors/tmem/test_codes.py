@@ -49,17 +49,21 @@ def test_signed_formats_are_those_of_numpys_kin(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_encoding_takes_the_nearest_and_of_two_the_even_code(name: str) -> None:
     rng = random.Random(seed_of_this_run())
-    known = {code: value for code in range(1 << FORMATS[name].bits) if (value := decode_scale(code, name)) is not None}
-    values = sorted({value for value in known.values() if value >= 0})
-    tried = [rng.choice(values) * Fraction(rng.randrange(1, 64), 16) for _ in range(50)]
-    tried += [(a + b) / 2 for a, b in pairwise(values)]
-    tried += [-value for value in tried] if FORMATS[name].signed else []
-    for value in tried:
+    value_of = {
+        code: value for code in range(1 << FORMATS[name].bits) if (value := decode_scale(code, name)) is not None
+    }
+    values = sorted({value for value in value_of.values() if value >= 0})
+    numbers = [rng.choice(values) * Fraction(rng.randrange(1, 64), 16) for _ in range(50)]
+    numbers += [(a + b) / 2 for a, b in pairwise(values)]
+    numbers += [-value for value in numbers] if FORMATS[name].signed else []
+    for value in numbers:
         code = encode_scale(value, name)
-        least = min(abs(known[one] - value) for one in known)
-        assert abs(known[code] - value) == least
-        nearest = {one for one in known if abs(known[one] - value) == least and (known[one] < 0) <= (value < 0)}
-        assert code % 2 == 0 or len({known[one] for one in nearest}) == 1
+        least = min(abs(value_of[one] - value) for one in value_of)
+        assert abs(value_of[code] - value) == least
+        nearest = {
+            one for one in value_of if abs(value_of[one] - value) == least and (value_of[one] < 0) <= (value < 0)
+        }
+        assert code % 2 == 0 or len({value_of[one] for one in nearest}) == 1
 
 
 def test_the_other_roundings_never_go_the_other_way() -> None:
@@ -74,7 +78,7 @@ def test_what_is_beyond_the_largest_becomes_the_largest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: decode_scale(16, "e2m1"), "a code of e2m1 must be at most 15, found 16"),
         (lambda: decode_scale(0, "e8m0"), "format must be one of"),
@@ -85,6 +89,6 @@ def test_what_is_beyond_the_largest_becomes_the_largest() -> None:
         (lambda: encode_scale(1, "e2m1", "away"), "rounding must be one of nearest, up, down"),
     ],
 )
-def test_what_has_no_code_is_refused(call: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_has_no_code_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         call()

@@ -25,11 +25,11 @@ EXAMPLE: dict[str, Any] = {"images": 2, "height": 9, "width": 9, "channels": 16,
 def test_the_published_example_is_right(
     images: int, padding: tuple[int, int], cta_group: int, start: str, quarters: str
 ) -> None:
-    asked = {**EXAMPLE, "images": images, "padding": padding, "filters": 32}
-    assert shift_convolution(**asked, cta_group=cta_group, start=start, quarters=quarters).verify().ok
+    arguments = {**EXAMPLE, "images": images, "padding": padding, "filters": 32}
+    assert shift_convolution(**arguments, cta_group=cta_group, start=start, quarters=quarters).verify().ok
 
 
-def drawn(source: random.Random) -> dict[str, Any]:
+def random_problem(source: random.Random) -> dict[str, Any]:
     """A convolution that can be shifted."""
     dtype, step = source.choice((("bf16", 16), ("f16", 16), ("tf32", 8), ("e4m3", 32), ("s8", 32)))
     height, width, s = source.randint(1, 6), source.randint(1, 70), source.randint(1, 9)
@@ -48,11 +48,11 @@ def drawn(source: random.Random) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", seeds_of("test_a_drawn_convolution_is_right"))
 def test_a_drawn_convolution_is_right(seed: int) -> None:
     source = random.Random(seed)
-    for asked in (drawn(source) for _ in range(25)):
-        made = shift_convolution(**asked)
-        report = made.verify(seed)
-        assert report.ok, (asked, report)
-        assert (report.outputs, report.multiplications) == (made.problem.outputs, made.multiplications)
+    for arguments in (random_problem(source) for _ in range(25)):
+        convolution = shift_convolution(**arguments)
+        report = convolution.verify(seed)
+        assert report.ok, (arguments, report)
+        assert (report.outputs, report.multiplications) == (convolution.problem.outputs, convolution.multiplications)
 
 
 def test_what_one_shift_moves_matters_where_lanes_beyond_the_first_quarter_count() -> None:
@@ -64,12 +64,12 @@ def test_what_one_shift_moves_matters_where_lanes_beyond_the_first_quarter_count
 
 
 def test_the_columns_are_those_of_the_plan() -> None:
-    made, plan = shift_convolution(**EXAMPLE), tmem_plan(128, 16, 16, a_source="tmem", stages=2)
-    assert made.allocate == plan.allocate and plan.used == made.a_columns[-1] + 8
+    convolution, plan = shift_convolution(**EXAMPLE), tmem_plan(128, 16, 16, a_source="tmem", stages=2)
+    assert convolution.allocate == plan.allocate and plan.used == convolution.a_columns[-1] + 8
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("arguments", "message"),
     [
         ({"channels": 24}, "C must be a multiple of 16, found 24; dtype = bf16"),
         ({"dtype": "e2m1"}, "elements must have 8, 16 or 32 bits, found 4; dtype = e2m1"),
@@ -81,9 +81,9 @@ def test_the_columns_are_those_of_the_plan() -> None:
         ({"filters": 512, "legality": "off"}, "filters must be at most 496, the columns beside A, found 512"),
     ],
 )
-def test_what_has_no_instruction_is_refused(changed: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
-        shift_convolution(**{**EXAMPLE, **changed})
+def test_what_has_no_instruction_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
+        shift_convolution(**{**EXAMPLE, **arguments})
 
 
 def test_refusals_have_the_kind_that_a_caller_acts_on() -> None:
@@ -95,10 +95,10 @@ def test_refusals_have_the_kind_that_a_caller_acts_on() -> None:
 
 
 def test_steps_are_those_of_a_row_and_a_tile_that_there_is() -> None:
-    made = shift_convolution(**EXAMPLE)
-    for p, tile, told in ((7, 0, "an output row must be at most 6"), (0, 1, "a tile must be at most 0")):
-        with pytest.raises(DescriptorError, match=told):
-            made.steps(p, tile)
+    convolution = shift_convolution(**EXAMPLE)
+    for p, tile, message in ((7, 0, "an output row must be at most 6"), (0, 1, "a tile must be at most 0")):
+        with pytest.raises(DescriptorError, match=message):
+            convolution.steps(p, tile)
 
 
 def test_a_simulation_that_takes_too_long_is_refused_and_the_steps_are_told_all_the_same() -> None:
@@ -112,25 +112,27 @@ def test_a_simulation_that_takes_too_long_is_refused_and_the_steps_are_told_all_
 
 def test_masks_have_as_many_words_as_the_assembler_takes() -> None:
     rows = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["shifts"]
-    taken = {row["asked"] for row in rows if row["accepted"]}
-    assert {"shift", "shift, a pair"} <= taken and not {"shift without .down", "shift .up"} & taken
+    accepted = {row["asked"] for row in rows if row["accepted"]}
+    assert {"shift", "shift, a pair"} <= accepted and not {"shift without .down", "shift .up"} & accepted
     for dtype in ("bf16", "tf32", "e4m3", "s8"):
         for pair in (1, 2):
-            made = shift_convolution(**{**EXAMPLE, "channels": 32, "filters": 32}, dtype=dtype, cta_group=pair)
-            counts = {len(step.masks) for step in made.steps() if step.kind == "multiply"}
-            about = f"mma kind::{made.kind}, cta_group {pair}, A in tensor memory, {{}} mask words"
-            assert counts == {count for count in (4, 8) if about.format(count) in taken}
+            convolution = shift_convolution(**{**EXAMPLE, "channels": 32, "filters": 32}, dtype=dtype, cta_group=pair)
+            counts = {len(step.masks) for step in convolution.steps() if step.kind == "multiply"}
+            about = f"mma kind::{convolution.kind}, cta_group {pair}, A in tensor memory, {{}} mask words"
+            assert counts == {count for count in (4, 8) if about.format(count) in accepted}
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_multiplications_are_counted_as_the_steps_are"))
 def test_multiplications_are_counted_as_the_steps_are(seed: int) -> None:
     source = random.Random(seed)
     for _ in range(40):
-        made = shift_convolution(**drawn(source))
-        tiles = [(p, tile) for p in range(made.problem.rows) for tile in range(made.tiles)]
-        assert made.multiplications == sum(step.kind == "multiply" for where in tiles for step in made.steps(*where))
+        convolution = shift_convolution(**random_problem(source))
+        tiles = [(p, tile) for p in range(convolution.problem.rows) for tile in range(convolution.tiles)]
+        assert convolution.multiplications == sum(
+            step.kind == "multiply" for where in tiles for step in convolution.steps(*where)
+        )
 
 
 def test_the_largest_convolution_is_told_in_no_time() -> None:
-    made = shift_convolution(1 << 16, 1 << 16, 1 << 16, 16, 16, (99, 101), (7, 50), dilation=(600, 1))
-    assert made.copied.rows < made.copied.plain and "tap 0" in str(made)
+    convolution = shift_convolution(1 << 16, 1 << 16, 1 << 16, 16, 16, (99, 101), (7, 50), dilation=(600, 1))
+    assert convolution.copied.rows < convolution.copied.plain and "tap 0" in str(convolution)

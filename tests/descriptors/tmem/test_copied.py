@@ -22,36 +22,36 @@ def test_the_words_are_those_of_cutlass_for_an_operand_of_f16() -> None:
 
 def test_the_words_are_those_of_the_operand_itself() -> None:
     for swizzle in ("none", "32B", "64B", "128B"):
-        told = derive((128, 64), "bf16", "K", swizzle, (128, 16), verify=False).words()[0]
-        assert tuple(step.word for step in tmem_copied((128, 64), "bf16", swizzle, "128x256b").steps) == told
+        words = derive((128, 64), "bf16", "K", swizzle, (128, 16), verify=False).words()[0]
+        assert tuple(step.word for step in tmem_copied((128, 64), "bf16", swizzle, "128x256b").steps) == words
 
 
 def test_the_columns_are_those_of_the_operand() -> None:
-    made, read = tmem_copied((128, 64), "bf16", "128B", "128x256b"), operand_a(128, 64, "bf16")
-    assert [step.column for step in made.steps] == [0, 8, 16, 24]
-    assert (made.cells.cells()[:, :, 0] == read.cells()).all()
-    assert made.cells.columns == read.columns
+    copied, operand = tmem_copied((128, 64), "bf16", "128B", "128x256b"), operand_a(128, 64, "bf16")
+    assert [step.column for step in copied.steps] == [0, 8, 16, 24]
+    assert (copied.cells.cells()[:, :, 0] == operand.cells()).all()
+    assert copied.cells.columns == operand.columns
 
 
 def test_four_rows_are_the_first_of_eight_and_go_to_a_lane_of_each_quarter() -> None:
-    made = tmem_copied((4, 64), "bf16", "128B", "4x256b")
-    assert [(step.word & 0x3FFF, step.column) for step in made.steps] == [(0, 0), (2, 8), (4, 16), (6, 24)]
+    copied = tmem_copied((4, 64), "bf16", "128B", "4x256b")
+    assert [(step.word & 0x3FFF, step.column) for step in copied.steps] == [(0, 0), (2, 8), (4, 16), (6, 24)]
     for row, k in np.ndindex(4, 64):
-        assert made.memory(row, k) * 2 == (128 * row + 2 * k) ^ (row << 4)
-        assert made.cells.cell(row, k, 0) == (32 * row, k // 2, 16 * (k % 2))
-    assert made.evidence == BELIEVED and made.derivation.tile == (8, 64)
-    assert str(made.verify()) == "proved: 256 elements, 4096 bits of tensor memory, written by 4 copies"
+        assert copied.memory(row, k) * 2 == (128 * row + 2 * k) ^ (row << 4)
+        assert copied.cells.cell(row, k, 0) == (32 * row, k // 2, 16 * (k % 2))
+    assert copied.evidence == BELIEVED and copied.derivation.tile == (8, 64)
+    assert str(copied.verify()) == "proved: 256 elements, 4096 bits of tensor memory, written by 4 copies"
 
 
 def test_four_rows_copied_from_the_next_four_are_disproved() -> None:
-    made = tmem_copied((4, 64), "bf16", "128B", "4x256b")
-    moved = tuple(step._replace(word=step.word + 32) for step in made.steps)  # 4 rows of 128 bytes
-    assert replace(made, steps=moved).verify().wrong > 0
-    assert not replace(made, steps=tuple(step._replace(lane=31) for step in made.steps)).verify().ok
+    copied = tmem_copied((4, 64), "bf16", "128B", "4x256b")
+    late_steps = tuple(step._replace(word=step.word + 32) for step in copied.steps)  # 4 rows of 128 bytes
+    assert replace(copied, steps=late_steps).verify().wrong > 0
+    assert not replace(copied, steps=tuple(step._replace(lane=31) for step in copied.steps)).verify().ok
 
 
 @each(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (((64, 64), "bf16", "128B", "128x256b"), "MN of the tile must be 128, found 64"),
         (((128, 64, 2), "bf16", "128B", "128x256b"), r"a tile must be two extents \(MN, K\), found \(128, 64, 2\)"),
@@ -66,6 +66,6 @@ def test_four_rows_copied_from_the_next_four_are_disproved() -> None:
         (((128, 2048), "bf16", "none", "128x256b"), "must"),
     ],
 )
-def test_what_a_copy_cannot_read_is_refused(arguments: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_a_copy_cannot_read_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         tmem_copied(*arguments)

@@ -28,20 +28,20 @@ PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))
 
 @each("row", rows("CP"), ids=lambda row: row["name"])
 def test_a_copy_is_that_of_cutlass(row: dict[str, Any]) -> None:
-    made = tmem_copy(_NAMES[row["name"].split()[0]])
-    cells = made.cells.cells()  # (row, bit, copy)
-    row_of, bit_of = np.arange(made.rows)[:, None, None], np.arange(made.bits)[None, :, None]
+    copy = tmem_copy(_NAMES[row["name"].split()[0]])
+    cells = copy.cells.cells()  # (row, bit, copy)
+    row_of, bit_of = np.arange(copy.rows)[:, None, None], np.arange(copy.bits)[None, :, None]
     # CuTe numbers the source bits with the rows fastest; of 01_23 in two halves, of the refresh by the lanes it goes
     # to.
-    source = row_of + made.rows * bit_of
-    if made.name.endswith("01_23"):
+    source = row_of + copy.rows * bit_of
+    if copy.name.endswith("01_23"):
         source = row_of % 32 + 32 * bit_of + 4096 * (row_of // 32)
-    elif made.name == "4x256b":
+    elif copy.name == "4x256b":
         source = 32 * row_of + 128 * bit_of
     source = np.broadcast_to(source, cells.shape[:-1])
     order = np.concatenate([cells, source[..., None]], axis=-1)
-    if made.name.endswith("01_23"):  # 32 rows, bits, halves, copies
-        order = order.reshape(2, 32, made.bits, 2, 4).transpose(3, 0, 2, 1, 4)
+    if copy.name.endswith("01_23"):  # 32 rows, bits, halves, copies
+        order = order.reshape(2, 32, copy.bits, 2, 4).transpose(3, 0, 2, 1, 4)
     else:
         order = order.transpose(2, 1, 0, 3)
     assert digest(order.reshape(-1, 4)) == row["sha256"]
@@ -63,7 +63,7 @@ def test_the_source_of_the_refresh_is_only_believed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("64x128b", "multicast must be warpx2::02_13 or warpx2::01_23, found none"),
         ("128x256b.warpx4", "multicast must be absent, found warpx4"),
@@ -71,6 +71,6 @@ def test_the_source_of_the_refresh_is_only_believed() -> None:
         (None, "a shape must be a name, found None"),
     ],
 )
-def test_what_is_no_copy_is_refused(name: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_copy_is_refused(name: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         tmem_copy(name)

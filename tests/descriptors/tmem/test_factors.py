@@ -10,7 +10,7 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.smem.instructions.tables import SCALES
-from descriptors.tmem.landing_model import SHAPES, landing
+from descriptors.tmem.landing_model import COPY_SHAPES, landing
 from descriptors.tmem.scale_cells import scale_cells
 from descriptors.tmem.scale_factors import Place, scale_factors, scale_memory
 
@@ -40,22 +40,24 @@ def test_every_factor_lands_in_its_bytes(arguments: dict[str, Any]) -> None:
 def test_a_proof_fails_where_a_copy_is_left_out_or_moved() -> None:
     from dataclasses import replace
 
-    made = scale_factors(256, 128, 16)
-    assert not replace(made, steps=made.steps[:-1]).verify().ok
-    assert not replace(made, steps=tuple(step._replace(column=step.column ^ 4) for step in made.steps)).verify().ok
+    factors = scale_factors(256, 128, 16)
+    assert not replace(factors, steps=factors.steps[:-1]).verify().ok
+    assert (
+        not replace(factors, steps=tuple(step._replace(column=step.column ^ 4) for step in factors.steps)).verify().ok
+    )
 
 
 def test_of_several_k_blocks_the_halves_are_copied_only_where_blocks_of_one_k_touch() -> None:
     from dataclasses import replace
 
-    made = scale_factors(256, 128, 16, halves=True)
-    assert [place.column for place in made.places] == [0, 4]
-    assert not replace(made, memory=scale_memory(256, 128, 16)).verify().ok, "K first, as in global memory"
+    factors = scale_factors(256, 128, 16, halves=True)
+    assert [place.column for place in factors.places] == [0, 4]
+    assert not replace(factors, memory=scale_memory(256, 128, 16)).verify().ok, "K first, as in global memory"
 
 
 def test_halves_of_fewer_rows_cannot_be_copied_whatever_the_word() -> None:
     """A word of a source goes to one column in every lane; halves of N < 256 want two words in one column."""
-    for name in SHAPES:
+    for name in COPY_SHAPES:
         columns = {
             word: {place[1] for _, w, place in landing(name, lane=0, column=0) if w == word} for word in range(4)
         }
@@ -72,25 +74,25 @@ def test_the_ids_of_k_steps_are_those_of_the_table() -> None:
         if row.name.startswith("block"):
             continue  # K = 96
         step = row.k[0]
-        made = scale_factors(128, 4 * step, row.vector, step=step)
-        assert {place.byte for place in made.places} == set(row.ids)
+        factors = scale_factors(128, 4 * step, row.vector, step=step)
+        assert {place.byte for place in factors.places} == set(row.ids)
 
 
 def test_the_pointers_are_those_of_the_compiler() -> None:
-    made = scale_factors(128, 256, 32, step=64)
-    told = ["+0", "+0x80000000 (id 2)", "+4 columns", "+4 columns +0x80000000 (id 2)"]
-    assert told == CASE["block32_k_blocks"]["pointers"]
-    assert [place.pointer(0) for place in made.places] == [0, 0x80000000, 4, 0x80000004]
+    factors = scale_factors(128, 256, 32, step=64)
+    message = ["+0", "+0x80000000 (id 2)", "+4 columns", "+4 columns +0x80000000 (id 2)"]
+    assert message == CASE["block32_k_blocks"]["pointers"]
+    assert [place.pointer(0) for place in factors.places] == [0, 0x80000000, 4, 0x80000004]
     assert Place(0, 0).pointer(8) == 8
 
 
 def test_a_pair_with_64_rows_each_reads_fewer_columns_than_its_copies_write() -> None:
-    made = scale_factors(64, 128, 16, of_64=True)
-    assert (made.cells.columns, made.columns) == (4, 6)
+    factors = scale_factors(64, 128, 16, of_64=True)
+    assert (factors.cells.columns, factors.columns) == (4, 6)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"mn": 128, "k": 64, "vector": 16, "of_64": True}, "a CTA must have 64 rows there, found 128"),
         ({"mn": 128, "k": 64, "vector": 16, "halves": True}, "N must be 256 where its halves lie apart, .*, found 128"),
@@ -99,6 +101,6 @@ def test_a_pair_with_64_rows_each_reads_fewer_columns_than_its_copies_write() ->
         ({"mn": 128, "k": 64, "vector": 16, "halves": 1}, "halves must be True or False"),
     ],
 )
-def test_what_has_no_way_is_refused(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_has_no_way_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         scale_factors(**arguments)

@@ -36,8 +36,8 @@ def test_a_chain_with_anything_changed_is_disproved(memory: Layout, copy: str, s
 
 
 def test_a_cell_that_nothing_is_copied_to_is_told() -> None:
-    found = prove_landing(MEMORY, 8, scale_cells(128, 64, 16), "32x128b.warpx4", [])
-    assert str(found).endswith("shall lie in lane 0, column 0, bit 0, which gets nothing")
+    landing = prove_landing(MEMORY, 8, scale_cells(128, 64, 16), "32x128b.warpx4", [])
+    assert str(landing).endswith("shall lie in lane 0, column 0, bit 0, which gets nothing")
 
 
 def test_copies_must_stay_inside_tensor_memory() -> None:
@@ -59,8 +59,8 @@ def test_both_sides_have_one_shape() -> None:
 )
 def test_a_tile_of_every_kind_lands_as_it_is_said(swizzle: str, dtype: str, rows: int, copy: str) -> None:
     k = {"tf32": 32, "bf16": 64, "e4m3": 128, "e2m1": 256}[dtype]
-    found = tmem_copied((rows, k), dtype, swizzle, copy).verify()
-    assert found.ok and found.elements == rows * k
+    landing = tmem_copied((rows, k), dtype, swizzle, copy).verify()
+    assert landing.ok and landing.elements == rows * k
 
 
 def test_a_proof_is_known_no_better_than_what_it_is_about() -> None:

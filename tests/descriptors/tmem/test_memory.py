@@ -21,27 +21,27 @@ CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))
 def test_the_layout_is_that_of_cutlass(row: dict[str, Any]) -> None:
     vector, extents = row["name"].split()
     mn, k = map(int, extents.split("x"))
-    made = scale_memory(mn, k, int(vector))
-    found = offsets(made)
-    assert digest(found.T.reshape(-1, 1)) == row["sha256"]
-    assert size(made) == row["count"]
+    memory = scale_memory(mn, k, int(vector))
+    places = offsets(memory)
+    assert digest(places.T.reshape(-1, 1)) == row["sha256"]
+    assert size(memory) == row["count"]
 
 
 @pytest.mark.parametrize("row", rows("SFS"), ids=lambda row: row["name"])
 def test_in_shared_memory_cutlass_has_the_blocks_of_one_k_side_by_side(row: dict[str, Any]) -> None:
     vector, _, _, extents = row["name"].split()
     _, n, k = map(int, extents.split("x"))
-    made = scale_memory(n, k, int(vector), rows_first=True)
-    assert digest(offsets(made).T.reshape(-1, 1)) == row["sha256"]
-    assert (made == scale_memory(n, k, int(vector))) == (k == 4 * int(vector)), "of one block along K both are one"
+    memory = scale_memory(n, k, int(vector), rows_first=True)
+    assert digest(offsets(memory).T.reshape(-1, 1)) == row["sha256"]
+    assert (memory == scale_memory(n, k, int(vector))) == (k == 4 * int(vector)), "of one block along K both are one"
 
 
 def test_the_layout_is_the_published_formula() -> None:
     for mn, k, vector in ((128, 64, 16), (300, 200, 32), (8, 1024, 16)):
-        made, blocks = scale_memory(mn, k, vector), -(-k // (4 * vector))
+        memory, blocks = scale_memory(mn, k, vector), -(-k // (4 * vector))
         for x, q in np.ndindex(mn, k // vector):
             byte = (x // 128 * blocks + q // 4) * 512 + x % 32 * 16 + x % 128 // 32 * 4 + q % 4
-            assert made(x, q * vector) == byte == made(x, q * vector + vector - 1)
+            assert memory(x, q * vector) == byte == memory(x, q * vector + vector - 1)
         assert memory_bytes(mn, k, vector) == -(-mn // 128) * blocks * 512
 
 
@@ -64,7 +64,7 @@ def test_a_copy_of_two_halves_takes_two_blocks_that_touch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: scale_memory(0, 64, 16), "MN must be at least 1"),
         (lambda: scale_memory(128, 64, 64), "the vector must be one of 16, 32"),
@@ -73,6 +73,6 @@ def test_a_copy_of_two_halves_takes_two_blocks_that_touch() -> None:
         (lambda: scale_memory(128, 64, 16, rows_first=1), "rows_first must be True or False"),
     ],
 )
-def test_what_has_no_layout_is_refused(call: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_has_no_layout_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         call()

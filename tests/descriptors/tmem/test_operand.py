@@ -21,13 +21,13 @@ OPERANDS = [row for row in rows("D") if row["name"].split()[0] == row["name"].sp
 def test_an_operand_lies_where_cutlass_has_it(row: dict[str, Any]) -> None:
     value, _, pair, mode, extents = row["name"].split()
     m, k = map(int, extents.split("x"))
-    made = operand_a(m * int(pair[-1]), k, _TYPES[value], cta_group=int(pair[-1]))
-    cells = made.cells()
+    operand = operand_a(m * int(pair[-1]), k, _TYPES[value], cta_group=int(pair[-1]))
+    cells = operand.cells()
     if mode == "Duplicated":  # CuTe counts the rows of both copies as one mode
-        assert made.modes == ("m", "k", "copy")
+        assert operand.modes == ("m", "k", "copy")
         cells = np.concatenate([cells[:, :, 0], cells[:, :, 1]])
     assert digest(in_order(cells)) == row["sha256"]
-    assert made.evidence == NVIDIA
+    assert operand.evidence == NVIDIA
 
 
 def test_there_are_operands_of_every_arrangement() -> None:
@@ -37,9 +37,9 @@ def test_there_are_operands_of_every_arrangement() -> None:
 def test_a_k_step_of_an_instruction_is_8_columns_of_every_type() -> None:
     for dtype, k in (("tf32", 8), ("f16", 16), ("e5m2", 32), ("u8", 32), ("e2m3", 32), ("e2m1", 64)):
         for m, pair in ((64, 1), (128, 1), (128, 2), (256, 2)):
-            made = operand_a(m, 3 * k, dtype, cta_group=pair)
-            copy = [0] if "copy" in made.modes else []
-            assert made.columns == 24 and made.cell(0, 2 * k, *copy) == (0, 16, 0)
+            operand = operand_a(m, 3 * k, dtype, cta_group=pair)
+            copy = [0] if "copy" in operand.modes else []
+            assert operand.columns == 24 and operand.cell(0, 2 * k, *copy) == (0, 16, 0)
 
 
 def test_for_the_ws_form_nothing_says_which_rows_a_lane_holds() -> None:
@@ -59,7 +59,7 @@ def test_narrow_elements_in_bytes_are_only_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((128, 24, "f16"), "K must be a multiple of 16, found 24; dtype = f16"),
         ((96, 16, "f16"), "M must be 64 or 128, found 96"),
@@ -67,8 +67,8 @@ def test_narrow_elements_in_bytes_are_only_documented() -> None:
         ((128, 16384, "f16"), "must fit 512 columns, needs 8192"),
     ],
 )
-def test_what_is_no_operand_is_refused(arguments: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_operand_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         operand_a(*arguments)
 
 

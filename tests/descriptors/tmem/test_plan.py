@@ -15,21 +15,21 @@ from descriptors.tmem.columns import Part, plan_columns
 def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
     rng = random.Random(seed_of_this_run())
     for _ in range(200):
-        wanted = [Part(f"P{i}", rng.randrange(1, 100), rng.choice([1, 1, 4, 32])) for i in range(rng.randrange(1, 5))]
+        parts = [Part(f"P{i}", rng.randrange(1, 100), rng.choice([1, 1, 4, 32])) for i in range(rng.randrange(1, 5))]
         try:
-            made = plan_columns(wanted)
+            plan = plan_columns(parts)
         except DescriptorError:
-            assert sum(part.columns + part.align - 1 for part in wanted) > 512
+            assert sum(part.columns + part.align - 1 for part in parts) > 512
             continue
-        taken = [column for part in made.parts for column in range(part.column, part.column + part.columns)]
-        assert len(set(taken)) == len(taken) and max(taken) + 1 == made.used <= made.allocate
-        assert all(part.column % part.align == 0 for part in made.parts)
-        assert made.allocate & made.allocate - 1 == 0 and (made.allocate == 32 or made.allocate < 2 * made.used)
-        assert made.ctas * made.allocate == 512
+        columns = [column for part in plan.parts for column in range(part.column, part.column + part.columns)]
+        assert len(set(columns)) == len(columns) and max(columns) + 1 == plan.used <= plan.allocate
+        assert all(part.column % part.align == 0 for part in plan.parts)
+        assert plan.allocate & plan.allocate - 1 == 0 and (plan.allocate == 32 or plan.allocate < 2 * plan.used)
+        assert plan.ctas * plan.allocate == 512
 
 
 @pytest.mark.parametrize(
-    ("parts", "options", "told"),
+    ("parts", "options", "message"),
     [
         ([], {}, "there must be a part, found none"),
         (
@@ -41,13 +41,13 @@ def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
         ([Part("D", 256)], {"ctas": 17}, "CTAs must be at most 16"),
     ],
 )
-def test_what_does_not_fit_is_refused(parts: list[Part], options: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_does_not_fit_is_refused(parts: list[Part], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         plan_columns(parts, **options)
 
 
 def test_a_part_is_found_by_its_name() -> None:
-    made = plan_columns([Part("D", 8), Part("E", 1, 4)])
-    assert made.part("E").column == 8
+    plan = plan_columns([Part("D", 8), Part("E", 1, 4)])
+    assert plan.part("E").column == 8
     with pytest.raises(DescriptorError, match="a part must be one of D, E, found 'A'"):
-        made.part("A")
+        plan.part("A")

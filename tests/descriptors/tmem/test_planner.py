@@ -23,10 +23,10 @@ def test_the_halves_of_n_below_256_are_refused_as_scale_factors_refuses_them(n: 
 
 
 def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:
-    made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
-    assert [part.columns for part in made.parts] == [CASE[name]["columns"] for name in ("accumulator", "SFA", "SFB")]
-    assert (made.used, made.allocate) == (CASE["sum"], CASE["allocate"])
-    assert made.evidence == NVIDIA
+    plan = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
+    assert [part.columns for part in plan.parts] == [CASE[name]["columns"] for name in ("accumulator", "SFA", "SFB")]
+    assert (plan.used, plan.allocate) == (CASE["sum"], CASE["allocate"])
+    assert plan.evidence == NVIDIA
 
 
 @pytest.mark.parametrize(
@@ -56,44 +56,44 @@ def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:
     ],
 )
 def test_what_goes_where(arguments: dict[str, Any], columns: dict[str, tuple[int, int]]) -> None:
-    made = tmem_plan(**{"dtype": "bf16", **arguments})
-    assert {part.name: (part.column, part.columns) for part in made.parts} == columns
+    plan = tmem_plan(**{"dtype": "bf16", **arguments})
+    assert {part.name: (part.column, part.columns) for part in plan.parts} == columns
 
 
 def test_metadata_begin_at_a_multiple_of_4_columns() -> None:
-    made = tmem_plan(64, 72, 64, "bf16", sparse=False, a_source="smem", legality="lenient")
-    assert made.used == 72
+    plan = tmem_plan(64, 72, 64, "bf16", sparse=False, a_source="smem", legality="lenient")
+    assert plan.used == 72
     sparse = tmem_plan(128, 48, 64, "bf16", sparse=True, accumulators=1, stages=3)
     assert [part.column for part in sparse.parts] == [0, 48, 52, 56]
 
 
 def test_what_shares_columns_begins_16_lanes_on_and_it_is_said() -> None:
-    made = tmem_plan(64, 64, 64, "bf16", accumulators=2, interleaved=True)
-    assert [part.lane for part in made.parts] == [0, 16] and made.notes and made.allocate == 64
+    plan = tmem_plan(64, 64, 64, "bf16", accumulators=2, interleaved=True)
+    assert [part.lane for part in plan.parts] == [0, 16] and plan.notes and plan.allocate == 64
 
 
 def test_a_pair_with_64_rows_each_is_told_what_its_copies_write() -> None:
-    made = tmem_plan(128, 256, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
+    plan = tmem_plan(128, 256, 64, "e2m1", cta_group=2, scale_dtype="ue4m3")
     assert (
-        made.evidence == BELIEVED
-        and len(made.notes) == 1
-        and made.part("SFA").columns == made.part("SFA").fragment.columns + 2
+        plan.evidence == BELIEVED
+        and len(plan.notes) == 1
+        and plan.part("SFA").columns == plan.part("SFA").fragment.columns + 2
     )  # type: ignore[union-attr]
 
 
 def test_blocks_have_an_accumulator_each_and_the_factors_of_all_rows() -> None:
-    made = tmem_plan(128, 64, 256, "e2m1", scale_dtype="ue4m3", blocks=(2, 3))
+    plan = tmem_plan(128, 64, 256, "e2m1", scale_dtype="ue4m3", blocks=(2, 3))
     alone = tmem_plan(128, 64, 256, "e2m1", scale_dtype="ue4m3")
-    assert [part.column for part in made.parts] == [0, 64, 128, 192, 256, 320, 384, 416]
-    assert made.part("SFA").columns == 2 * alone.part("SFA").columns
-    assert made.part("SFB").columns == 32  # 192 rows are copied as 256
+    assert [part.column for part in plan.parts] == [0, 64, 128, 192, 256, 320, 384, 416]
+    assert plan.part("SFA").columns == 2 * alone.part("SFA").columns
+    assert plan.part("SFB").columns == 32  # 192 rows are copied as 256
     pair = tmem_plan(128, 256, 64, "e2m1", scale_dtype="ue4m3", cta_group=2, blocks=[2, 1])
     assert (pair.part("SFA").columns, pair.notes, pair.evidence) == (4, (), BELIEVED)
 
 
 def test_4_bit_elements_of_a_kind_with_8_bit_types_take_a_byte() -> None:
-    made = tmem_plan(128, 64, 64, "e2m1", b_dtype="e4m3", a_source="tmem", sparse=False)
-    assert made.part("A").columns == 16
+    plan = tmem_plan(128, 64, 64, "e2m1", b_dtype="e4m3", a_source="tmem", sparse=False)
+    assert plan.part("A").columns == 16
     packed = tmem_plan(128, 64, 64, "e2m1", scale_dtype="ue8m0", a_source="tmem")
     assert packed.part("A").columns == 8
 
@@ -103,7 +103,7 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
 
 
 @each(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"m": 128, "n": 256, "k": 64, "accumulators": 3}, "need 768; D0 256, D1 256, D2 256 columns"),
         ({"m": 128, "n": 256, "k": 64, "ctas": 3}, "3 CTAs must fit 512 columns, find 256 each"),
@@ -125,6 +125,6 @@ def test_what_is_only_documented_makes_the_plan_so() -> None:
         ),
     ],
 )
-def test_what_is_no_plan_is_refused(arguments: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_plan_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         tmem_plan(**{"dtype": "bf16", **arguments})

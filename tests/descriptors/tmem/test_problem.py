@@ -14,7 +14,7 @@ EXAMPLE: dict[str, Any] = {"images": 2, "height": 9, "width": 9, "channels": 16,
 
 
 @pytest.mark.parametrize(
-    ("changed", "rows", "columns"),
+    ("arguments", "rows", "columns"),
     [
         ({"padding": (1, 1)}, 9, 9),
         ({"padding": (0, 1)}, 7, 9),
@@ -24,8 +24,8 @@ EXAMPLE: dict[str, Any] = {"images": 2, "height": 9, "width": 9, "channels": 16,
         ({"taps": (1, 9)}, 9, 1),
     ],
 )
-def test_outputs_are_counted_as_they_can_be_listed(changed: dict[str, Any], rows: int, columns: int) -> None:
-    one = shift_problem(**{**EXAMPLE, **changed})
+def test_outputs_are_counted_as_they_can_be_listed(arguments: dict[str, Any], rows: int, columns: int) -> None:
+    one = shift_problem(**{**EXAMPLE, **arguments})
     assert (one.rows, one.columns, one.outputs) == (rows, columns, 2 * rows * columns * 16)
     (r, s), (pad_h, pad_w), height, width = one.taps, one.padding, one.height, one.width
     reach = (r - 1) * one.dilation_h
@@ -35,7 +35,7 @@ def test_outputs_are_counted_as_they_can_be_listed(changed: dict[str, Any], rows
 
 
 @each(
-    ("changed", "told"),
+    ("arguments", "message"),
     [
         (
             {"stride": (1, 2)},
@@ -57,17 +57,17 @@ def test_outputs_are_counted_as_they_can_be_listed(changed: dict[str, Any], rows
         ({"width": 1 << 40}, "W must be at most 65536"),
     ],
 )
-def test_what_cannot_be_shifted_is_refused(changed: dict[str, Any], told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
-        shift_problem(**{**EXAMPLE, **changed})
+def test_what_cannot_be_shifted_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
+        shift_problem(**{**EXAMPLE, **arguments})
 
 
 def test_a_masked_output_would_read_another_image() -> None:
     one = shift_problem(**EXAMPLE, padding=(1, 1))
     for place in range(18):
         for s in range(3):
-            read = place + s - 1
-            assert one.masked(place, s) == (read // 9 != place // 9)
+            place_read = place + s - 1
+            assert one.masked(place, s) == (place_read // 9 != place // 9)
 
 
 def test_places_that_are_no_output_are_not_masked() -> None:

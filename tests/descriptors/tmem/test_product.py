@@ -30,12 +30,12 @@ def test_a_product_is_the_sum_of_its_fractions(dtype: str, other: str | None, sc
     low, high = (120, 134) if scale == "ue8m0" else (0, 0x7F)
     factors = [rng.integers(low, high, (rows, k // vector)) for rows in (m, n)]
     c = rng.integers(-8, 8, (m, n))
-    found = block_scaled_product(a, b, *factors, a_dtype=dtype, b_dtype=other, scale_dtype=scale, vector=vector, c=c)
+    product = block_scaled_product(a, b, *factors, a_dtype=dtype, b_dtype=other, scale_dtype=scale, vector=vector, c=c)
 
     def value(code: Any, name: str) -> Fraction:
-        told = decode_scale(int(code), name)
-        assert told is not None
-        return told
+        decoded = decode_scale(int(code), name)
+        assert decoded is not None
+        return decoded
 
     for i, j in np.ndindex(m, n):
         exact = Fraction(int(c[i, j])) + sum(
@@ -43,7 +43,7 @@ def test_a_product_is_the_sum_of_its_fractions(dtype: str, other: str | None, sc
             * value(factors[0][i, q // vector], scale) * value(factors[1][j, q // vector], scale)
             for q in range(k)
         )  # fmt: skip
-        assert Fraction(float(found[i, j])) == exact
+        assert Fraction(float(product[i, j])) == exact
 
 
 def test_packed_factors_read_back_and_the_rest_is_zero() -> None:
@@ -59,7 +59,7 @@ def test_what_is_no_number_stays_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: values_of([16], "e2m1"), "codes of e2m1 must be integers of 4 bits"),
         (lambda: values_of([0.5], "e2m1"), "must be integers"),
@@ -72,8 +72,8 @@ def test_what_is_no_number_stays_none() -> None:
         (lambda: unpack_scales(np.zeros(5), 8, 64, 16), r"the memory must be 512 bytes, found \(5,\)"),
     ],
 )
-def test_what_is_no_product_is_refused(call: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_product_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         call()
 
 

@@ -25,45 +25,45 @@ ACCUMULATORS = {
 }
 
 
-def held(made: Readout) -> list[tuple[int, int]]:
+def elements_of(one: Readout) -> list[tuple[int, int]]:
     return [
-        made.element(load, thread, value)
-        for load in made.loads
-        for thread in range(made.threads)
-        for value in range(made.values)
+        one.element(load, thread, value)
+        for load in one.loads
+        for thread in range(one.threads)
+        for value in range(one.values)
     ]
 
 
 @pytest.mark.parametrize("name", ACCUMULATORS)
 def test_all_loads_together_hold_each_element_once(name: str) -> None:
     d = ACCUMULATORS[name]
-    found = readouts(d)
-    assert len(found) >= 5
-    for made in found:
-        elements = held(made)
-        assert len(set(elements)) == len(elements) == size(d.layout), made.move.ptx
+    every = readouts(d)
+    assert len(every) >= 5
+    for one in every:
+        elements = elements_of(one)
+        assert len(set(elements)) == len(elements) == size(d.layout), one.move.ptx
 
 
 @pytest.mark.parametrize("name", ACCUMULATORS)
 def test_each_register_holds_the_element_of_its_cell(name: str) -> None:
     """The other way round: the cell that a register is loaded from is that of the element that it is said to hold."""
     d = ACCUMULATORS[name]
-    for made in readouts(d):
-        for load in made.loads:
-            for thread in (0, 3, 13, made.threads - 1):
-                for value in range(made.values):
-                    register, half = divmod(value, 2) if made.move.packed else (value, 0)
-                    place = made.move.cells.cell(thread, register, 16 * half)
+    for one in readouts(d):
+        for load in one.loads:
+            for thread in (0, 3, 13, one.threads - 1):
+                for value in range(one.values):
+                    register, half = divmod(value, 2) if one.move.packed else (value, 0)
+                    place = one.move.cells.cell(thread, register, 16 * half)
                     at = (load.lane + place.lane, load.column + place.column, place.bit)
-                    assert d.cell(*made.element(load, thread, value)) == at, made.move.ptx
+                    assert d.cell(*one.element(load, thread, value)) == at, one.move.ptx
 
 
 def test_16x256b_gives_the_quads_of_an_mma_sync_accumulator() -> None:
-    made = readout(accumulator(128, 8), "16x256b.x1")
+    one = readout(accumulator(128, 8), "16x256b.x1")
     for thread in range(32):
         for value in range(4):
             want = thread // 4 + 8 * (value // 2), 2 * (thread % 4) + value % 2
-            assert made.element(made.loads[0], thread, value) == want
+            assert one.element(one.loads[0], thread, value) == want
 
 
 def test_the_half_arrangement_leaves_threads_of_32x32b_with_nothing() -> None:
@@ -72,12 +72,12 @@ def test_the_half_arrangement_leaves_threads_of_32x32b_with_nothing() -> None:
 
 
 def test_warps_read_the_halves_of_n_where_they_lie_apart() -> None:
-    made = readout(accumulator(128, 64, cta_group=2), "32x32b")
-    assert [load.origin for load in made.loads] == [(0, 0), (32, 0), (0, 32), (32, 32)]
+    one = readout(accumulator(128, 64, cta_group=2), "32x32b")
+    assert [load.origin for load in one.loads] == [(0, 0), (32, 0), (0, 32), (32, 32)]
 
 
 @pytest.mark.parametrize(
-    ("fragment", "name", "told"),
+    ("fragment", "name", "message"),
     [
         (accumulator(128, 24), "32x32b.x16", "must be a multiple of the load's 16, found 24"),
         (accumulator(128, 24), "16x256b.x2", "must be a multiple of the load's 16, found 24"),
@@ -88,8 +88,8 @@ def test_warps_read_the_halves_of_n_where_they_lie_apart() -> None:
         (accumulator(128, 64), 7, "a shape must read like"),
     ],
 )
-def test_what_does_not_fit_is_refused(fragment: Any, name: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_does_not_fit_is_refused(fragment: Any, name: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         readout(fragment, name)
 
 

@@ -20,11 +20,11 @@ PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["r
 @each("case", PTXAS, ids=lambda case: f"{case['asked']} {case['target']}")
 def test_a_reduction_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
-        made = tmem_reduction(case["asked"], target=case["target"])
+        reduction = tmem_reduction(case["asked"], target=case["target"])
     except DescriptorError:
         assert not case["accepted"]
     else:
-        assert case["accepted"] and made.ptx == f"tcgen05.ld.red.sync.aligned.{case['asked']}"
+        assert case["accepted"] and reduction.ptx == f"tcgen05.ld.red.sync.aligned.{case['asked']}"
 
 
 def test_the_record_has_forms_of_both_verdicts() -> None:
@@ -33,12 +33,12 @@ def test_the_record_has_forms_of_both_verdicts() -> None:
 
 def test_a_result_is_of_the_columns_that_the_thread_loads() -> None:
     for name, offset in (("32x32b.x8", None), ("16x32bx2.x4", 100)):
-        made, plain = tmem_reduction(f"{name}.min.s32", offset=offset), tmem_move(name, offset=offset)
-        assert made.move == plain and made.registers == plain.registers + 1
+        reduction, plain = tmem_reduction(f"{name}.min.s32", offset=offset), tmem_move(name, offset=offset)
+        assert reduction.move == plain and reduction.registers == plain.registers + 1
         for thread in range(32):
-            held = [plain.cells.cell(thread, register, 0) for register in range(plain.registers)]
-            assert held == [made.over.cell(thread, column) for column in range(plain.num)]
-    assert (made.over.cell(0, 3), made.over.cell(16, 0)) == ((0, 3, 0), (0, 100, 0))
+            cells = [plain.cells.cell(thread, register, 0) for register in range(plain.registers)]
+            assert cells == [reduction.over.cell(thread, column) for column in range(plain.num)]
+    assert (reduction.over.cell(0, 3), reduction.over.cell(16, 0)) == ((0, 3, 0), (0, 100, 0))
 
 
 def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
@@ -47,7 +47,7 @@ def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
 
 
 @each(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("32x32b.x8",), "a name must read like 32x32b.x8.max.f32, found '32x32b.x8'"),
         ((None,), "a name must read like"),
@@ -65,8 +65,8 @@ def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
         ),
     ],
 )
-def test_what_is_no_reduction_is_refused(arguments: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_reduction_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         tmem_reduction(arguments[0], target=arguments[1] if len(arguments) > 1 else None)
 
 

@@ -24,8 +24,8 @@ def places(change: Callable[[ShiftStep], ShiftStep | None]) -> set[int]:
         return [one for step in MADE.steps(p, tile) if (one := change(step)) is not None]
 
     data = numbers(MADE.problem)
-    found = simulate(MADE.problem, steps, Machine(16, 1, "all"), *data)
-    return {int(n) * 16 + int(q) for n, _, q, _ in np.argwhere(found != direct(MADE.problem, *data))}
+    outputs = simulate(MADE.problem, steps, Machine(16, 1, "all"), *data)
+    return {int(n) * 16 + int(q) for n, _, q, _ in np.argwhere(outputs != direct(MADE.problem, *data))}
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def places(change: Callable[[ShiftStep], ShiftStep | None]) -> set[int]:
 )
 def test_the_definition_is_six_loops(one: ShiftProblem) -> None:
     x, y = numbers(one)
-    found = direct(one, x, y)
-    for n, p, q, k in np.ndindex(*found.shape):
+    outputs = direct(one, x, y)
+    for n, p, q, k in np.ndindex(*outputs.shape):
         total = 0
         for r, s, c in np.ndindex(*one.taps, one.channels):
             h, w = p * one.stride_h - one.padding[0] + r * one.dilation_h, q - one.padding[1] + s
             if 0 <= h < one.height and 0 <= w < one.width:
                 total += int(x[n, h, w, c]) * int(y[k, r, s, c])
-        assert found[n, p, q, k] == total
+        assert outputs[n, p, q, k] == total
 
 
 def test_the_steps_as_they_are_come_out_right() -> None:
@@ -88,6 +88,6 @@ def test_a_masked_lane_keeps_what_was_there_before_the_first_product() -> None:
     one = shift_convolution(2, 1, 9, 16, 16, (3, 3), (1, 1))
     data = numbers(one.problem)
     steps = [stale(step) for step in one.steps() if step.kind != "clear"]
-    found = simulate(one.problem, lambda p, t: steps, Machine(16, 1, "all"), *data)
-    wrong = {(int(n), int(q)) for n, _, q, _ in np.argwhere(found != direct(one.problem, *data))}
+    outputs = simulate(one.problem, lambda p, t: steps, Machine(16, 1, "all"), *data)
+    wrong = {(int(n), int(q)) for n, _, q, _ in np.argwhere(outputs != direct(one.problem, *data))}
     assert wrong == {(0, 0), (1, 0)}

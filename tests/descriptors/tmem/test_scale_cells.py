@@ -29,7 +29,7 @@ def test_rows_are_padded_to_whole_copies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((100, 64, 16), "MN must be a multiple of 32, found 100"),
         ((128, 64, 8), "the vector must be one of 16, 32"),
@@ -37,6 +37,6 @@ def test_rows_are_padded_to_whole_copies() -> None:
         ((128, 0, 16), "K must be at least 1"),
     ],
 )
-def test_what_has_no_place_is_refused(arguments: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_has_no_place_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         scale_cells(*arguments)

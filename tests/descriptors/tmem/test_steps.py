@@ -30,21 +30,21 @@ def test_each_lane_holds_what_its_output_multiplies_with(
     one = shift_problem(**{**EXAMPLE, **case})
     lanes = 128 * cta_group
     for tile in range(-(-one.places // lanes)):
-        held: dict[int, list[Any]] = {}
+        lanes_of: dict[int, list[Any]] = {}
         steps = tile_steps(
             one, 1, tile, step_channels=16, cta_group=cta_group, quarters=quarters, start=start
         )  # fmt: skip
         for step in steps:
             about = (step.tap.r, step.tap.k)
-            row = held.setdefault(step.tap.a_range, [None] * lanes)
+            row = lanes_of.setdefault(step.tap.a_range, [None] * lanes)
             if step.kind == "load":
-                held[step.tap.a_range] = [
+                lanes_of[step.tap.a_range] = [
                     (about, place + lane) for place in step.places for lane in range(128)
                 ]  # fmt: skip
             elif step.kind == "shift":
-                moved = [lane for lane in range(lanes) if quarters == "all" or lane % 128 // 32 == step.lane // 32]
-                taken = {lane: row[lane + 1] for lane in moved if lane % 32 != 31}
-                held[step.tap.a_range] = [taken.get(lane, row[lane]) for lane in range(lanes)]
+                shifted = [lane for lane in range(lanes) if quarters == "all" or lane % 128 // 32 == step.lane // 32]
+                next_rows = {lane: row[lane + 1] for lane in shifted if lane % 32 != 31}
+                lanes_of[step.tap.a_range] = [next_rows.get(lane, row[lane]) for lane in range(lanes)]
             elif step.kind == "refresh":
                 assert (step.lane, len(step.places)) == (31, 4 * cta_group)
                 for quarter, place in enumerate(step.places):

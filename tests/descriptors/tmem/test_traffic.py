@@ -20,11 +20,16 @@ def test_a_table_is_128_and_four_a_tap() -> None:
 def test_the_rows_in_all_are_those_of_the_steps(
     width: int, taps: tuple[int, int], padding: tuple[int, int], cta_group: int, start: str
 ) -> None:
-    made = shift_convolution(2, 6, width, 32, 32, taps, padding, cta_group=cta_group, start=start)
-    steps = [step for p in range(made.problem.rows) for tile in range(made.tiles) for step in made.steps(p, tile)]
+    convolution = shift_convolution(2, 6, width, 32, 32, taps, padding, cta_group=cta_group, start=start)
+    steps = [
+        step
+        for p in range(convolution.problem.rows)
+        for tile in range(convolution.tiles)
+        for step in convolution.steps(p, tile)
+    ]
     loaded = sum(128 * len(step.places) for step in steps if step.kind == "load")
     refreshed = sum(len(step.places) for step in steps if step.kind == "refresh")
     products = sum(step.kind == "multiply" for step in steps)
-    assert made.copied.rows == loaded + refreshed
-    assert made.copied.plain == 128 * cta_group * products
-    assert made.multiplications == products
+    assert convolution.copied.rows == loaded + refreshed
+    assert convolution.copied.plain == 128 * cta_group * products
+    assert convolution.multiplications == products

@@ -12,7 +12,7 @@ from places import VECTORS
 
 from descriptors import DescriptorError
 from descriptors.tmem.copied import tmem_copied
-from descriptors.tmem.copies import FORMATS, tmem_copies, widened_copy
+from descriptors.tmem.copies import WIDENING_FORMATS, tmem_copies, widened_copy
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
 
 PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["widening"]
@@ -21,28 +21,28 @@ PTXAS = json.loads((VECTORS / "tmem_ptxas.json").read_text(encoding="utf-8"))["w
 @each("case", PTXAS, ids=lambda case: case["asked"])
 def test_a_format_exists_where_the_assembler_takes_it(case: dict[str, Any]) -> None:
     try:
-        made = widened_copy(case["asked"])
+        widened = widened_copy(case["asked"])
     except DescriptorError:
         assert not case["accepted"]
     else:
-        assert case["accepted"] and made.ptx() == f"tcgen05.cp.cta_group::1.{case['asked']}"
+        assert case["accepted"] and widened.ptx() == f"tcgen05.cp.cta_group::1.{case['asked']}"
 
 
-@each("name", FORMATS)
+@each("name", WIDENING_FORMATS)
 @each("plain", tmem_copies(), ids=lambda one: one.name)
 def test_an_element_becomes_the_byte_of_its_number(plain: Any, name: str) -> None:
-    made, bits = widened_copy(f"{plain.name}.{name}"), FORMATS[name][0]
-    assert (made.element_bits, made.padding) == {"4": (4, 8), "6": (6, 4)}[name[7]]
-    assert made.headline.endswith(f": {bits} bits an element, {16 - 2 * bits} bytes of each 16 are padding")
+    widened, bits = widened_copy(f"{plain.name}.{name}"), WIDENING_FORMATS[name][0]
+    assert (widened.element_bits, widened.padding) == {"4": (4, 8), "6": (6, 4)}[name[7]]
+    assert widened.headline.endswith(f": {bits} bits an element, {16 - 2 * bits} bytes of each 16 are padding")
     for row, element in np.ndindex(plain.rows, plain.bits // 8):
-        assert made.source(row, element) == row * plain.bits + element // 16 * 128 + element % 16 * bits
+        assert widened.source(row, element) == row * plain.bits + element // 16 * 128 + element % 16 * bits
         for copy in range(plain.copies):
-            assert made.cells.cell(row, element, copy) == plain.cells.cell(row, 8 * element, copy)
-    assert made.cells.evidence == (BELIEVED if plain.name == "4x256b" else DOCUMENTED)
+            assert widened.cells.cell(row, element, copy) == plain.cells.cell(row, 8 * element, copy)
+    assert widened.cells.evidence == (BELIEVED if plain.name == "4x256b" else DOCUMENTED)
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: widened_copy("128x256b"), "a widening copy must read like 128x256b.b8x16.b4x16_p64, found '128x256b'"),
         (lambda: widened_copy(None), "a widening copy must read like"),  # type: ignore[arg-type]
@@ -51,6 +51,6 @@ def test_an_element_becomes_the_byte_of_its_number(plain: Any, name: str) -> Non
         (lambda: tmem_copied((128, 32), "e4m3", "none", "128x256b.b8x16.b4x16_p64"), "multicast must be absent"),
     ],
 )
-def test_what_is_no_widening_copy_is_refused(call: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_what_is_no_widening_copy_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         call()

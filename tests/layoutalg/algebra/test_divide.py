@@ -63,7 +63,7 @@ def expected_modes(target, tiler, decide):
     return modes + [(mode.shape, mode.stride) for mode in list(target)[len(tiler) :]]
 
 
-def written(modes):
+def notation_of(modes):
     return judge.plain_text(tuple(s for s, _ in modes), tuple(d for _, d in modes))
 
 
@@ -74,10 +74,10 @@ def test_dividing_by_a_tuple_divides_each_mode_by_its_own_tiler_and_leaves_the_o
     try:
         result = logical_divide(target, tiler)
     except LayoutError:
-        assert expected is None, f"refused, but {written(expected)} is right"
+        assert expected is None, f"refused, but {notation_of(expected)} is right"
         return
     assert expected is not None, f"{result} is wrong"
-    assert judge.normal(inner_of(result)) == written(expected)
+    assert judge.normal(inner_of(result)) == notation_of(expected)
 
 
 @given(tiled_whole)

@@ -11,21 +11,21 @@ from strategies import drawn, layouts
 from layoutalg import Layout, LayoutError, is_congruent, make_layout_like, make_ordered_layout, size
 
 
-def ordered(source):
+def shape_and_order(source):
     shape = corpus.shape(source)
     return shape, corpus.like([source.integer(-2, 3) for _ in judge.leaves(shape)], shape)
 
 
-@given(drawn(ordered))
+@given(drawn(shape_and_order))
 def test_an_ordered_layout_is_compact_and_its_strides_grow_with_the_order_ties_from_left_to_right(case):
     shape, order = case
     layout = make_ordered_layout(shape, order)
     assert layout.shape == shape and is_congruent(layout.shape, layout.stride)
     assert sorted(judge.values(layout)) == list(range(size(shape)))
     keys = judge.leaves(order)
-    used = [mode for mode, (s, _) in enumerate(judge.pairs(layout)) if s > 1]
-    by_stride = sorted(used, key=lambda mode: judge.leaves(layout.stride)[mode])
-    assert by_stride == sorted(used, key=lambda mode: (keys[mode], mode))
+    moving = [mode for mode, (s, _) in enumerate(judge.pairs(layout)) if s > 1]
+    by_stride = sorted(moving, key=lambda mode: judge.leaves(layout.stride)[mode])
+    assert by_stride == sorted(moving, key=lambda mode: (keys[mode], mode))
 
 
 @given(drawn(corpus.shape))

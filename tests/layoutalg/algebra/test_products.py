@@ -253,9 +253,9 @@ PRINTED = [
 
 
 def test_a_block_without_parentheses_keeps_those_of_its_tiler():
-    for operation, operands, printed in PRINTED:
+    for operation, operands, text in PRINTED:
         values = [parse_layout(one) if isinstance(one, str) else one for one in operands]
-        assert str(getattr(layoutalg, operation)(*values)) == printed
+        assert str(getattr(layoutalg, operation)(*values)) == text
 
 
 @pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")
@@ -304,10 +304,10 @@ def test_copies_of_a_padded_block_go_on_in_the_next_period(product: Callable[...
     with pytest.raises(NotDivisibleError):
         product(block, Layout((2, 4), (1, 2)))
     for tiler, steps in ((Layout(6, 1), {1}), (Layout(12, 1), {1, 512}), (Layout((6, 3), (1, 6)), {1, 512})):
-        found = product(block, tiler)
-        reached = [found(i) for i in range(size(found))]
-        assert len(set(reached)) == len(reached) == 48 * size(tiler), (tiler, found)
-        assert max(steps) in strides_of(flatten(found))
+        layout = product(block, tiler)
+        places = [layout(i) for i in range(size(layout))]
+        assert len(set(places)) == len(places) == 48 * size(tiler), (tiler, layout)
+        assert max(steps) in strides_of(flatten(layout))
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_copies_of_any_block_are_apart"))
@@ -325,14 +325,14 @@ def test_copies_of_any_block_are_apart(seed: int) -> None:
         block = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
         tiler = Layout(rng.choice([2, 3, 4, 6, 8, 12]), rng.choice([1, 1, 2, 3]))
         try:
-            found = logical_product(block, tiler)
+            layout = logical_product(block, tiler)
         except NotDivisibleError:
             continue
         for j in range(size(tiler)):
             turns, place = divmod(tiler(j), len(places))
-            assert found(0, j) == places[place] + turns * period, (block, tiler)
-        reached = [found(i) for i in range(size(found))]
-        assert len(set(reached)) == len(reached), (block, tiler)
+            assert layout(0, j) == places[place] + turns * period, (block, tiler)
+        offsets = [layout(i) for i in range(size(layout))]
+        assert len(set(offsets)) == len(offsets), (block, tiler)
         padded += len(places) * size(block) != period
     assert padded > 150
 
@@ -373,7 +373,7 @@ def copies_of(block: Layout, tiler: Layout) -> list[int] | None:
 
 
 def test_each_product_of_small_layouts_is_the_defined_one_or_there_is_none() -> None:
-    found, refused = 0, 0
+    defined, refused = 0, 0
     for block in SMALL_BLOCKS:
         for tiler in SMALL_TILERS:
             right = copies_of(block, tiler)
@@ -382,17 +382,17 @@ def test_each_product_of_small_layouts_is_the_defined_one_or_there_is_none() -> 
                 with pytest.raises(LayoutError):
                     logical_product(block, tiler)
                 continue
-            found += 1
+            defined += 1
             product = logical_product(block, tiler)
             assert product[0] == block and [product(0, j) for j in range(size(tiler))] == right, (block, tiler)
-    assert found > 2500 and refused > 2500
+    assert defined > 2500 and refused > 2500
 
 
 def test_a_tiler_of_basis_strides_runs_along_the_modes_of_the_room() -> None:
     """The room of 16:2 is (2,..):(1,32): two copies fit along its mode 0, and a third would begin inside the first."""
-    found = logical_product(Layout(16, 2), Layout((2, 4), (ScaledBasis(1, 0), ScaledBasis(1, 1))))
-    assert found == Layout((16, (2, 4)), (2, (1, 32)))
-    assert sorted(found(i) for i in range(size(found))) == list(range(128))
+    layout = logical_product(Layout(16, 2), Layout((2, 4), (ScaledBasis(1, 0), ScaledBasis(1, 1))))
+    assert layout == Layout((16, (2, 4)), (2, (1, 32)))
+    assert sorted(layout(i) for i in range(size(layout))) == list(range(128))
     assert logical_product(Layout(16, 2), Layout(3, ScaledBasis(0, 1))) == Layout((16, 3), (2, 0))
     with pytest.raises(NotInjectiveError, match="found offset 2 in two of them"):
         logical_product(Layout(16, 2), Layout(4, ScaledBasis(1, 0)))

@@ -181,11 +181,11 @@ def test_the_layouts_of_a_descriptor_derivation_have_closed_forms() -> None:
 
 def test_a_proof_holds_for_all_values_and_a_counterexample_shows_one() -> None:
     assert prove(parse_layout("(8,m):(1,8)"), parse_layout("8*m:1"))
-    found = prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)"))
-    assert not found
-    values = dict(found.counterexample)
+    proof = prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)"))
+    assert not proof
+    values = dict(proof.counterexample)
     pair = [substitute(parse_layout(text), values) for text in ("(8,m):(1,8)", "(8,m):(1,4*m)")]
-    assert found.index is not None and tuple(layout(found.index) for layout in pair) == found.found
+    assert proof.index is not None and tuple(layout(proof.index) for layout in pair) == proof.found
     assert not prove(parse_layout("(4,m):(1,4)"), parse_layout("(4,2*m):(1,4)"))
 
 

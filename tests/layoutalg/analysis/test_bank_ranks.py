@@ -29,9 +29,9 @@ def linear_accesses(draw: Any, bits: int = 12) -> tuple[F2Matrix, int, bool]:
 def test_wavefronts_by_rank_are_wavefronts_by_enumeration(linear, constant, memory):
     matrix, width, store = linear
     lanes = [matrix(lane) ^ constant * width for lane in range(1 << len(matrix.columns))]
-    found = access(lanes, width, *memory, store=store)
-    assert wavefronts_by_rank(matrix, width, *memory, store=store) == found.wavefronts
-    assert conflicts_by_rank(matrix, width, *memory, store=store) == found.conflicts
+    enumerated = access(lanes, width, *memory, store=store)
+    assert wavefronts_by_rank(matrix, width, *memory, store=store) == enumerated.wavefronts
+    assert conflicts_by_rank(matrix, width, *memory, store=store) == enumerated.conflicts
 
 
 @given(linear_accesses(), st.sampled_from([Swizzle(3, 4, 3), Swizzle(2, 4, 3), Swizzle(1, 4, 3), Swizzle(2, 5, 2)]))

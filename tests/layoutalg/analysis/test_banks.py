@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from places import VECTORS
 
 from layoutalg import LayoutError, Swizzle
-from layoutalg.analysis.banks import access, wavefronts
+from layoutalg.analysis.banks import access, bank_group, wavefronts
 
 HOPPER = VECTORS / "hopper"
 WIDTHS = (1, 2, 4, 8, 16)
@@ -24,11 +24,11 @@ class TestAgainstHopper:
         with np.load(HOPPER / gpu / "bank_wavefronts.npz") as recorded:
             columns = [recorded[name].tolist() for name in ("name", "store", "access_bytes", "offsets", "wavefronts")]
         wrong = []
-        for name, store, width, offsets, measured in zip(*columns, strict=True):
+        for name, store, width, offsets, counter in zip(*columns, strict=True):
             lanes = [None if offset < 0 else offset for offset in offsets]
-            found = wavefronts(lanes, width, store=store)
-            if found != measured:
-                wrong.append((name, store, width, measured, found))
+            model = wavefronts(lanes, width, store=store)
+            if model != counter:
+                wrong.append((name, store, width, counter, model))
         assert wrong == []
 
     def test_the_recorded_accesses_are_loads_and_stores_of_every_width(self, gpu: str) -> None:
@@ -85,23 +85,23 @@ class TestLaws:
     @settings(deadline=None)
     def test_moving_all_lanes_by_a_row_of_banks_changes_nothing(self, case: tuple[int, list[int | None]]) -> None:
         width, addresses = case
-        moved = [None if address is None else address + 128 for address in addresses]
-        assert wavefronts(moved, width) == wavefronts(addresses, width)
+        shifted = [None if address is None else address + 128 for address in addresses]
+        assert wavefronts(shifted, width) == wavefronts(addresses, width)
 
     @given(anything)
     @settings(deadline=None)
     def test_phases_hold_every_lane_once_in_order(self, case: tuple[int, list[int | None]]) -> None:
         width, addresses = case
-        found = access(addresses, width)
-        assert [lane for phase in found.phases for lane in phase] == list(range(len(addresses)))
-        assert found.wavefronts == sum(found.phase_wavefronts)
-        assert found.conflicts == found.wavefronts - sum(count > 0 for count in found.phase_wavefronts)
+        one = access(addresses, width)
+        assert [lane for phase in one.phases for lane in phase] == list(range(len(addresses)))
+        assert one.wavefronts == sum(one.phase_wavefronts)
+        assert one.conflicts == one.wavefronts - sum(count > 0 for count in one.phase_wavefronts)
 
     @pytest.mark.parametrize("width", WIDTHS)
     def test_consecutive_lanes_never_conflict(self, width: int) -> None:
-        found = access([width * lane for lane in range(32)], width)
-        assert found.conflicts == 0
-        assert found.wavefronts == max(1, width // 4)
+        one = access([width * lane for lane in range(32)], width)
+        assert one.conflicts == 0
+        assert one.wavefronts == max(1, width // 4)
 
     @pytest.mark.parametrize("width", WIDTHS)
     def test_a_column_of_128_byte_rows_serves_one_lane_at_a_time(self, width: int) -> None:
@@ -189,3 +189,19 @@ def test_banks_of_another_shape_are_counted_as_asked() -> None:
     assert wavefronts([64 * i for i in range(8)], 4, banks=16, bank_bytes=8) == 4
     with pytest.raises(LayoutError, match="banks must be positive"):
         wavefronts([0], 4, banks=0)
+
+
+def test_addresses_of_one_group_share_their_banks_and_those_of_two_share_none() -> None:
+    banks = {group: {a // 4 % 32 for a in range(512) if bank_group(a) == group} for group in range(8)}
+    assert sorted(bank for each in banks.values() for bank in each) == list(range(32))
+
+
+@pytest.mark.parametrize("line", [16, 64, 128, 1024])
+def test_groups_of_a_line_follow_one_another_and_begin_again_with_the_next(line: int) -> None:
+    assert [bank_group(16 * i, line) for i in range(2 * line // 16)] == 2 * list(range(line // 16))
+
+
+@pytest.mark.parametrize("line", [0, 8, 24, -16])
+def test_a_line_that_is_no_whole_groups_is_refused(line: int) -> None:
+    with pytest.raises(LayoutError, match="banks: line_bytes must be"):
+        bank_group(0, line)

@@ -43,14 +43,14 @@ def is_layout(values: list[int]) -> bool:
 
 def all_swizzles(bits: int) -> list[Swizzle]:
     """Every swizzle within so many bits but the identity, in the documented order."""
-    found = [
+    every = [
         Swizzle(width, base, shift)
         for width in range(1, bits + 1)
         for base in range(bits)
         for shift in range(-bits, bits + 1)
         if abs(shift) >= width and width + base + abs(shift) <= bits
     ]
-    return sorted(found, key=lambda s: (s.bits, s.bits + s.base + abs(s.shift), -s.base, s.shift < 0))
+    return sorted(every, key=lambda s: (s.bits, s.bits + s.base + abs(s.shift), -s.base, s.shift < 0))
 
 
 @given(matrices(5))

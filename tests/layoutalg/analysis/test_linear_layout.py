@@ -23,8 +23,8 @@ TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
 ALGEBRA = TRITON["algebra"]
 
 
-def read(told: Any) -> LinearLayout:
-    return LinearLayout([tuple(pair) for pair in told["bases"]], [tuple(pair) for pair in told["out_dims"]])
+def recorded_layout(record: Any) -> LinearLayout:
+    return LinearLayout([tuple(pair) for pair in record["bases"]], [tuple(pair) for pair in record["out_dims"]])
 
 
 # Vectors: Triton ------------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ def read(told: Any) -> LinearLayout:
 
 @each("case", ALGEBRA)
 def test_a_linear_layout_is_what_triton_says(case):
-    layout = read(case)
+    layout = recorded_layout(case)
     assert f"\n{layout}" == case["text"]
     assert [[name, rows] for name, rows in layout.triton_bases()] == case["bases"]
     assert (layout.is_surjective(), layout.is_injective()) == (case["surjective"], case["injective"])
@@ -45,15 +45,15 @@ def test_a_linear_layout_is_what_triton_says(case):
 
 @each("case", ALGEBRA)
 def test_inverses_and_compositions_are_those_of_triton(case):
-    layout = read(case)
-    assert layout.compose(read(case["outer"])) == read(case["composed"])
+    layout = recorded_layout(case)
+    assert layout.compose(recorded_layout(case["outer"])) == recorded_layout(case["composed"])
     if "inverse" in case:
-        assert layout.invert() == read(case["inverse"])
+        assert layout.invert() == recorded_layout(case["inverse"])
     elif layout.matrix().rows == len(layout.matrix().columns):
         with pytest.raises(NotInjectiveError):
             layout.invert()
     if "pseudoinverse" in case:
-        assert layout.pseudoinvert() == read(case["pseudoinverse"])
+        assert layout.pseudoinvert() == recorded_layout(case["pseudoinverse"])
     else:
         with pytest.raises(LayoutError, match="right inverse"):
             layout.pseudoinvert()
@@ -117,8 +117,8 @@ def test_a_linear_layout_is_a_value_and_its_matrix_gives_it_back(layout):
 @given(linear_layouts(), st.data())
 def test_index_and_offset_are_split_with_the_first_dimension_fastest(layout, data):
     bits = size(layout).bit_length() - 1
-    cut = data.draw(st.integers(0, bits))
-    inputs = {"lane": 1 << cut, "register": 1 << (bits - cut)}
+    lane_bits = data.draw(st.integers(0, bits))
+    inputs = {"lane": 1 << lane_bits, "register": 1 << (bits - lane_bits)}
     rows = max(values_of(layout)).bit_length()
     low = data.draw(st.integers(0, rows))
     sizes = {"dim0": 1 << low, "dim1": 1 << (rows - low + 1)}

@@ -20,8 +20,8 @@ def test_the_pattern_of_a_mode_is_as_wide_as_its_name_says(bits: int) -> None:
     swizzle = SWIZZLE_MODES[f"{16 << bits}B"]
     for line in range(16):
         for chunk in range(8):
-            found = swizzle(128 * line + 16 * chunk)
-            assert found == 128 * line + 16 * (chunk ^ (line % 8 >> 3 - 3 & (1 << bits) - 1))
+            place = swizzle(128 * line + 16 * chunk)
+            assert place == 128 * line + 16 * (chunk ^ (line % 8 >> 3 - 3 & (1 << bits) - 1))
 
 
 def test_other_swizzles_have_no_name() -> None:

@@ -41,12 +41,12 @@ def test_a_transpose_of_32_by_32_words_takes_five_bits():
 
 def test_rows_of_16_bytes_stored_and_columns_of_16_bytes_read_agree_on_one_swizzle():
     tile = Layout((64, 64), (64, 1))
-    written = AccessPattern(Layout(((8, 4), 8), ((512, 1), 64)), 16, store=True)
-    read = AccessPattern(Layout((32, 8), (1, 64)), 16)
-    found = find_swizzle(tile, [written, read], 2)
-    assert found == Swizzle(3, 4, 3)
-    in_elements = ComposedLayout(Swizzle(found.bits, found.base - 1, found.shift), 0, tile)
-    for pattern in (written, read):
+    stores = AccessPattern(Layout(((8, 4), 8), ((512, 1), 64)), 16, store=True)
+    loads = AccessPattern(Layout((32, 8), (1, 64)), 16)
+    swizzle = find_swizzle(tile, [stores, loads], 2)
+    assert swizzle == Swizzle(3, 4, 3)
+    in_elements = ComposedLayout(Swizzle(swizzle.bits, swizzle.base - 1, swizzle.shift), 0, tile)
+    for pattern in (stores, loads):
         served = accesses(in_elements, pattern.lanes, 2, 16, store=pattern.store)
         assert all(one.conflicts == 0 for one in served)
 
@@ -80,11 +80,11 @@ def test_a_swizzle_does_not_lead_out_of_the_tile():
     tile = Layout((6, 48), (48, 1))
     lanes = Layout((6, 8), (1, 6))
     try:
-        found = find_swizzle(tile, lanes, 2, 16)
+        swizzle = find_swizzle(tile, lanes, 2, 16)
     except NoSwizzleError as error:
-        found = error.best
-    moved = sorted(found(byte) for byte in range(6 * 96))
-    assert moved == list(range(6 * 96))
+        swizzle = error.best
+    images = sorted(swizzle(byte) for byte in range(6 * 96))
+    assert images == list(range(6 * 96))
 
 
 def test_where_none_will_do_the_error_knows_the_best():
@@ -105,21 +105,23 @@ def test_where_none_will_do_the_error_knows_the_best():
 def smallest_by_enumeration(lists: list[Any], width: int, store: bool, bits: int, banks: int) -> tuple[int, Swizzle]:
     """The fewest conflicts that a swizzle of so many bits leaves, and the smallest swizzle that does."""
     lowest = width.bit_length() - 1
-    found = [Swizzle(0, lowest, 0)] + [
+    swizzles = [Swizzle(0, lowest, 0)] + [
         Swizzle(width_, base, shift)
         for width_ in range(1, bits)
         for base in range(lowest, bits)
         for shift in range(-bits, bits)
         if abs(shift) >= width_ and width_ + base + abs(shift) <= bits
     ]
-    found.sort(key=lambda s: (s.bits, s.bits + s.base + abs(s.shift), -s.base, s.shift < 0) if s.bits else (0, 0, 0, 0))
+    swizzles.sort(
+        key=lambda s: (s.bits, s.bits + s.base + abs(s.shift), -s.base, s.shift < 0) if s.bits else (0, 0, 0, 0)
+    )
 
     def conflicts(swizzle: Swizzle) -> int:
         served = [access([None if a is None else swizzle(a) for a in x], width, banks, store=store) for x in lists]
         return sum(one.conflicts for one in served)
 
-    costs = [conflicts(swizzle) for swizzle in found]
-    return min(costs), found[costs.index(min(costs))]
+    costs = [conflicts(swizzle) for swizzle in swizzles]
+    return min(costs), swizzles[costs.index(min(costs))]
 
 
 @st.composite
@@ -145,19 +147,19 @@ def address_lists(draw: Any) -> tuple[list[list[int | None]], int, bool, int, in
 
 
 @given(address_lists())
-def test_the_swizzle_found_is_the_smallest_that_leaves_no_conflict(drawn):
-    lists, width, store, bits, banks = drawn
+def test_the_swizzle_found_is_the_smallest_that_leaves_no_conflict(case):
+    lists, width, store, bits, banks = case
     last = (1 << bits) - width
     lists = [*lists, [last]]  # so that all address bits are in question
     fewest, smallest = smallest_by_enumeration(lists, width, store, bits, banks)
     try:
-        found = find_swizzle(None, lists, 1, width, banks, store=store)
+        swizzle = find_swizzle(None, lists, 1, width, banks, store=store)
     except NoSwizzleError as error:
         assert fewest == error.conflicts > 0
         assert error.best == smallest
     else:
         assert fewest == 0
-        assert found == smallest
+        assert swizzle == smallest
 
 
 @few
@@ -198,8 +200,8 @@ def test_no_access_needs_no_swizzle():
 def test_banks_that_are_no_power_of_two_are_enumerated():
     lanes = [12 * lane for lane in range(4)]
     assert access(lanes, 4, 3).phase_wavefronts == (3, 1)
-    found = find_swizzle(None, lanes, 1, 4, banks=3)
-    assert access([found(address) for address in lanes], 4, 3).conflicts == 0
+    swizzle = find_swizzle(None, lanes, 1, 4, banks=3)
+    assert access([swizzle(address) for address in lanes], 4, 3).conflicts == 0
 
 
 @pytest.mark.parametrize(

@@ -20,20 +20,18 @@ class TestLayouts:
         assert costs == [32, 4]
 
     def test_the_accesses_are_those_of_the_addresses(self) -> None:
-        for found in accesses(self.tile, self.by_column, 2, 4, base=256):
-            want = [256 + 2 * self.tile(self.by_column(t, found.value)) for t in range(32)]
-            assert found == Access(
-                tuple(want), access(want, 4).phases, access(want, 4).phase_wavefronts, 0, found.value
-            )
+        for one in accesses(self.tile, self.by_column, 2, 4, base=256):
+            want = [256 + 2 * self.tile(self.by_column(t, one.value)) for t in range(32)]
+            assert one == Access(tuple(want), access(want, 4).phases, access(want, 4).phase_wavefronts, 0, one.value)
 
     def test_warps_and_values_are_numbered(self) -> None:
         two_warps = Layout((64, 4), (1, 64))
-        found = accesses(self.tile, two_warps, 2, 4)
-        assert [(one.warp, one.value) for one in found] == [(0, 0), (0, 2), (1, 0), (1, 2)]
+        made_by_warps = accesses(self.tile, two_warps, 2, 4)
+        assert [(one.warp, one.value) for one in made_by_warps] == [(0, 0), (0, 2), (1, 0), (1, 2)]
 
     def test_fewer_threads_than_a_warp_are_fewer_lanes(self) -> None:
-        (found,) = accesses(Layout(8), Layout((8, 1), (1, 0)), 4)
-        assert len(found.addresses) == 8
+        (one,) = accesses(Layout(8), Layout((8, 1), (1, 0)), 4)
+        assert len(one.addresses) == 8
 
     def test_values_that_do_not_lie_side_by_side_are_refused(self) -> None:
         with pytest.raises(LayoutError, match="must lie side by side, found offsets"):

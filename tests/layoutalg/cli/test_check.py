@@ -48,7 +48,7 @@ SHOWN = {
 }
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def checked_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     status = main(["eval", *arguments, "--check"])
     captured = capsys.readouterr()
     return status, captured.out, captured.err
@@ -62,7 +62,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def answered(there: None, monkeypatch: pytest.MonkeyPatch) -> Any:
+def set_answer(there: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets the answer of a DSL that is there."""
     return lambda status, text: monkeypatch.setattr(check, "evaluate_expressions", lambda _: [Answer(status, text)])
 
@@ -72,9 +72,9 @@ def answers() -> dict[str, Answer]:
     """What the DSL answers to all that is asked here, in one round: to start it takes longer than to ask it."""
     if not oracle.available():
         pytest.skip("the CuTe DSL is not installed")
-    shown = [expression for lines in SHOWN.values() for expression, _ in lines]
-    asked = [*(row[0] for row in [*SAME, *DIVERGING, *NO_VALUE]), BOTH_REFUSE, *shown]
-    return dict(zip(asked, check.evaluate_expressions(asked), strict=True))
+    documented = [expression for lines in SHOWN.values() for expression, _ in lines]
+    questions = [*(row[0] for row in [*SAME, *DIVERGING, *NO_VALUE]), BOTH_REFUSE, *documented]
+    return dict(zip(questions, check.evaluate_expressions(questions), strict=True))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def dsl(answers: dict[str, Answer], monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_oracle
 def test_the_command_asks_the_dsl_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, NESTED)[1].splitlines()[1:] == [f"CuTe DSL {oracle.version()}: the same"]
+    assert checked_line(capsys, NESTED)[1].splitlines()[1:] == [f"CuTe DSL {oracle.version()}: the same"]
 
 
 @pytest.mark.usefixtures("dsl")
@@ -93,7 +93,7 @@ def test_the_command_asks_the_dsl_itself(capsys: pytest.CaptureFixture[str]) -> 
 def test_where_the_dsl_agrees_the_status_is_0_and_how_is_said(
     expression: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = told(capsys, expression)
+    status, out, err = checked_line(capsys, expression)
     assert (status, err) == (0, "")
     assert out.splitlines()[1:] == [f"CuTe DSL {oracle.version()}: {line}"]
 
@@ -103,7 +103,7 @@ def test_where_the_dsl_agrees_the_status_is_0_and_how_is_said(
 def test_a_known_divergence_is_told_with_both_answers_and_its_rows(
     expression: str, theirs: str, row: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = told(capsys, expression)
+    status, out, err = checked_line(capsys, expression)
     assert (status, err) == (1, "")
     line = out.splitlines()[-1]
     assert line.startswith(f"CuTe DSL {oracle.version()}: different, it gives {theirs} where ")
@@ -113,10 +113,10 @@ def test_a_known_divergence_is_told_with_both_answers_and_its_rows(
 
 
 def test_a_value_that_the_dsl_alone_has_is_in_the_json_beside_the_refusal(
-    answered: Any, capsys: pytest.CaptureFixture[str]
+    set_answer: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answered("ok", "(2,3):(6,3)")
-    status, out, err = told(capsys, CARRY, "--json")
+    set_answer("ok", "(2,3):(6,3)")
+    status, out, err = checked_line(capsys, CARRY, "--json")
     data = json.loads(out)
     assert (status, err, data["error"]["type"]) == (1, "", "NotDivisibleError")
     assert (data["check"]["agrees"], data["check"]["value"], data["check"]["how"]) == (False, "(2,3):(6,3)", None)
@@ -128,25 +128,25 @@ def test_the_pages_show_what_the_command_prints(page: str, capsys: pytest.Captur
     """Apart from the other outputs of the pages, for those are there without the DSL."""
     assert len(SHOWN[page]) == {"learn": 3, "cookbook": 1}[page]
     for expression, output in SHOWN[page]:
-        assert told(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
+        assert checked_line(capsys, expression)[1] == output.replace("4.8.1", str(oracle.version()))
 
 
 @pytest.mark.usefixtures("dsl")
 def test_what_both_refuse_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = told(capsys, BOTH_REFUSE)
+    status, out, err = checked_line(capsys, BOTH_REFUSE)
     assert (status, out.count("\n"), err.count("\n")) == (2, 1, 1)
     assert out.startswith(f"CuTe DSL {oracle.version()}: refuses it too, rejected: MLIRError: ")
     assert err.startswith("layoutalg: composition: the offsets a(1*i) must have one stride")
 
 
 @pytest.mark.usefixtures("dsl")
-@pytest.mark.parametrize(("expression", "said"), NO_VALUE)
+@pytest.mark.parametrize(("expression", "reason"), NO_VALUE)
 def test_where_the_dsl_has_no_value_the_status_is_1(
-    expression: str, said: str, capsys: pytest.CaptureFixture[str]
+    expression: str, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, out, err = told(capsys, expression)
+    status, out, err = checked_line(capsys, expression)
     assert (status, err) == (1, "")
-    assert f": no value to compare with, {said}" in out.splitlines()[1]
+    assert f": no value to compare with, {reason}" in out.splitlines()[1]
 
 
 @pytest.mark.parametrize(
@@ -180,15 +180,20 @@ def test_where_the_dsl_has_no_value_the_status_is_1(
     ],
 )  # fmt: skip
 def test_the_line_and_the_status_are_those_of_the_answer(
-    expression: str, answer: tuple[str, str], status: int, line: str, answered: Any, capsys: pytest.CaptureFixture[str]
+    expression: str,
+    answer: tuple[str, str],
+    status: int,
+    line: str,
+    set_answer: Any,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    answered(*answer)
-    found, out, err = told(capsys, expression)
-    assert (found, err.count("\n")) == (status, status == 2)
+    set_answer(*answer)
+    code, out, err = checked_line(capsys, expression)
+    assert (code, err.count("\n")) == (status, status == 2)
     assert out.splitlines()[-1].startswith(f"CuTe DSL 4.8.1: {line}")
-    found, out, err = told(capsys, expression, "--json")
+    code, out, err = checked_line(capsys, expression, "--json")
     data = json.loads(out)
-    assert (found, err, data["schema"], data["check"]["status"]) == (status, "", 1, answer[0])
+    assert (code, err, data["schema"], data["check"]["status"]) == (status, "", 1, answer[0])
     assert data["check"]["agrees"] == (status == 0 or "refuses" in line) == (data["check"]["how"] is not None)
     if status < 2:
         assert data["text"] == data["check"]["ours"]
@@ -197,7 +202,7 @@ def test_the_line_and_the_status_are_those_of_the_answer(
 
 
 def test_symbols_are_beyond_the_dsl(there: None, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = told(capsys, "(8*m,64):(64,1)")
+    status, out, err = checked_line(capsys, "(8*m,64):(64,1)")
     assert (status, err) == (1, "")
     assert out.splitlines()[1] == (
         "CuTe DSL 4.8.1: no value to compare with, not asked: it has no symbols for positive integers, as in 8*m"
@@ -209,21 +214,21 @@ def test_where_the_dsl_is_missing_the_status_is_3_in_one_line(
 ) -> None:
     monkeypatch.setattr(oracle, "available", lambda: False)
     line = "--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
-    assert told(capsys, "size(4:1)") == (3, "", f"layoutalg: {line}\n")
-    status, out, err = told(capsys, "size(4:1)", "--json")
+    assert checked_line(capsys, "size(4:1)") == (3, "", f"layoutalg: {line}\n")
+    status, out, err = checked_line(capsys, "size(4:1)", "--json")
     assert (status, err) == (3, "")
     assert json.loads(out)["error"] == {"type": "NotThereError", "message": line}
 
 
 def test_an_oracle_that_breaks_is_one_line_and_status_3(
-    answered: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    set_answer: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: list[str]) -> list[Answer]:
         raise oracle.OracleError("the worker\nwas lost")
 
-    answered("ok", "4")
+    set_answer("ok", "4")
     monkeypatch.setattr(check, "evaluate_expressions", broken)
-    assert told(capsys, "size(4:1)") == (3, "", "layoutalg: --check: the worker was lost\n")
+    assert checked_line(capsys, "size(4:1)") == (3, "", "layoutalg: --check: the worker was lost\n")
 
 
 @pytest.mark.parametrize("expression", ["coalesce((4,8)", "size()", "size(4:1)(3)", "f2(4:1)"])
@@ -231,7 +236,7 @@ def test_what_is_no_expression_is_bad_input_and_nobody_is_asked(
     expression: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(check, "evaluate_expressions", lambda _: pytest.fail("asked"))
-    status, out, err = told(capsys, expression)
+    status, out, err = checked_line(capsys, expression)
     assert (status, out, err.count("\n")) == (2, "", 1)
 
 

@@ -57,10 +57,10 @@ def test_eval_json_of_a_swizzled_slice_and_its_offset(capsys: pytest.CaptureFixt
 
 
 def test_json_of_a_composed_layout_holds_its_three_parts(capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(run(capsys, "eval", "--json", "S<3,4,3> o 8 o (8,64):(64,1)")[1])
-    assert told["outer"]["kind"] == "swizzle"
-    assert told["offset"] == 8
-    assert told["inner"]["shape"] == [8, 64]
+    data = json.loads(run(capsys, "eval", "--json", "S<3,4,3> o 8 o (8,64):(64,1)")[1])
+    assert data["outer"]["kind"] == "swizzle"
+    assert data["offset"] == 8
+    assert data["inner"]["shape"] == [8, 64]
 
 
 def test_an_expression_may_begin_with_a_minus_sign(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,8 +87,8 @@ def test_show_draws_what_an_expression_gives(capsys: pytest.CaptureFixture[str])
 
 
 def test_show_json_holds_every_offset(capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(run(capsys, "show", "--json", "(2,(2,2)):(4,(1,2))")[1])
-    assert told["offsets"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    data = json.loads(run(capsys, "show", "--json", "(2,(2,2)):(4,(1,2))")[1])
+    assert data["offsets"] == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert json.loads(run(capsys, "show", "--json", "3:2")[1])["offsets"] == [0, 2, 4]
     assert json.loads(run(capsys, "show", "--json", "(2):(1@0)")[1])["offsets"] == [[0], [1]]
 
@@ -189,29 +189,29 @@ def test_the_process_reads_standard_input_and_returns_the_status() -> None:
 
 @pytest.mark.parametrize("command", ["eval", "show", "draw"])
 def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str) -> None:
-    done = process(command, "-", input="(4,8):(8,1) " * 900_000)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == "layoutalg: notation: standard input must have at most 1048576 characters, found more\n"
+    ended = process(command, "-", input="(4,8):(8,1) " * 900_000)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr == "layoutalg: notation: standard input must have at most 1048576 characters, found more\n"
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     command = f"{sys.executable} -m layoutalg show --all '(4096,64):(64,1)' | head -n 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "(4096,64):(64,1)\n", "")
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "(4096,64):(64,1)\n", "")
 
 
 def test_a_full_disk_is_told_in_one_line() -> None:
     command = f"{sys.executable} -m layoutalg show '(64,64):(64,1)' > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
 
 
 def test_shell_completion_is_offered() -> None:
     import os
 
-    done = process(env={**os.environ, "_LAYOUTALG_COMPLETE": "bash_source"})
-    assert "layoutalg_completion" in done.stdout
+    ended = process(env={**os.environ, "_LAYOUTALG_COMPLETE": "bash_source"})
+    assert "layoutalg_completion" in ended.stdout
 
 
 def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,8 +219,8 @@ def test_banks_counts_wavefronts_with_and_without_a_swizzle(capsys: pytest.Captu
     assert main(["banks", "(64,64):(64,1)", *access]) == 0
     assert "32 wavefronts, 28 of them for bank conflicts" in capsys.readouterr().out
     assert main(["banks", "S<3,3,3> o 0 o (64,64):(64,1)", *access, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["wavefronts"], found["conflicts"]) == (4, 0)
+    data = json.loads(capsys.readouterr().out)
+    assert (data["wavefronts"], data["conflicts"]) == (4, 0)
     assert main(["banks", "S<3,3,3>", *access]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -239,8 +239,8 @@ def test_names_of_dimensions_are_printable(capsys: pytest.CaptureFixture[str]) -
     """They stand in the answer as they are, where an escape would reach the terminal."""
     for option in (["--in", "lane,register\x1b[2J"], ["--in", "lane,register", "--out", "dim0\x1b=4,dim1=4"]):
         assert main(["linear", "((2,2),(2,2)):((2,8),(1,4))", *option]) == 2
-        told = capsys.readouterr()
-        assert told.out == "" and "names must be printable" in told.err and "\x1b" not in told.err
+        streams = capsys.readouterr()
+        assert streams.out == "" and "names must be printable" in streams.err and "\x1b" not in streams.err
 
 
 def test_f2_and_linear_show_the_matrix_and_the_bases(capsys: pytest.CaptureFixture[str]) -> None:
@@ -324,11 +324,11 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
         "sys.exit(sorted(loaded - {'layoutalg.cli', 'layoutalg.cli.command', 'layoutalg.cli.console', "
         "'layoutalg.errors'}) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @each("name", COMMANDS)
 def test_the_list_of_commands_begins_each_commands_own_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = " ".join(run(capsys, name, "--help")[1].split())
-    assert told.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in told
+    help_text = " ".join(run(capsys, name, "--help")[1].split())
+    assert help_text.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in help_text

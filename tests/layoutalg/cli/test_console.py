@@ -42,7 +42,7 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
 
 
 @each(
-    ("outcome", "status", "told"),
+    ("outcome", "status", "line"),
     [
         (None, 0, ""),
         (Status.ANSWER, 0, ""),
@@ -60,11 +60,11 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
     ids=lambda value: type(value).__name__,
 )
 def test_each_way_to_end_has_its_status_and_its_line(
-    outcome: object, status: int, told: str | None, capsys: pytest.CaptureFixture[str]
+    outcome: object, status: int, line: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(program(outcome), "tool", [LayoutError], []) == status
     err = capsys.readouterr().err
-    assert err == told or (told is None and err.startswith("tool: 'ascii' codec") and err.count("\n") == 1)
+    assert err == line or (line is None and err.startswith("tool: 'ascii' codec") and err.count("\n") == 1)
 
 
 def test_an_error_that_nobody_foresaw_stays_one() -> None:
@@ -82,8 +82,8 @@ def test_each_of_these_lines_is_answered(
     name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert MAINS[name](arguments(name, command, tmp_path)) == 0
-    told = capsys.readouterr()
-    assert told.out.endswith("\n") and told.err == ""
+    streams = capsys.readouterr()
+    assert streams.out.endswith("\n") and streams.err == ""
 
 
 def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
@@ -96,23 +96,23 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", MAINS)
 def test_nor_where_the_program_is_a_process_of_its_own(name: str) -> None:
-    done = closed_pipe(name, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
+    ended = closed_pipe(name, "--help")
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
-    asked = "read 0x4000404000010000 --dtype bf16 --major K --shape 1024x1024 --all"
-    command = f"{sys.executable} -m descriptors {asked} | head -n 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "read model: documented, not measured on a Blackwell GPU\n"
+    line = "read 0x4000404000010000 --dtype bf16 --major K --shape 1024x1024 --all"
+    command = f"{sys.executable} -m descriptors {line} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "read model: documented, not measured on a Blackwell GPU\n"
 
 
-@pytest.mark.parametrize(("name", "asked"), [("descriptors", "shapes"), ("layoutalg", "ops")])
-def test_a_full_disk_is_told_in_one_line(name: str, asked: str) -> None:
-    command = f"{sys.executable} -m {name} {asked} > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
+@pytest.mark.parametrize(("name", "line"), [("descriptors", "shapes"), ("layoutalg", "ops")])
+def test_a_full_disk_is_told_in_one_line(name: str, line: str) -> None:
+    command = f"{sys.executable} -m {name} {line} > /dev/full"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
 
 
 def test_what_was_said_before_the_output_failed_is_dropped_and_the_stream_goes_on() -> None:
@@ -127,12 +127,12 @@ print("after", run(command, "tool", [], []))
 """
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=buffered, check=False)
-    assert (done.stdout, done.stderr) == ("after 2\n", "tool: the disk is gone\n")
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=buffered, check=False)
+    assert (ended.stdout, ended.stderr) == ("after 2\n", "tool: the disk is gone\n")
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "closed", "told"),
+    ("name", "line", "closed", "message"),
     [
         ("layoutalg", "eval -", "<&-", "layoutalg: standard input is closed"),
         ("descriptors", "check -", "<&-", "descriptors: standard input is closed"),
@@ -144,20 +144,20 @@ print("after", run(command, "tool", [], []))
         ("descriptors", "derive", "2>&-", ""),
     ],
 )
-def test_a_stream_that_is_closed_is_said_where_that_can_be(name: str, line: str, closed: str, told: str) -> None:
+def test_a_stream_that_is_closed_is_said_where_that_can_be(name: str, line: str, closed: str, message: str) -> None:
     command = f"exec {sys.executable} -m {name} {line} {closed}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
-    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (2, "", told)
+    assert (ended.returncode, ended.stdout, ended.stderr.strip()) == (2, "", message)
 
 
 def test_where_python_drops_docstrings_the_list_of_operations_says_so() -> None:
     for arguments in ([], ["coalesce"]):
         command = [sys.executable, "-OO", "-m", "layoutalg", "ops", *arguments]
-        told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
-        assert "(no documentation: Python runs with -OO)" in told
+        out = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout
+        assert "(no documentation: Python runs with -OO)" in out
 
 
-@pytest.mark.parametrize("asked", [["--json"], ["--format", "json"], ["--format=json"]], ids=" ".join)
+@pytest.mark.parametrize("typed", [["--json"], ["--format", "json"], ["--format=json"]], ids=" ".join)
 @pytest.mark.parametrize(
     ("outcome", "status", "error"),
     [
@@ -168,20 +168,20 @@ def test_where_python_drops_docstrings_the_list_of_operations_says_so() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_a_refusal_is_json_where_the_answer_was_to_be(
-    outcome: Exception, status: int, error: dict[str, str], asked: list[str], capsys: pytest.CaptureFixture[str]
+    outcome: Exception, status: int, error: dict[str, str], typed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     @click.command(context_settings={"ignore_unknown_options": True})
     @click.argument("rest", nargs=-1)
     def command(rest: tuple[str, ...]) -> None:
         raise outcome
 
-    assert run(command, "tool", [LayoutError], asked) == status
-    told = capsys.readouterr()
-    assert (json.loads(told.out), told.err) == ({"schema": 1, "error": error}, "")
+    assert run(command, "tool", [LayoutError], typed) == status
+    streams = capsys.readouterr()
+    assert (json.loads(streams.out), streams.err) == ({"schema": 1, "error": error}, "")
 
 
 @pytest.mark.parametrize("name", MAINS)
 def test_a_refusal_on_a_full_disk_keeps_its_status(name: str) -> None:
     command = f"{sys.executable} -m {name} nosuch --json > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, done.stderr) == (2, "")
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "")

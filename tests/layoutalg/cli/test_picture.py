@@ -26,9 +26,9 @@ def test_a_file_is_written_and_named(suffix: str, tmp_path: Path, capsys: pytest
 def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     command = "draw (4,4):(4,1) --color bank --label index --element-bytes 4 --level 2x2 --title Words --json"
     assert main(command.split()) == 0
-    told = json.loads(capsys.readouterr().out)
+    data = json.loads(capsys.readouterr().out)
     expected = draw(Layout((4, 4), (4, 1)), "bank", "index", element_bytes=4, levels=[(2, 2)], title="Words").record()
-    assert told == {"schema": 1, **json.loads(json.dumps(expected))}
+    assert data == {"schema": 1, **json.loads(json.dumps(expected))}
     path = tmp_path / "a.svg"
     assert main(["draw", "(4,4)", "-o", str(path)]) == 2
     assert main(["draw", "flat_divide((4,4):(4,1), (2,2))", "--before", "(4,4):(4,1)", "-o", str(path)]) == 0
@@ -38,15 +38,15 @@ def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tm
 
 
 def test_a_fragment_is_drawn_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    told = []
+    texts = []
     for command in (
         "draw mma.m16n8k16.C --title none",
         "draw (16,8):(1,16) --access mma.m16n8k16.C --title none",
         "draw (16,8):(1,16) --access ((4,8),(2,2)):((32,1),(16,8)) --title none",
     ):
         assert main(command.split()) == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1] == told[2]
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] == texts[2]
     assert main(["draw", "(8,8)", "--access", "mma.m16n8k16.C"]) == 2
 
 
@@ -98,8 +98,8 @@ def test_bad_input_is_one_line_and_writes_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["draw", *arguments]) == 2
-    told = capsys.readouterr()
-    line = told.err or json.loads(told.out)["error"]["message"]
+    streams = capsys.readouterr()
+    line = streams.err or json.loads(streams.out)["error"]["message"]
     assert message in line
     assert line.count("\n") <= 1
     assert list(tmp_path.iterdir()) == []

@@ -29,37 +29,37 @@ def drawn_and_style(layout: Layout, **options: Any) -> tuple[Drawn, Style]:
 
 @given(small)
 def test_the_number_drawn_in_each_cell_is_the_offset(layout: Layout) -> None:
-    drawn, style = drawn_and_style(layout)
-    found = cells(drawn, *corner(drawn), style.width, style.height)
+    picture, style = drawn_and_style(layout)
+    words = cells(picture, *corner(picture), style.width, style.height)
     rows, columns = size(layout, mode=[0]), size(layout, mode=[1])
     for i in range(rows):
         for j in range(columns):
-            assert found[i, j] == [str(layout(i, j))]
+            assert words[i, j] == [str(layout(i, j))]
 
 
 @given(small, st.sampled_from(["offset", "block", "mode", "thread", "value"]))
 def test_the_fills_cover_every_cell_once_with_its_role(layout: Layout, colour: str) -> None:
-    drawn, style = drawn_and_style(layout, colour=colour)
+    picture, style = drawn_and_style(layout, colour=colour)
     roles = draw(layout, colour=colour).plate().panels[0].roles
-    left, top = corner(drawn)
-    seen: dict[tuple[int, int], str] = {}
-    for role, (x, y, wide, high) in drawn.filled:
+    left, top = corner(picture)
+    fills: dict[tuple[int, int], str] = {}
+    for role, (x, y, wide, high) in picture.filled:
         for i in range(round((y - top) / style.height), round((y + high - top) / style.height)):
             for j in range(round((x - left) / style.width), round((x + wide - left) / style.width)):
-                assert (i, j) not in seen
-                seen[i, j] = role
-    assert seen == {(i, j): role for i, row in enumerate(roles) for j, role in enumerate(row)}
+                assert (i, j) not in fills
+                fills[i, j] = role
+    assert fills == {(i, j): role for i, row in enumerate(roles) for j, role in enumerate(row)}
 
 
-def inside(drawn: Drawn) -> None:
+def inside(picture: Drawn) -> None:
     """Every text lies on the canvas, by the table of widths."""
-    for x, y, word, element in drawn.texts:
+    for x, y, word, element in picture.texts:
         face = (element.get("class") or "").split()
         long = width(word, float(element.attrib["font-size"]), mono="m" in face, bold="b" in face)
         start = x - {"middle": long / 2, "end": long}.get(element.get("text-anchor") or "", 0)
         assert start >= 0, word
-        assert start + long <= drawn.width, word
-        assert 0 < y < drawn.height, word
+        assert start + long <= picture.width, word
+        assert 0 < y < picture.height, word
 
 
 PICTURES = [
@@ -91,10 +91,10 @@ def test_no_text_of_a_random_layout_runs_off_the_canvas(layout: Layout) -> None:
 
 def numbers(layout: Layout, **options: Any) -> list[str]:
     """What is written inside the table."""
-    drawn, style = drawn_and_style(layout, **options)
-    found = cells(drawn, *corner(drawn), style.width, style.height)
+    picture, style = drawn_and_style(layout, **options)
+    words = cells(picture, *corner(picture), style.width, style.height)
     rows, columns = size(layout, mode=[0]), size(layout, mode=[1])
-    return [word for i in range(rows) for j in range(columns) for word in found.get((i, j), ())]
+    return [word for i in range(rows) for j in range(columns) for word in words.get((i, j), ())]
 
 
 def test_every_cell_is_numbered_up_to_a_thousand_then_every_block_then_none() -> None:

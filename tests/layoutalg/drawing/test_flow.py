@@ -18,14 +18,14 @@ def block(wide: float, high: float) -> Figure:
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 8))
 def test_every_item_stands_in_one_line(count: int, most: int, stacked: int) -> None:
-    found = lines(list(range(count)), most, stacked)
-    assert sorted(item for line in found for item in line) == list(range(count))
-    assert all(0 < len(line) <= most for line in found)
-    assert found == lines(list(range(count)), most, stacked)
+    in_lines = lines(list(range(count)), most, stacked)
+    assert sorted(item for line in in_lines for item in line) == list(range(count))
+    assert all(0 < len(line) <= most for line in in_lines)
+    assert in_lines == lines(list(range(count)), most, stacked)
     if stacked and count <= stacked * most:
-        assert [line[0] for line in found] == list(range(min(stacked, count)))
+        assert [line[0] for line in in_lines] == list(range(min(stacked, count)))
     else:
-        assert len(found) == -(-count // most)
+        assert len(in_lines) == -(-count // most)
 
 
 @given(st.lists(st.tuples(st.integers(20, 700), st.integers(20, 300)), min_size=1, max_size=9), st.integers(0, 3))

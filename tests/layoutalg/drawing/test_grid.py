@@ -34,9 +34,9 @@ def test_a_swizzled_layout_shows_the_swizzled_offsets() -> None:
 
 
 def test_a_large_layout_is_cut_and_says_so() -> None:
-    drawn = text.table(Layout((1000, 10**12)), max_rows=4, width=60)
-    assert drawn.splitlines()[-1] == "shown: 4 of 1000 rows, 8 of 1000000000000 columns"
-    assert max(map(len, drawn.splitlines())) <= 60
+    table = text.table(Layout((1000, 10**12)), max_rows=4, width=60)
+    assert table.splitlines()[-1] == "shown: 4 of 1000 rows, 8 of 1000000000000 columns"
+    assert max(map(len, table.splitlines())) <= 60
 
 
 def test_many_slices_are_cut_without_walking_through_them() -> None:

@@ -42,17 +42,17 @@ def test_a_width_is_at_least_that_of_a_wide_face(text: str, dejavu: float) -> No
 @pytest.mark.parametrize("bold", [False, True])
 def test_each_character_is_as_wide_as_in_the_wider_of_two_faces_and_no_wider(bold: bool) -> None:
     """The fonts' own tables, which `scripts/make_widths.py` reads; a dollar and a bar have some room besides."""
-    known = json.loads((ROOT / "tests" / "vectors" / "advance_widths.json").read_text(encoding="utf-8"))
-    for code, faces in enumerate(zip(*known["bold" if bold else "plain"], strict=True), 32):
-        found = width(chr(code), 1000, bold=bold)
+    widths = json.loads((ROOT / "tests" / "vectors" / "advance_widths.json").read_text(encoding="utf-8"))
+    for code, faces in enumerate(zip(*widths["bold" if bold else "plain"], strict=True), 32):
+        wide = width(chr(code), 1000, bold=bold)
         roomy = {"$": 640, "|": 363}.get(chr(code)) if not bold else None
-        assert found >= max(faces) and found == (roomy or ceil(max(faces))), chr(code)
+        assert wide >= max(faces) and wide == (roomy or ceil(max(faces))), chr(code)
 
 
 def test_the_characters_that_pictures_have_besides_are_pinned() -> None:
     """No face of the two is wider: a multiplication sign has 838, a dash 500, a dot 380, an arrow 955, dots 1000."""
-    shown = {"\u00d7": 838, "\u2013": 660, "\u00b7": 380, "\u2192": 1000, "\u202f": 200, "\u2026": 1000, "\u00b1": 838}
-    assert {character: width(character, 1000) for character in shown} == shown
+    widths = {"\u00d7": 838, "\u2013": 660, "\u00b7": 380, "\u2192": 1000, "\u202f": 200, "\u2026": 1000, "\u00b1": 838}
+    assert {character: width(character, 1000) for character in widths} == widths
 
 
 @given(st.lists(words, max_size=12).map(" ".join), st.integers(40, 300))

@@ -31,9 +31,9 @@ def test_the_image_of_a_notebook_is_the_picture_in_its_own_address() -> None:
     assert (attributes["alt"] or "").startswith('a "title" & <more>. A table of 2 rows and 3 columns')
     address = attributes["src"] or ""
     assert address.startswith("data:image/svg+xml;base64,")
-    told = b64decode(address.partition(",")[2]).decode()
-    assert told == svg(picture.scene())
-    assert read(told).title == 'a "title" & <more>'
+    picture_text = b64decode(address.partition(",")[2]).decode()
+    assert picture_text == svg(picture.scene())
+    assert read(picture_text).title == 'a "title" & <more>'
 
 
 def test_a_page_is_one_document_that_asks_for_nothing_elsewhere() -> None:

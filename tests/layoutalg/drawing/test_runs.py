@@ -33,6 +33,6 @@ def test_rows_that_repeat_are_one_rectangle_a_run() -> None:
 
 
 def test_roles_and_their_rectangles_stand_in_one_order() -> None:
-    found = merged([["c2", "c0", "c2"], ["c0", "c2", "c0"]])
-    assert list(found) == ["c0", "c2"]
-    assert found["c2"] == [(0, 0, 1, 1), (2, 0, 1, 1), (1, 1, 1, 1)]
+    blocks = merged([["c2", "c0", "c2"], ["c0", "c2", "c0"]])
+    assert list(blocks) == ["c0", "c2"]
+    assert blocks["c2"] == [(0, 0, 1, 1), (2, 0, 1, 1), (1, 1, 1, 1)]

@@ -31,23 +31,23 @@ def everything() -> Scene:
 
 @given(st.text(), st.text())
 def test_any_words_make_well_formed_xml(title: str, text: str) -> None:
-    drawn = read(svg(Scene(title, text, 10, 10, (Text("ink", 10, ((0, 5, text),)),))))
+    picture = read(svg(Scene(title, text, 10, 10, (Text("ink", 10, ((0, 5, text),)),))))
     allowed = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
-    assert drawn.texts[0][2].split() == allowed.split()
+    assert picture.texts[0][2].split() == allowed.split()
 
 
 def test_every_shape_has_its_element_and_every_class_its_two_colours() -> None:
-    written = svg(everything())
-    drawn = read(written)
-    assert [word for _, _, word, _ in drawn.texts] == ["Every shape", "Once.", "turned", "a", "b", "c"]
-    style, body = written.split("<style>")[1].split("</style>")
-    used = {name for names in re.findall(r'class="([^"]*)"', body) for name in names.split()}
-    for name in used - {"m", "b"}:
+    source = svg(everything())
+    picture = read(source)
+    assert [word for _, _, word, _ in picture.texts] == ["Every shape", "Once.", "turned", "a", "b", "c"]
+    style, body = source.split("<style>")[1].split("</style>")
+    classes = {name for names in re.findall(r'class="([^"]*)"', body) for name in names.split()}
+    for name in classes - {"m", "b"}:
         assert len(re.findall(rf"\.la \.{name}{{", style)) == 2, name
     plain, both = style.split("@supports (color:light-dark(#000,#fff))")
     assert "light-dark" not in plain
     assert "var(" not in style
-    assert both.count("light-dark(") == len(used - {"m", "b"})
+    assert both.count("light-dark(") == len(classes - {"m", "b"})
     assert "svg:root{color-scheme:light dark}" in both
 
 
@@ -65,8 +65,8 @@ def test_numbers_have_at_most_two_digits_after_the_point() -> None:
 
 def test_the_size_is_that_of_the_column_up_to_its_own() -> None:
     scene = everything()
-    written = svg(scene)
-    assert f'viewBox="0 0 {scene.width} {scene.height}" width="100%" style="max-width:{scene.width}px"' in written
+    source = svg(scene)
+    assert f'viewBox="0 0 {scene.width} {scene.height}" width="100%" style="max-width:{scene.width}px"' in source
 
 
 def test_two_pictures_in_one_page_have_words_of_their_own() -> None:

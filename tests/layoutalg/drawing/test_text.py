@@ -22,8 +22,8 @@ small_layouts = (
 
 @given(small_layouts)
 def test_the_text_table_holds_every_offset_after_its_edge(layout: Layout) -> None:
-    drawn = text.table(layout, None, None, None)
-    after_edge = " ".join(line.partition("|")[2] for line in drawn.splitlines())
+    table = text.table(layout, None, None, None)
+    after_edge = " ".join(line.partition("|")[2] for line in table.splitlines())
     assert sorted(map(int, re.findall(r"\d+", after_edge))) == sorted(layout(index) for index in range(size(layout)))
 
 
@@ -47,8 +47,8 @@ def test_rank_one_is_a_single_row() -> None:
 
 
 def test_rank_three_is_a_table_for_each_slice_titled_like_it() -> None:
-    drawn = text.table(Layout((2, 2, (1, 3))))
-    assert [line for line in drawn.splitlines() if line.startswith("(_")] == ["(_,_,0)", "(_,_,1)", "(_,_,2)"]
+    table = text.table(Layout((2, 2, (1, 3))))
+    assert [line for line in table.splitlines() if line.startswith("(_")] == ["(_,_,0)", "(_,_,1)", "(_,_,2)"]
 
 
 def test_colour_wraps_the_same_characters() -> None:
@@ -59,6 +59,6 @@ def test_colour_wraps_the_same_characters() -> None:
 
 
 def test_the_widest_of_several_tables_decides_how_many_columns_a_line_holds() -> None:
-    drawn = text.table(Layout((1, 30, 2), (1, 1, 1000000)), width=60).splitlines()
-    assert max(map(len, drawn)) <= 60
-    assert [line.count("100000") for line in drawn if line.startswith(("[1]", "  0  |"))] == [0, 0, 0, 6]
+    lines = text.table(Layout((1, 30, 2), (1, 1, 1000000)), width=60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert [line.count("100000") for line in lines if line.startswith(("[1]", "  0  |"))] == [0, 0, 0, 6]

@@ -34,7 +34,7 @@ def linear(text: str) -> Colour:
     return red, green, blue
 
 
-def seen(colour: Colour, sight: str) -> Colour:
+def as_seen_with(colour: Colour, sight: str) -> Colour:
     red, green, blue = (
         min(max(sum(a * b for a, b in zip(row, colour, strict=True)), 0.0), 1.0) for row in SIGHT[sight]
     )
@@ -57,7 +57,7 @@ def oklab(colour: Colour) -> Colour:
 
 
 def distance(one: str, other: str, sight: str) -> float:
-    pairs = zip(oklab(seen(linear(one), sight)), oklab(seen(linear(other), sight)), strict=True)
+    pairs = zip(oklab(as_seen_with(linear(one), sight)), oklab(as_seen_with(linear(other), sight)), strict=True)
     return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
 
 
@@ -79,7 +79,7 @@ def test_the_measures_are_right_where_their_values_are_known() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert distance("#000000", "#ffffff", "normal") == pytest.approx(1, abs=1e-3)
     for sight in SIGHT:  # nobody sees a hue in grey
-        lightness, a, b = oklab(seen(linear("#808080"), sight))
+        lightness, a, b = oklab(as_seen_with(linear("#808080"), sight))
         assert (a, b) == pytest.approx((0, 0), abs=2e-3)
         assert lightness == pytest.approx(0.6, abs=0.01)
     assert distance("#ff0000", "#00a000", "deutan") < distance("#ff0000", "#00a000", "normal") / 2

@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "scripts"))  # at the end: the package of attacks has
 from make_figures import FIGURES
 
 
-def written(text: str) -> str:
+def tikz_of(text: str) -> str:
     figure = Figure()
     figure.text(0, 0, text)
     return tikz(figure.scene("Text", "One.", 0))
@@ -36,7 +36,7 @@ def written(text: str) -> str:
     ],
 )
 def test_what_latex_would_obey_or_not_know_is_written_in_its_way(text: str, tex: str) -> None:
-    assert tex in written(text)
+    assert tex in tikz_of(text)
 
 
 @each("name", FIGURES)
@@ -75,7 +75,7 @@ def compiled(picture: Picture, folder: Path) -> subprocess.CompletedProcess[str]
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("name", ["swizzled", "divided", "slices"])
 def test_latex_compiles_a_picture(name: str, tmp_path: Path) -> None:
-    done = compiled(FIGURES[name](), tmp_path)
-    assert done.returncode == 0, done.stdout[-2000:]
+    ended = compiled(FIGURES[name](), tmp_path)
+    assert ended.returncode == 0, ended.stdout[-2000:]
     assert (tmp_path / "picture.pdf").stat().st_size > 1000
-    assert "Undefined" not in done.stdout
+    assert "Undefined" not in ended.stdout

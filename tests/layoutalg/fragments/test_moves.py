@@ -20,12 +20,12 @@ NAMES = ["ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4", "ldmatrix.x4.trans", "stma
 @each("name", [*NAMES, "mma.m16n8k16.C", "mma.m16n8k16.A.f16"])
 def test_every_element_of_the_tile_is_moved_once(name: str, tile: Layout) -> None:
     pattern = moves(fragment(name), tile, 2)
-    moved = Counter()
+    elements = Counter()
     for one in accesses(tile, pattern.lanes, 2, pattern.access_bytes if tile.stride[0] != 1 or "matrix" in name else 2):
         for address in one.addresses:
             assert address is not None
-            moved.update(range(address // 2, address // 2 + pattern.access_bytes // 2))
-    assert moved == Counter(tile(i) for i in range(tile.shape[0] * tile.shape[1]))
+            elements.update(range(address // 2, address // 2 + pattern.access_bytes // 2))
+    assert elements == Counter(tile(i) for i in range(tile.shape[0] * tile.shape[1]))
 
 
 def test_a_phase_of_ldmatrix_is_one_matrix() -> None:
@@ -60,7 +60,7 @@ def test_directions_and_widths_are_those_of_the_instruction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "tile", "said"),
+    ("name", "tile", "reason"),
     [
         (
             "ldmatrix.x4",
@@ -73,19 +73,19 @@ def test_directions_and_widths_are_those_of_the_instruction() -> None:
         ("mma.m16n8k32.SFA", Layout((16, 32)), "found scale factors"),
     ],
 )
-def test_what_cannot_move_a_tile_is_refused(name: str, tile: Layout, said: str) -> None:
-    with pytest.raises(LayoutError, match="moves: ") as found:
+def test_what_cannot_move_a_tile_is_refused(name: str, tile: Layout, reason: str) -> None:
+    with pytest.raises(LayoutError, match="moves: ") as refusal:
         moves(fragment(name), tile, 2)
-    assert said in str(found.value)
+    assert reason in str(refusal.value)
 
 
 def test_the_swizzle_that_frees_ldmatrix_and_the_stores_is_a_mode(capsys: pytest.CaptureFixture[str]) -> None:
     stores = "((8,16),8):((512,1),64)@16B,store"
     arguments = ["--access", "ldmatrix.x4", "--access", stores, "--element-bytes", "2"]
     for columns, mode in ((64, "128B"), (32, "64B"), (16, "32B")):
-        given = [text.replace("512", str(8 * 64)) for text in arguments]
-        given[3] = f"(({columns // 8},{512 // columns}),8):(({8 * 64},1),64)@16B,store"
-        assert main(["find-swizzle", f"(64,{columns}):({columns},1)", *given]) == 0
+        typed = [text.replace("512", str(8 * 64)) for text in arguments]
+        typed[3] = f"(({columns // 8},{512 // columns}),8):(({8 * 64},1),64)@16B,store"
+        assert main(["find-swizzle", f"(64,{columns}):({columns},1)", *typed]) == 0
         assert capsys.readouterr().out.endswith(f"; this is {mode}\n")
     assert main(["find-swizzle", "(64,128):(128,1)", "--access", "ldmatrix.x4", "--element-bytes", "2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
@@ -124,9 +124,9 @@ def test_banks_tells_each_access_apart(capsys: pytest.CaptureFixture[str]) -> No
     tile = "S<3,3,3> o 0 o (64,64):(64,1)"
     both = ["--access", "ldmatrix.x4", "--access", "mma.m16n8k16.C@4B"]
     assert main(["banks", tile, *both, "--element-bytes", "2"]) == 0
-    told = capsys.readouterr().out
-    assert "ldmatrix.x4: 16 load accesses of a warp: 64 wavefronts, 0 of them for bank conflicts" in told
-    assert "mma.m16n8k16.C@4B: 64 store accesses of a warp: 64 wavefronts, 0 of them" in told
+    out = capsys.readouterr().out
+    assert "ldmatrix.x4: 16 load accesses of a warp: 64 wavefronts, 0 of them for bank conflicts" in out
+    assert "mma.m16n8k16.C@4B: 64 store accesses of a warp: 64 wavefronts, 0 of them" in out
     assert main(["banks", tile, *both, "--element-bytes", "2", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["wavefronts"], data["conflicts"], len(data["accesses"])) == (128, 0, 80)

@@ -14,15 +14,15 @@ from layoutalg.fragments.fragment_names import is_name, names
 
 
 def test_every_name_that_is_listed_gives_a_fragment_of_that_name_and_a_family() -> None:
-    used = set()
+    forms = set()
     for name in names():
         one = fragment(name)
         assert one.name == name
         assert is_name(name)
         family = family_of(name)
-        used.add(family.form)
+        forms.add(family.form)
         assert family.threads == one.threads
-    assert used == {one.form for one in FAMILIES}
+    assert forms == {one.form for one in FAMILIES}
 
 
 def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
@@ -37,7 +37,7 @@ def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
 
 
 @each(
-    ("name", "said"),
+    ("name", "reason"),
     [
         ("mma.m16n8k16.A", "must say its type, whose width decides, as in f16 (16 bits), s8 (8 bits), f64 (64 bits)"),
         ("mma.m16n8k16.A", "did you mean mma.m16n8k16.A.f16?"),
@@ -62,10 +62,10 @@ def test_a_name_is_a_layout_wherever_an_expression_is() -> None:
         ("mma.m16n8.C", "a shape"),
     ],
 )
-def test_other_names_are_refused_in_words(name: str, said: str) -> None:
-    with pytest.raises(LayoutError, match="fragment: ") as found:
+def test_other_names_are_refused_in_words(name: str, reason: str) -> None:
+    with pytest.raises(LayoutError, match="fragment: ") as refusal:
         fragment(name)
-    assert said in str(found.value)
+    assert reason in str(refusal.value)
 
 
 def test_a_name_is_a_text() -> None:
@@ -89,8 +89,8 @@ def test_what_a_fragment_says_of_an_element() -> None:
 
 def test_the_command_lists_and_explains(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["atoms"]) == 0
-    told = capsys.readouterr().out
-    assert all(one.form in told and one.source in told for one in FAMILIES)
+    out = capsys.readouterr().out
+    assert all(one.form in out and one.source in out for one in FAMILIES)
     assert main(["atoms", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["names"] == list(names())

@@ -61,17 +61,17 @@ def ours(case: dict[str, Any]) -> Any:
 
 @each("case", vectors()["registers"]["cases"], ids=lambda case: f"{case['name']} {case['operand']}")
 def test_the_operands_of_mma_and_wgmma_are_held_as_in_cutlass(case: dict[str, Any]) -> None:
-    found = ours(case)
-    assert (found.threads, found.values) == (case["threads"], case["values"])
-    mine = table_of(found.layout)
+    one = ours(case)
+    assert (one.threads, one.values) == (case["threads"], case["values"])
+    mine = table_of(one.layout)
     assert (mine == table_of(parse_layout(case["cute"]))).all()
-    rows = found.shape[0]
+    rows = one.shape[0]
     assert digest(np.stack([mine.reshape(-1) % rows, mine.reshape(-1) // rows], 1)) == case["sha256_le_u32"]
 
 
-def in_bits(held: Layout, rows: int, bits: int) -> np.ndarray:
+def in_bits(registers: Layout, rows: int, bits: int) -> np.ndarray:
     """A fragment as CuTe counts ldmatrix: (thread, bit of its registers) to a bit of rows of 128 bits."""
-    index = table_of(held)
+    index = table_of(registers)
     first = (index % rows) * 128 + index // rows * bits
     return (first[..., None] + np.arange(bits)).reshape(len(index), -1)
 
@@ -119,12 +119,12 @@ def test_every_element_of_the_tile_is_held_as_often_as_the_rule_says(name: str) 
     one = fragment(name)
     rows, columns = one.shape
     times = {"SFA": 2, "SFB": 4}.get(name.split(".")[2] if name.count(".") > 1 else "", 1)
-    found = Counter(table_of(one.layout).reshape(-1).tolist())
+    times_held = Counter(table_of(one.layout).reshape(-1).tolist())
     if name.startswith("tcgen05") and "pack" in name:
-        assert set(found.values()) == {1}
-        assert len(found) == rows * columns
+        assert set(times_held.values()) == {1}
+        assert len(times_held) == rows * columns
     else:
-        assert found == dict.fromkeys(range(rows * columns), times)
+        assert times_held == dict.fromkeys(range(rows * columns), times)
 
 
 @pytest.mark.parametrize(("down", "across"), [(1, 1), (2, 1), (1, 4), (2, 2)])
@@ -149,11 +149,11 @@ def test_ldmatrix_brings_what_mma_takes() -> None:
 
 def test_ldmatrix_trans_brings_b_of_a_tile_whose_rows_run_along_k() -> None:
     """Memory holds k x n, rows of 8 n; the instruction wants n x k."""
-    brought, wanted = fragment("ldmatrix.x2.trans"), fragment("mma.m16n8k16.B.f16")
+    brought, operand = fragment("ldmatrix.x2.trans"), fragment("mma.m16n8k16.B.f16")
     for thread in range(32):
         for value in range(4):
             k, n = brought.element(thread, value)
-            assert wanted.element(thread, value) == (n, k)
+            assert operand.element(thread, value) == (n, k)
 
 
 def test_tcgen05_ld_16x256b_brings_the_accumulators_of_mma() -> None:

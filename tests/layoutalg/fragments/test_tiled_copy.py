@@ -26,30 +26,30 @@ TILE = Layout((64, 64), (64, 1))
 THREADS, VALUES = Layout((16, 8), (8, 1)), Layout((1, 8), (0, 1))
 
 
-def held(copy: TiledCopy, side: str) -> list[list[int]]:
+def offsets_by_thread(copy: TiledCopy, side: str) -> list[list[int]]:
     """The offsets of each thread, in the order of its values."""
-    found = []
+    threads = []
     for thread in range(int(size(copy.layout_tv[0]))):
         mine, offset = getattr(copy, f"partition_{side}")(TILE, thread)
-        found.append([offset + mine(i) for i in range(int(size(mine)))])
-    return found
+        threads.append([offset + mine(i) for i in range(int(size(mine)))])
+    return threads
 
 
 @pytest.mark.parametrize("values", [1, 2, 4, 8])
 def test_a_plain_copy_moves_every_element_once_whatever_its_width(values: int) -> None:
     copy = make_tiled_copy_tv(values, THREADS, VALUES)
-    read, written = held(copy, "S"), held(copy, "D")
-    assert read == written
-    assert Counter(offset for mine in read for offset in mine) == Counter(range(64 * 64))
+    source, destination = offsets_by_thread(copy, "S"), offsets_by_thread(copy, "D")
+    assert source == destination
+    assert Counter(offset for mine in source for offset in mine) == Counter(range(64 * 64))
 
 
 @pytest.mark.parametrize("name", ["ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4"])
 def test_ldmatrix_reads_rows_and_brings_what_mma_wants(name: str) -> None:
     copy = make_tiled_copy_A(name, MMA)
-    for thread, mine in enumerate(held(copy, "D")):
-        wanted, offset = MMA.partition_A(TILE, thread)
-        assert sorted(mine) == sorted(offset + wanted(i) for i in range(int(size(wanted))))
-    for mine in held(copy, "S"):
+    for thread, mine in enumerate(offsets_by_thread(copy, "D")):
+        needed, offset = MMA.partition_A(TILE, thread)
+        assert sorted(mine) == sorted(offset + needed(i) for i in range(int(size(needed))))
+    for mine in offsets_by_thread(copy, "S"):
         for first in range(0, len(mine), 8):
             assert mine[first : first + 8] == list(range(mine[first], mine[first] + 8))
 
@@ -57,21 +57,21 @@ def test_ldmatrix_reads_rows_and_brings_what_mma_wants(name: str) -> None:
 def test_every_lane_of_ldmatrix_gets_its_words_from_the_rows_that_eight_lanes_read() -> None:
     """Within a warp and an instruction, what is written is what is read, whoever reads it."""
     copy = make_tiled_copy_A("ldmatrix.x4", MMA)
-    read, written = held(copy, "S"), held(copy, "D")
+    source, destination = offsets_by_thread(copy, "S"), offsets_by_thread(copy, "D")
     for warp in range(4):
         lanes = slice(32 * warp, 32 * warp + 32)
-        for first in range(0, len(read[0]), 8):
-            taken = Counter(offset for mine in read[lanes] for offset in mine[first : first + 8])
-            assert taken == Counter(offset for mine in written[lanes] for offset in mine[first : first + 8])
+        for first in range(0, len(source[0]), 8):
+            words = Counter(offset for mine in source[lanes] for offset in mine[first : first + 8])
+            assert words == Counter(offset for mine in destination[lanes] for offset in mine[first : first + 8])
 
 
 def test_b_and_c_have_their_copies_too() -> None:
-    for thread, mine in enumerate(held(make_tiled_copy_B("ldmatrix.x2", MMA), "D")):
-        wanted, offset = MMA.partition_B(TILE, thread)
-        assert sorted(mine) == sorted(offset + wanted(i) for i in range(int(size(wanted))))
-    for thread, mine in enumerate(held(make_tiled_copy_C("stmatrix.x2", MMA), "S")):
-        wanted, offset = MMA.partition_C(TILE, thread)
-        assert sorted(mine) == sorted(offset + wanted(i) for i in range(int(size(wanted))))
+    for thread, mine in enumerate(offsets_by_thread(make_tiled_copy_B("ldmatrix.x2", MMA), "D")):
+        needed, offset = MMA.partition_B(TILE, thread)
+        assert sorted(mine) == sorted(offset + needed(i) for i in range(int(size(needed))))
+    for thread, mine in enumerate(offsets_by_thread(make_tiled_copy_C("stmatrix.x2", MMA), "S")):
+        needed, offset = MMA.partition_C(TILE, thread)
+        assert sorted(mine) == sorted(offset + needed(i) for i in range(int(size(needed))))
 
 
 def test_atoms_of_other_elements_have_rows_of_16_bytes() -> None:

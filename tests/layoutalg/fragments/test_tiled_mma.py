@@ -41,15 +41,15 @@ def layout_of(mma: TiledMma, operand: str) -> Layout:
 @each("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
 @each("operand", "ABC")
 def test_every_element_is_held_as_often_as_there_are_atoms_beside_it(mma: TiledMma, operand: str) -> None:
-    layout, found = layout_of(mma, operand), Counter()
+    layout, times_held = layout_of(mma, operand), Counter()
     for thread in range(int(size(mma.thr_layout_vmnk))):
         mine, offset = getattr(mma, f"partition_{operand}")(layout, thread)
-        found.update((offset + offsets(mine)).ravel().tolist())
-    held = {"A": mma.atom.a, "B": mma.atom.b, "C": mma.atom.c}[operand]
-    in_the_atom = Counter(offsets(held).ravel().tolist())
+        times_held.update((offset + offsets(mine)).ravel().tolist())
+    registers = {"A": mma.atom.a, "B": mma.atom.b, "C": mma.atom.c}[operand]
+    in_the_atom = Counter(offsets(registers).ravel().tolist())
     others = {"A": 1, "B": 0, "C": 2}[operand]
     times = next(iter(in_the_atom.values())) * int(size(mma.atom_layout[others]))
-    assert found == Counter(dict.fromkeys(offsets(layout).ravel().tolist(), times))
+    assert times_held == Counter(dict.fromkeys(offsets(layout).ravel().tolist(), times))
 
 
 @each("mma", MMAS, ids=lambda mma: str(mma.thr_layout_vmnk))
@@ -75,12 +75,12 @@ def test_the_threads_of_a_warp_make_the_product() -> None:
     atom = mma.atom
     for warp in range(4):
         parts = {}
-        for operand, matrix, held in (("A", a, atom.a), ("B", b, atom.b)):
-            parts[operand] = np.zeros(int(size(held)), int)
+        for operand, matrix, registers in (("A", a, atom.a), ("B", b, atom.b)):
+            parts[operand] = np.zeros(int(size(registers)), int)
             for lane in range(32):
                 mine, offset = getattr(mma, f"partition_{operand}")(Layout(matrix.shape, (k, 1)), 32 * warp + lane)
                 for value in range(int(size(mine))):
-                    parts[operand][held(lane, value)] = matrix.reshape(-1)[offset + mine(value)]
+                    parts[operand][registers(lane, value)] = matrix.reshape(-1)[offset + mine(value)]
         product = parts["A"].reshape(16, 16, order="F") @ parts["B"].reshape(8, 16, order="F").T
         for lane in range(32):
             mine, offset = mma.partition_C(Layout((m, n), (n, 1)), 32 * warp + lane)

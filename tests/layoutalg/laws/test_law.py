@@ -157,14 +157,14 @@ def plain(data: Any) -> Any:
 
 def spoilt(layout: PlainLayout) -> PlainLayout:
     """The layout with its last leaf of two or more elements moving one further."""
-    done = []
+    spoilt_leaves = []
 
     def change(shape: Any, stride: Any) -> Any:
         if isinstance(shape, tuple):
             return tuple(reversed([change(s, d) for s, d in zip(reversed(shape), reversed(stride), strict=True)]))
-        if shape == 1 or done:
+        if shape == 1 or spoilt_leaves:
             return stride
-        done.append(shape)
+        spoilt_leaves.append(shape)
         return stride + 1
 
     return PlainLayout(layout.shape, change(layout.shape, layout.stride))
@@ -184,7 +184,7 @@ FREE = {"right_inverse", "left_inverse", "max_common_layout", "nullspace", "make
 
 
 def test_a_judge_that_shares_no_line_says_the_same_of_right_and_spoilt_answers() -> None:
-    asked = 0
+    compared = 0
     for case in CASES[::4]:
         try:
             answer, operands = plain(case["answer"]), [plain(one) for one in case["operands"]]
@@ -193,8 +193,8 @@ def test_a_judge_that_shares_no_line_says_the_same_of_right_and_spoilt_answers()
         if not isinstance(answer, PlainLayout) or case["operation"] in FREE:
             continue
         for one in (answer, spoilt(answer)):
-            given = [Layout(x.shape, x.stride) if isinstance(x, PlainLayout) else x for x in operands]
-            wrong = broken_law(case["operation"], Layout(one.shape, one.stride), *given)
+            layouts = [Layout(x.shape, x.stride) if isinstance(x, PlainLayout) else x for x in operands]
+            wrong = broken_law(case["operation"], Layout(one.shape, one.stride), *layouts)
             assert (wrong is None) == accepted(case["operation"], one, operands), (case, one, wrong)
-            asked += 1
-    assert asked > 200
+            compared += 1
+    assert compared > 200

@@ -43,8 +43,8 @@ def test_composition_is_the_same_bisected_and_walked(seed: int, monkeypatch: pyt
         for n in shape:
             parts.append((n, step * rng.choice([1, 1, 1, 2, 3, -1, 0]) + rng.choice([0, 0, 0, 0, 0, 0, 1])))
             step *= n
-        chosen = rng.sample(parts, rng.randint(1, len(parts)))
-        b = Layout(tuple(n for n, _ in chosen), tuple(t for _, t in chosen))
+        some = rng.sample(parts, rng.randint(1, len(parts)))
+        b = Layout(tuple(n for n, _ in some), tuple(t for _, t in some))
         monkeypatch.setattr(number_composition, "MANY", 1)
         bisected = quick_composition(a, b)
         monkeypatch.setattr(number_composition, "MANY", 1000)

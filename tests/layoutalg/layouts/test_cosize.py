@@ -13,8 +13,8 @@ from layoutalg.layouts import cosize
 
 def test_a_swizzled_range_is_searched_up_to_the_limit_and_not_beyond() -> None:
     swizzle = Swizzle(1, 30, 1)  # reads bit 31
-    found = la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22)))
-    assert la.size(found) == 2**31
+    inverse = la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22)))
+    assert la.size(inverse) == 2**31
     with pytest.raises(UndecidedError, match="right_inverse: must look at 4194305 offsets, more than 4194304"):
         la.right_inverse(ComposedLayout(swizzle, 0, Layout(2**31 + 2**22 + 1)))
 
@@ -45,8 +45,8 @@ def test_a_gap_or_a_part_of_a_block_is_looked_at() -> None:
 def test_a_composed_layout_is_measured_without_numpy(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a browser; by the definition."""
     layout = la.evaluate(text)
-    reached = [0, *(layout(i) for i in range(la.size(layout)))]
-    expected = max(reached) - min(reached) + 1
+    reach = [0, *(layout(i) for i in range(la.size(layout)))]
+    expected = max(reach) - min(reach) + 1
     assert la.cosize(layout) == expected
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert la.cosize(layout) == expected

@@ -32,12 +32,12 @@ def test_filtered_modes_reach_the_same_offsets_and_move_at_every_step(layout):
 
 @given(layouts, st.integers(1, 64))
 def test_a_cut_is_composition_with_its_first_indices_and_with_the_others(layout, count):
-    found = cut(layout, count)
-    if found is None:
+    halves = cut(layout, count)
+    if halves is None:
         return
     total = len(judge.values(layout))
     assert total % count == 0
-    parts = [trusted(*part) for part in found]
+    parts = [trusted(*part) for part in halves]
     assert parts == [compose_plain(layout, Layout(count)), compose_plain(layout, Layout(total // count, count))] or (
         parts[1] == Layout(1, 0) and count == total
     )

@@ -33,7 +33,7 @@ def nested(rng: random.Random, leaves: list[tuple[int, int]], levels: int = 3) -
     return tuple(shape), tuple(stride)
 
 
-def drawn(rng: random.Random) -> tuple[Layout, Layout]:
+def random_pair(rng: random.Random) -> tuple[Layout, Layout]:
     """A layout, compact and in order half of the time, and some of the steps through it, mostly at its boundaries."""
     shape = [rng.choice([1, 2, 2, 3, 4, 6]) for _ in range(rng.randint(1, 6))]
     stride = [rng.choice([0, 1, 2, 7, 24, rng.randrange(-5, 5000), 2**62]) for _ in shape]
@@ -44,8 +44,8 @@ def drawn(rng: random.Random) -> tuple[Layout, Layout]:
         gone = rng.choice([1, 1, 1, 2, 3, -1, 0]) * step + rng.choice([0] * 8 + [1])
         parts.append((n * rng.choice([1, 1, 2]), gone))
         step *= n
-    chosen = rng.sample(parts, rng.randint(1, len(parts)))
-    b = Layout(*chosen[0]) if rng.random() < 0.1 else Layout(*nested(rng, chosen))
+    some = rng.sample(parts, rng.randint(1, len(parts)))
+    b = Layout(*some[0]) if rng.random() < 0.1 else Layout(*nested(rng, some))
     return Layout(*nested(rng, list(zip(shape, stride, strict=True)))), b
 
 
@@ -53,7 +53,7 @@ def drawn(rng: random.Random) -> tuple[Layout, Layout]:
 def test_the_quick_composition_is_the_careful_one(seed: int) -> None:
     rng, same, left = random.Random(seed), 0, 0
     for _ in range(6000):
-        a, b = drawn(rng)
+        a, b = random_pair(rng)
         quick = quick_composition(a, b)
         try:
             careful = need_readable(compose_carefully(a, b), "composition")

@@ -107,12 +107,12 @@ def small(source):
 @given(drawn(small), st.sampled_from(["int8", "uint8", "int16", "int64"]))
 def test_every_type_gives_exact_numbers_or_is_refused(layout, dtype):
     try:
-        found = offsets(layout, dtype)
+        array = offsets(layout, dtype)
     except LayoutError as error:
         assert dtype != "int64" and "must hold offsets from" in str(error)
     else:
-        assert found.dtype == dtype
-        assert found.reshape(-1, order="F").tolist() == judge.values(layout)
+        assert array.dtype == dtype
+        assert array.reshape(-1, order="F").tolist() == judge.values(layout)
 
 
 def test_coordinates_are_no_table_of_offsets():

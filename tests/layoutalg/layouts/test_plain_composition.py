@@ -38,10 +38,10 @@ def test_a_refused_sum_names_a_coordinate_at_which_it_breaks_whatever_modes_stan
     first, second = parse_layout(a), parse_layout(b)
     with pytest.raises(NotDivisibleError) as refused:
         la.composition(first, second)
-    told = re.search(r"found a\((\d+)\) = (\d+) at coordinate (\S+) instead of (\d+)", str(refused.value))
-    assert told is not None
-    index, found, coordinate, expected = (eval(one) for one in told.groups())  # noqa: S307
-    assert second(coordinate) == index and first(index) == found != expected
+    match = re.search(r"found a\((\d+)\) = (\d+) at coordinate (\S+) instead of (\d+)", str(refused.value))
+    assert match is not None
+    index, offset, coordinate, expected = (eval(one) for one in match.groups())  # noqa: S307
+    assert second(coordinate) == index and first(index) == offset != expected
     leaves = flat(coordinate)
     assert len(leaves) == len(flat(second.shape))
     assert expected == sum(first(x * t) for x, t in zip(leaves, flat(second.stride), strict=True))

@@ -93,11 +93,11 @@ def test_the_layout_gives_the_addresses_that_the_swizzled_pointer_has(bits: int,
     """CuTe's own: the swizzle permutes the byte address of every element."""
     plain = parse_layout("(8,4):(256,32)")
     text = f"Sw<3,4,3> o smem_ptr[{bits}b]({address:#x}) o {plain}"
-    read, pointer = parse_layout(text), parse_pointer(text)
+    layout, pointer = parse_layout(text), parse_pointer(text)
     assert pointer is not None
     assert pointer.base is not None
     for index in range(32):
-        assert pointer.base + read(index) * bits // 8 == S(address + plain(index) * bits // 8)  # type: ignore[operator]
+        assert pointer.base + layout(index) * bits // 8 == S(address + plain(index) * bits // 8)  # type: ignore[operator]
 
 
 @each(

@@ -21,8 +21,8 @@ def test_each_token_stands_at_its_position_and_together_they_are_the_text(layout
 
 @given(any_layouts)
 def test_the_numbers_of_a_layout_are_its_integer_tokens(layout):
-    found = [int(token.text) for token in tokenize(str(layout)) if token.kind == "int"]
-    assert found == [int(number) for number in re.findall(r"-?\d+", str(layout))]
+    numbers = [int(token.text) for token in tokenize(str(layout)) if token.kind == "int"]
+    assert numbers == [int(number) for number in re.findall(r"-?\d+", str(layout))]
 
 
 @pytest.mark.parametrize(("text", "position"), [("8:1 ;", 4), ("(8,4)$", 5), ("#8", 0)])

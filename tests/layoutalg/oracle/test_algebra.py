@@ -43,17 +43,17 @@ def test_a_longer_run_begins_with_the_cases_of_a_shorter_one() -> None:
 def test_random_cases_agree_with_the_dsl_wherever_its_answer_satisfies_the_definition(
     seed: int, record_property: Callable[[str, object], None]
 ) -> None:
-    drawn = cases(str(seed), NUMBER)
+    questions = cases(str(seed), NUMBER)
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     findings = []
-    for case, answer in zip(drawn, evaluate(drawn), strict=True):
+    for case, answer in zip(questions, evaluate(questions), strict=True):
         kind, finding = compare(case, ours(case), answer)
         counts[case.operation, kind_of(case)][kind] += 1
         findings += [finding] if finding else []
-    head = f"oracle: CuTe DSL {oracle.version()}, LAYOUTALG_SEED={seed}, {len(drawn)} cases"
+    head = f"oracle: CuTe DSL {oracle.version()}, LAYOUTALG_SEED={seed}, {len(questions)} cases"
     record_property("note", f"{head}\n{summary(counts)}")
-    shown = "\n".join(map(str, findings[:40]))
-    assert not findings, f"LAYOUTALG_SEED={seed}: {len(findings)} of {len(drawn)} cases\n{shown}"
+    first_findings = "\n".join(map(str, findings[:40]))
+    assert not findings, f"LAYOUTALG_SEED={seed}: {len(findings)} of {len(questions)} cases\n{first_findings}"
     assert not excess(counts), f"LAYOUTALG_SEED={seed}: the oracle, or the way it is asked, has changed"
 
 
@@ -104,15 +104,15 @@ def test_only_slices_may_differ_from_the_dsl_in_text() -> None:
 
 
 def test_an_oracle_that_is_often_wrong_is_noticed() -> None:
-    def counted(operation: str, **kinds: int) -> dict[tuple[str, str], Counter[str]]:
+    def counts_of(operation: str, **kinds: int) -> dict[tuple[str, str], Counter[str]]:
         return {(operation, "plain"): Counter({name.replace("_", " "): number for name, number in kinds.items()})}
 
-    assert not excess(counted("coalesce", agree=60))
-    assert excess(counted("coalesce", agree=59, dsl_wrong=1))
-    assert not excess(counted("complement", agree=62, dsl_wrong=22))
-    assert excess(counted("complement", agree=34, dsl_wrong=50))
-    assert excess(counted("complement", both_refuse=84))
-    assert excess(counted("slice_and_offset", agree=30, stays_swizzled=5))
+    assert not excess(counts_of("coalesce", agree=60))
+    assert excess(counts_of("coalesce", agree=59, dsl_wrong=1))
+    assert not excess(counts_of("complement", agree=62, dsl_wrong=22))
+    assert excess(counts_of("complement", agree=34, dsl_wrong=50))
+    assert excess(counts_of("complement", both_refuse=84))
+    assert excess(counts_of("slice_and_offset", agree=30, stays_swizzled=5))
 
 
 @needs_oracle
@@ -131,8 +131,8 @@ def test_a_silent_question_is_ended_and_the_next_one_answered() -> None:
                 time.sleep(60)
             report("ok", question)
 
-    found = list(run_isolated(["a", "sleep", "b"], work, each_s=0.3, batch=8))
-    assert found == [("ok", "a"), ("timeout", "no answer in 0.3 s"), ("ok", "b")]
+    replies = list(run_isolated(["a", "sleep", "b"], work, each_s=0.3, batch=8))
+    assert replies == [("ok", "a"), ("timeout", "no answer in 0.3 s"), ("ok", "b")]
 
 
 @needs_oracle

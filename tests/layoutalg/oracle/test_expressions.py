@@ -103,12 +103,12 @@ APART = {
 @needs_oracle
 def test_every_operation_has_an_expression_on_which_the_two_agree() -> None:
     sources = [line for line in SAME.splitlines() if line]
-    asked = evaluate_expressions([*sources, *APART])
-    assert [answer.text.replace("None", "_") for answer in asked] == [
+    answers = evaluate_expressions([*sources, *APART])
+    assert [answer.text.replace("None", "_") for answer in answers] == [
         *(tell(evaluate(source)) for source in sources), *APART.values(),
     ]  # fmt: skip
-    named = "\n".join([*sources, *APART])
-    assert not [name for names in OPERATIONS.values() for name in names if f"{name}(" not in named]
+    text = "\n".join([*sources, *APART])
+    assert not [name for names in OPERATIONS.values() for name in names if f"{name}(" not in text]
 
 
 def as_expression(case: Case) -> str:
@@ -128,9 +128,9 @@ def _lists(data: Any) -> Any:
 @needs_oracle
 @pytest.mark.parametrize("seed", seeds_of("test_an_expression_has_the_answer_of_its_operation_asked_alone"))
 def test_an_expression_has_the_answer_of_its_operation_asked_alone(seed: int) -> None:
-    drawn = cases(f"expressions {seed}", 240)
-    alone, whole = algebra.evaluate(drawn), evaluate_expressions(map(as_expression, drawn))
-    for case, first, second in zip(drawn, alone, whole, strict=True):
+    questions = cases(f"expressions {seed}", 240)
+    alone, whole = algebra.evaluate(questions), evaluate_expressions(map(as_expression, questions))
+    for case, first, second in zip(questions, alone, whole, strict=True):
         assert (first.status, first.status == "ok" and first.text) == (
             second.status, second.status == "ok" and second.text,
         ), (case, first, second)  # fmt: skip
@@ -146,11 +146,11 @@ def test_a_refusal_and_a_crash_are_answers_and_cost_no_other() -> None:
 
 
 def test_the_module_of_expressions_is_asked_and_its_replies_are_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(answerer: str, questions: list[Any], **_: Any) -> list[Reply]:
+    def ask(answerer: str, questions: list[Any], **_: Any) -> list[Reply]:
         assert (answerer, questions) == ("layoutalg.oracle.dsl.expressions", [{"size": [{":": [4, 1]}]}])
         return [Reply("timeout", "no answer in 20 s")]
 
-    monkeypatch.setattr(expressions, "ask", asked)
+    monkeypatch.setattr(expressions, "ask", ask)
     assert evaluate_expressions(["size(4:1)"]) == [Answer("timeout", "no answer in 20 s")]
 
 

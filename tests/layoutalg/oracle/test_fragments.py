@@ -59,31 +59,31 @@ def test_mma_and_wgmma_have_the_fragments_of_the_dsl() -> None:
     questions += [
         {"ask": "mma", "name": f"wgmma.{one}", "a_source": source} for one in GROUP for source in ("smem", "rmem")
     ]
-    for question, told in zip(questions, answers(questions), strict=True):
+    for question, answer in zip(questions, answers(questions), strict=True):
         atom = mma_atom(question["name"], a_source=question.get("a_source", "smem"))  # type: ignore[arg-type]
         for theirs, ours in zip("ABC", (atom.a, atom.b, atom.c), strict=True):
-            assert same(parse_layout(told[theirs]), ours), (question, theirs)
+            assert same(parse_layout(answer[theirs]), ours), (question, theirs)
 
 
 def test_block_scaled_mma_has_the_fragments_of_the_dsl() -> None:
-    (told,) = answers([{"ask": "mma", "name": "mma.m16n8k64.e2m1"}], "sm_120a")
+    (answer,) = answers([{"ask": "mma", "name": "mma.m16n8k64.e2m1"}], "sm_120a")
     for operand in "ABC":
-        assert same(parse_layout(told[operand]), fragment(f"mma.m16n8k64.{operand}").layout)
+        assert same(parse_layout(answer[operand]), fragment(f"mma.m16n8k64.{operand}").layout)
 
 
 def test_ldmatrix_and_stmatrix_are_the_copies_of_the_dsl() -> None:
-    called = [f"{head}.x{n}{end}" for head in ("ldmatrix", "stmatrix") for n in (1, 2, 4) for end in ("", ".trans")]
-    for name, told in zip(called, answers([{"ask": "copy", "name": name} for name in called]), strict=True):
+    copies = [f"{head}.x{n}{end}" for head in ("ldmatrix", "stmatrix") for n in (1, 2, 4) for end in ("", ".trans")]
+    for name, answer in zip(copies, answers([{"ask": "copy", "name": name} for name in copies]), strict=True):
         atom = copy_atom(name)
-        assert same(parse_layout(told["source"]), atom.source), name
-        assert same(parse_layout(told["destination"]), atom.destination), name
+        assert same(parse_layout(answer["source"]), atom.source), name
+        assert same(parse_layout(answer["destination"]), atom.destination), name
 
 
 def test_tcgen05_ld_and_st_are_the_copies_of_the_dsl() -> None:
     """The DSL numbers the cells of an instruction lane by lane; packed, it counts pairs of columns."""
-    called = [name for name in names() if name.startswith("tcgen05")]
-    told = answers([{"ask": "copy", "name": name} for name in called], "sm_100a")
-    for name, value in zip(called, told, strict=True):
+    moves = [name for name in names() if name.startswith("tcgen05")]
+    replies = answers([{"ask": "copy", "name": name} for name in moves], "sm_100a")
+    for name, value in zip(moves, replies, strict=True):
         theirs = parse_layout(value["destination" if ".ld." in name else "source"])
         one, packed = fragment(name), "pack" in name
         columns = one.shape[1] // (2 if packed else 1)
@@ -148,17 +148,17 @@ def leaves_the_tile(theirs: Any, tiled: TiledMma, operand: str) -> bool:
 def test_tiled_mmas_partition_as_the_dsl_does(seed: int) -> None:
     random = Random(seed)
     cases = [tiled_question(random) for _ in range(16)]
-    for (question, tiled), told in zip(cases, answers([question for question, _ in cases]), strict=True):
+    for (question, tiled), answer in zip(cases, answers([question for question, _ in cases]), strict=True):
         layout = parse_layout(question["layout"])
         assert isinstance(layout, Layout)
-        assert comparable(str(tiled.thr_layout_vmnk)) == comparable(told["vmnk"])
+        assert comparable(str(tiled.thr_layout_vmnk)) == comparable(answer["vmnk"])
         for operand in "ABC":
-            ours, theirs = getattr(tiled, f"thrfrg_{operand}")(layout), parse_layout(told[f"thrfrg_{operand}"])
+            ours, theirs = getattr(tiled, f"thrfrg_{operand}")(layout), parse_layout(answer[f"thrfrg_{operand}"])
             assert same(ours, theirs), (question, operand)
             assert comparable(str(ours)) == comparable(str(theirs))
-            tv, its = tiled.tv_layout(operand), parse_layout(told[f"tv_{operand}"])  # type: ignore[arg-type]
+            tv, its = tiled.tv_layout(operand), parse_layout(answer[f"tv_{operand}"])  # type: ignore[arg-type]
             assert same(tv, its) or leaves_the_tile(its, tiled, operand), (question, operand)
-            for thread, (text, offset) in zip(question["threads"], told[f"partition_{operand}"], strict=True):
+            for thread, (text, offset) in zip(question["threads"], answer[f"partition_{operand}"], strict=True):
                 mine, start = getattr(tiled, f"partition_{operand}")(layout, thread)
                 assert start == int(offset)
                 assert same(mine, parse_layout(text))
@@ -169,10 +169,10 @@ def test_make_layout_tv_gives_what_the_dsl_gives() -> None:
     pairs = [("(4,8):(8,1)", "(2,4):(4,1)"), ("(2,3):(3,1)", "(2,2):(2,1)"), ("(32,4):(1,32)", "(1,8):(0,1)")]
     pairs += [("(16,8):(8,1)", "(8,1):(1,0)"), ("((2,4),8):((1,16),2)", "(4,2):(1,4)"), ("128:1", "4:1")]
     questions = [{"ask": "tv", "threads": threads, "values": values} for threads, values in pairs]
-    for (threads, values), told in zip(pairs, answers(questions), strict=True):
+    for (threads, values), answer in zip(pairs, answers(questions), strict=True):
         tiler, layout = make_layout_tv(parse_layout(threads), parse_layout(values))  # type: ignore[arg-type]
-        assert str(layout) == told["layout"]
-        assert str(tiler) == told["tiler"]
+        assert str(layout) == answer["layout"]
+        assert str(tiler) == answer["tiler"]
 
 
 COPIES = [
@@ -194,12 +194,12 @@ def test_tiled_copies_partition_as_the_dsl_does() -> None:
     ]
     threads, values = "(16,8):(8,1)", "(1,8):(0,1)"
     plain = [{**common, "name": n, "threads": threads, "values": values, "numbers": numbers} for n in (8, 4, 1)]
-    told = answers(questions + plain)
+    replies = answers(questions + plain)
     mma, layout = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1)), parse_layout(common["layout"])
     makers = {"A": make_tiled_copy_A, "B": make_tiled_copy_B, "C": make_tiled_copy_C}
     copies = [makers[which](name, mma) for which, name in COPIES]
     copies += [make_tiled_copy_tv(n, parse_layout(threads), parse_layout(values)) for n in (8, 4, 1)]  # type: ignore[arg-type]
-    for copy, answer, question in zip(copies, told, questions + plain, strict=True):
+    for copy, answer, question in zip(copies, replies, questions + plain, strict=True):
         for side in "SD":
             for number, (text, offset) in zip(numbers, answer[side], strict=True):
                 mine, start = getattr(copy, f"partition_{side}")(layout, number)

@@ -17,12 +17,12 @@ def differs(cell: str) -> bool:
 
 
 def test_every_row_in_which_the_dsl_differs_is_told_of_its_operations_and_no_other() -> None:
-    found = defaultdict(set)
+    differing = defaultdict(set)
     for row in DATA["rows"]:
         if differs(row["peers"]["CuTe DSL"]):
             for case in row["cases"]:
-                found[case["operation"].replace("call", "()")].add(row["row"])
-    assert {name: tuple(sorted(rows)) for name, rows in found.items()} == ROWS
+                differing[case["operation"].replace("call", "()")].add(row["row"])
+    assert {name: tuple(sorted(rows)) for name, rows in differing.items()} == ROWS
 
 
 def test_runs_of_rows_are_told_as_such() -> None:

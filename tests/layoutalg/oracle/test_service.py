@@ -12,8 +12,8 @@ from layoutalg.oracle.service import Reply, ask
 
 
 def worker_that_prints(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = subprocess.CompletedProcess([], 0, stdout=lines, stderr="")
-    monkeypatch.setattr(service.subprocess, "run", lambda *args, **options: done)
+    ended = subprocess.CompletedProcess([], 0, stdout=lines, stderr="")
+    monkeypatch.setattr(service.subprocess, "run", lambda *args, **options: ended)
     monkeypatch.setattr(service, "require", lambda: None)
 
 

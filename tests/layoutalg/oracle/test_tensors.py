@@ -38,10 +38,10 @@ SWIZZLES = ((3, 4, 3), (2, 4, 3), (1, 4, 3), (2, 5, 2), (0, 4, 3), (3, 4, -3), (
 NUMBER = 200
 
 
-def drawn(seed: int) -> list[Tensor]:
+def random_tensors(seed: int) -> list[Tensor]:
     """Tensors of every type, the spaces and swizzles in turn; half of the layouts nested, negative or with zeros."""
     source = corpus.SeededSource(f"tensors {seed}")
-    found = []
+    sample = []
     for index in range(NUMBER):
         type_ = list(TYPES)[index % len(TYPES)]
         space, swizzle = source.pick(SPACES), source.pick((None, *SWIZZLES))
@@ -51,8 +51,8 @@ def drawn(seed: int) -> list[Tensor]:
             swizzle = None
         layout = corpus.layout(source) if swizzle else corpus.any_layout(source)
         align = source.pick((None, 16, 128, 1024))
-        found.append(Tensor(type_, space, str(layout), swizzle, align))
-    return found
+        sample.append(Tensor(type_, space, str(layout), swizzle, align))
+    return sample
 
 
 def expected(tensor: Tensor) -> Pointer:
@@ -71,27 +71,29 @@ def is_read(text: str, tensor: Tensor, pointer: Pointer) -> None:
     """The text is read as a layout whose elements lie where the swizzle puts the bits of theirs; or refused rightly."""
     plain = parse_layout(tensor.layout)
     if pointer.swizzle is None:
-        read = parse_layout(text)
-        assert offsets(read) == offsets(plain)
-        assert isinstance(plain, ComposedLayout) or read == plain
+        layout = parse_layout(text)
+        assert offsets(layout) == offsets(plain)
+        assert isinstance(plain, ComposedLayout) or layout == plain
         return
     swizzle = Swizzle(pointer.swizzle.bits, pointer.swizzle.base + 3, pointer.swizzle.shift)
     lowest = min(swizzle.base, swizzle.base + swizzle.shift)
     if pointer.bits & (pointer.bits - 1) or pointer.bits > 1 << lowest:
         try:
-            read = parse_layout(text)
+            layout = parse_layout(text)
         except NotationError as error:
             assert "must move whole elements" in str(error)
             return
-    read = parse_layout(text)
-    assert [bit * pointer.bits for bit in offsets(read)] == [swizzle(place * pointer.bits) for place in offsets(plain)]
+    layout = parse_layout(text)
+    assert [bit * pointer.bits for bit in offsets(layout)] == [
+        swizzle(place * pointer.bits) for place in offsets(plain)
+    ]
 
 
 @needs_oracle
 @pytest.mark.parametrize("seed", seeds_of("test_what_the_dsl_prints_of_a_tensor_is_what_it_was_made_of"))
 def test_what_the_dsl_prints_of_a_tensor_is_what_it_was_made_of(seed: int) -> None:
-    made = drawn(seed)
-    for tensor, answer in zip(made, prints(made), strict=True):
+    cases = random_tensors(seed)
+    for tensor, answer in zip(cases, prints(cases), strict=True):
         pointer = expected(tensor)
         assert (answer.status, answer.bits) == ("ok", pointer.bits), (tensor, answer.text)
         assert [parse_pointer(text) for text in (*answer.tensors, *answer.pointers)] == [pointer] * 4, tensor
@@ -106,11 +108,11 @@ def test_what_the_dsl_prints_of_a_tensor_is_what_it_was_made_of(seed: int) -> No
 @pytest.mark.parametrize("seed", seeds_of("test_a_tensor_of_coordinates_is_read_as_what_gives_them"))
 def test_a_tensor_of_coordinates_is_read_as_what_gives_them(seed: int) -> None:
     source = corpus.SeededSource(f"coordinates {seed}")
-    made = []
+    cases = []
     for rank in (2, 2, 2, 3, 3, 4):
         shape = tuple(source.integer(1, 6) for _ in range(rank))
-        made.append(Coordinates(shape, tuple(source.pick((0, 0, 1, 8, 37)) for _ in shape)))
-    for tensor, answer in zip(made, prints(made), strict=True):
+        cases.append(Coordinates(shape, tuple(source.pick((0, 0, 1, 8, 37)) for _ in shape)))
+    for tensor, answer in zip(cases, prints(cases), strict=True):
         assert (answer.status, answer.pointers) == ("ok", ()), answer
         for text in answer.tensors:
             layout = parse_layout(text)
@@ -132,8 +134,8 @@ def test_a_swizzle_that_divides_an_element_is_printed_and_refused() -> None:
 def test_prints_keep_their_places_and_a_refusal_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     value = {"bits": 16, "tensors": ["a", "b"], "pointers": ["c", "d"], "layouts": ["e", "f"]}
     monkeypatch.setattr(tensors, "ask", lambda *_, **__: [Reply("ok", value), Reply("rejected", "no such type")])
-    told = prints([Tensor("BFloat16", "smem", "8:1")] * 2)
-    assert told == [Prints("ok", 16, ("a", "b"), ("c", "d"), ("e", "f")), Prints("rejected", text="no such type")]
+    pair = prints([Tensor("BFloat16", "smem", "8:1")] * 2)
+    assert pair == [Prints("ok", 16, ("a", "b"), ("c", "d"), ("e", "f")), Prints("rejected", text="no such type")]
 
 
 @needs_oracle

@@ -27,14 +27,14 @@ def work(questions: list[Any], report: Callable[[str, object], None]) -> None:
 @pytest.mark.parametrize("batch", [1, 2, 3, 8])
 def test_a_question_that_kills_its_process_takes_the_blame_and_the_others_are_answered(batch: int) -> None:
     questions = [0, "die", 2, 3, "die", "die", 6]
-    found = list(run_isolated(questions, work, each_s=20, batch=batch))
-    assert [status for status, _ in found] == ["crashed" if one == "die" else "ok" for one in questions]
-    assert [value for status, value in found if status == "ok"] == [0, 2, 3, 6]
+    replies = list(run_isolated(questions, work, each_s=20, batch=batch))
+    assert [status for status, _ in replies] == ["crashed" if one == "die" else "ok" for one in questions]
+    assert [value for status, value in replies if status == "ok"] == [0, 2, 3, 6]
 
 
 def test_a_silent_question_is_ended() -> None:
-    found = list(run_isolated([0, "sleep", 2], work, each_s=0.3, batch=8))
-    assert [status for status, _ in found] == ["ok", "timeout", "ok"]
+    replies = list(run_isolated([0, "sleep", 2], work, each_s=0.3, batch=8))
+    assert [status for status, _ in replies] == ["ok", "timeout", "ok"]
 
 
 def test_no_question_starts_no_process() -> None:

@@ -18,12 +18,12 @@ maps = st.tuples(st.tuples(extents, extents), st.tuples(st.integers(0, 5), st.in
 @given(maps, st.integers(0, 5))
 def test_a_thread_and_value_hold_an_element_exactly_if_they_map_to_it(map_: Layout, spare: int) -> None:
     count = cosize(map_) + spare
-    found = holders(map_, count)
-    assert len(found) == count
+    all_holders = holders(map_, count)
+    assert len(all_holders) == count
     threads, values = size(map_, mode=[0]), size(map_, mode=[1])
-    pairs = {(k, t, v) for k, held in enumerate(found) for t, v in held}
+    pairs = {(k, t, v) for k, held in enumerate(all_holders) for t, v in held}
     assert pairs == {(map_(t, v), t, v) for t in range(threads) for v in range(values)}
-    assert sum(map(len, found)) == threads * values
+    assert sum(map(len, all_holders)) == threads * values
 
 
 @pytest.mark.parametrize(

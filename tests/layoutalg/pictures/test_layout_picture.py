@@ -49,15 +49,15 @@ def test_a_figure_is_its_files_byte_for_byte(name: str) -> None:
 
 
 def test_every_file_of_figures_is_of_a_figure() -> None:
-    named = {path for name in FIGURES for path in files(name)}
-    assert {path for folder in {path.parent for path in named} for path in folder.iterdir()} == named
+    paths = {path for name in FIGURES for path in files(name)}
+    assert {path for folder in {path.parent for path in paths} for path in folder.iterdir()} == paths
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_figure_has_words_for_who_does_not_see_it(name: str) -> None:
-    drawn = read(LAYOUTS[name]().svg())
-    assert drawn.title
-    assert re.fullmatch(r"(A|[0-9]+) tables? of .+\. A cell .+\.", drawn.description)
+    picture = read(LAYOUTS[name]().svg())
+    assert picture.title
+    assert re.fullmatch(r"(A|[0-9]+) tables? of .+\. A cell .+\.", picture.description)
 
 
 @given(small_layouts)
@@ -94,8 +94,8 @@ def test_a_layout_with_symbols_is_drawn_where_its_size_is_known() -> None:
 
 
 def test_a_notebook_shows_a_picture_of_a_large_layout_and_the_notation_of_one_that_is_larger() -> None:
-    shown = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((128, 128), (128, 1)))._repr_html_()
-    assert shown.startswith('<img alt="S&lt;3,4,3&gt; o 0 o (128,128):(128,1). The offsets of S&lt;3,4,3&gt;')
+    tag = ComposedLayout(Swizzle(3, 4, 3), 0, Layout((128, 128), (128, 1)))._repr_html_()
+    assert tag.startswith('<img alt="S&lt;3,4,3&gt; o 0 o (128,128):(128,1). The offsets of S&lt;3,4,3&gt;')
     assert Layout((512, 512))._repr_html_() == "<code>(512,512):(1,512)</code> (262144 elements)"
 
 
@@ -158,11 +158,11 @@ def test_a_fragment_is_its_tile_with_who_holds_what() -> None:
 
 
 def test_a_line_holds_the_columns_that_fit_the_wider_of_two_tables() -> None:
-    drawn = draw(Layout((2, 2)), before=Layout((2, 30))).text(width=30).splitlines()
-    assert max(map(len, drawn[1:])) <= 30
-    assert drawn[0] == "The same cells, before and after"
-    assert "(2,30):(1,2)" in drawn
-    assert "(2,2):(1,2)" in drawn
+    lines = draw(Layout((2, 2)), before=Layout((2, 30))).text(width=30).splitlines()
+    assert max(map(len, lines[1:])) <= 30
+    assert lines[0] == "The same cells, before and after"
+    assert "(2,30):(1,2)" in lines
+    assert "(2,2):(1,2)" in lines
 
 
 def test_any_function_on_a_shape_can_be_drawn() -> None:

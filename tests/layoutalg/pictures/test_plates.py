@@ -14,12 +14,12 @@ from layoutalg.pictures.quantities import COLOURS
 
 
 def roles_by_offset(picture: Any, first: int, last: int | None) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
+    roles_of: dict[int, set[str]] = {}
     for panel in picture.plate().panels[first:last]:
         for offsets, roles in zip(panel.grid.cells, panel.roles, strict=True):
             for offset, role in zip(offsets, roles, strict=True):
-                found.setdefault(offset, set()).add(role)
-    return found
+                roles_of.setdefault(offset, set()).add(role)
+    return roles_of
 
 
 @each("colour", ["offset", "block", "mode", "thread", "value"])

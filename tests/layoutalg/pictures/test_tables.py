@@ -61,8 +61,8 @@ def test_cells_of_one_block_share_all_but_the_innermost_coordinates(layout: Layo
 def test_threads_and_values_are_rows_and_columns_or_those_of_the_map() -> None:
     own = every(Layout((4, 2)), Subject(), "thread"), every(Layout((4, 2)), Subject(), "value")
     assert all((own[0][i, j], own[1][i, j]) == (i, j) for i, j in own[0])
-    held = tuple(holders(Layout((2, 2), (1, 4)), 8))
-    assert every(Layout((2, 4)), Subject(held=held), "holders_text") == {
+    of_each = tuple(holders(Layout((2, 2), (1, 4)), 8))
+    assert every(Layout((2, 4)), Subject(holders=of_each), "holders_text") == {
         **{(i, j): None for i in range(2) for j in range(4)},
         (0, 0): "T0 V0",
         (1, 0): "T1 V0",

@@ -22,10 +22,10 @@ def check(layout: Any, points: list[tuple[int, ...]]) -> None:
 @given(any_layouts)
 def test_a_table_holds_what_the_layout_gives(layout: Any) -> None:
     try:
-        known = rank(layout) == 2 and isinstance(size(layout), int) and size(layout) <= 512
+        drawable = rank(layout) == 2 and isinstance(size(layout), int) and size(layout) <= 512
     except LayoutError:
         return
-    if known:
+    if drawable:
         check(layout, [()])
 
 

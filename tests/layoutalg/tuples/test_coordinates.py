@@ -14,10 +14,10 @@ from layoutalg.tuples.int_tuple import congruent, weakly_congruent
 
 @given(shapes)
 def test_idx2crd_counts_the_coordinates_colexicographically_and_crd2idx_undoes_it(shape):
-    seen = [idx2crd(index, shape) for index in range(judge.count(shape))]
-    assert all(congruent(coordinate, shape) for coordinate in seen)
-    assert [judge.rank_of(coordinate, shape) for coordinate in seen] == list(range(len(seen)))
-    assert [crd2idx(coordinate, shape) for coordinate in seen] == list(range(len(seen)))
+    coordinates = [idx2crd(index, shape) for index in range(judge.count(shape))]
+    assert all(congruent(coordinate, shape) for coordinate in coordinates)
+    assert [judge.rank_of(coordinate, shape) for coordinate in coordinates] == list(range(len(coordinates)))
+    assert [crd2idx(coordinate, shape) for coordinate in coordinates] == list(range(len(coordinates)))
 
 
 @given(drawn(lambda source: (lambda shape: (shape, corpus.coordinate(source, shape)))(corpus.shape(source))))

@@ -33,8 +33,8 @@ def test_addition_and_multiplication_are_those_of_a_commutative_ring(a, b, c):
 def test_every_operation_is_that_of_the_numbers(a, b, given_numbers, exponent):
     numbers = dict(zip(NAMES, given_numbers, strict=True))
     x, y = value(a, numbers), value(b, numbers)
-    found = [value(one, numbers) for one in (added(a, b), multiplied(a, b), power(a, exponent))]
-    assert found == [x + y, x * y, x**exponent]
+    results = [value(one, numbers) for one in (added(a, b), multiplied(a, b), power(a, exponent))]
+    assert results == [x + y, x * y, x**exponent]
     assert substituted(a, {name: constant(number) for name, number in numbers.items()}) == constant(x)
 
 

@@ -46,8 +46,8 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    told = JUDGES[judge](answer, *operands)
-    assert told is None if words is None else words in (told or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 def test_what_is_no_swizzle_is_refused() -> None:
@@ -69,16 +69,16 @@ def test_the_threads_that_a_hint_names_do_meet_or_do_not() -> None:
         right = wavefronts(addresses, width)
         assert JUDGES["turns"](str(right), (tile, lanes, 4, width)) is None
         for said in {0, 1, 2, 3, 8, 33, right - 1, right + 1} - {right}:
-            told = JUDGES["turns"](str(said), (tile, lanes, 4, width)) or ""
-            assert f"says {said} for access 1, but" in told
+            judgement = JUDGES["turns"](str(said), (tile, lanes, 4, width)) or ""
+            assert f"says {said} for access 1, but" in judgement
             words = [set(range(one // 4, (one + width) // 4)) for one in addresses]
-            if meet := re.search(r"threads ([\d, ]+) and (\d+) want different words of bank (\d+)", told):
+            if meet := re.search(r"threads ([\d, ]+) and (\d+) want different words of bank (\d+)", judgement):
                 who = [*map(int, meet[1].split(", ")), int(meet[2])]
                 theirs = [{word for word in words[lane] if word % 32 == int(meet[3])} for lane in who]
                 assert len(set.union(*theirs)) == len(who)
                 assert all(len(one) == 1 for one in theirs)
                 named.add("meet")
-            if apart := re.search(r"threads (\d+) and (\d+) begin in banks (\d+) and (\d+), at once", told):
+            if apart := re.search(r"threads (\d+) and (\d+) begin in banks (\d+) and (\d+), at once", judgement):
                 one, other, *begin = map(int, apart.groups())
                 assert [addresses[lane] // 4 % 32 for lane in (one, other)] == begin
                 assert not {word % 32 for word in words[one]} & {word % 32 for word in words[other]}
@@ -87,8 +87,6 @@ def test_the_threads_that_a_hint_names_do_meet_or_do_not() -> None:
 
 
 def test_of_all_row_lengths_exactly_the_odd_multiples_of_16_bytes_free_a_column_of_16_bytes() -> None:
-    taken = [
-        row for row in range(64, 200) if JUDGES["stored"](f"(8,64):({row},1)", (8, 64), 2, 2000, PADDED[3]) is None
-    ]
-    assert taken == [row for row in range(64, 200) if row % 16 == 8]
+    rows = [row for row in range(64, 200) if JUDGES["stored"](f"(8,64):({row},1)", (8, 64), 2, 2000, PADDED[3]) is None]
+    assert rows == [row for row in range(64, 200) if row % 16 == 8]
     assert Layout((8, 64), (72, 1))(1, 0) * 2 % 16 == 0

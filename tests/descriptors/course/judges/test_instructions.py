@@ -37,8 +37,8 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    found = JUDGES[judge](answer, *operands)
-    assert found is None if words is None else words in (found or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 def test_the_n_that_wgmma_has_for_s8_are_told_from_those_that_it_has_not() -> None:

@@ -51,5 +51,5 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    told = JUDGES[judge](answer, *operands)
-    assert told is None if words is None else words in (told or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")

@@ -46,14 +46,14 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    found = JUDGES[judge](answer, *operands)
-    assert found is None if words is None else words in (found or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 @each("bit", range(64))
 def test_of_all_words_one_bit_away_those_pass_with_which_every_element_is_read(bit: int) -> None:
-    made = derive(*TILE, arch="sm90")
-    one = made.word(0, 0) ^ 1 << bit
-    found = diff(one, made.smem_tile, "sm90", dtype="bf16", major="K", shape=(64, 16), base=0)
-    assert (JUDGES["word"](hex(one), *TILE) is None) == found.ok
-    assert "offset" not in (mismatch_of(found) or "") and "swizzle" not in (mismatch_of(found) or "")
+    derivation = derive(*TILE, arch="sm90")
+    one = derivation.word(0, 0) ^ 1 << bit
+    difference = diff(one, derivation.smem_tile, "sm90", dtype="bf16", major="K", shape=(64, 16), base=0)
+    assert (JUDGES["word"](hex(one), *TILE) is None) == difference.ok
+    assert "offset" not in (mismatch_of(difference) or "") and "swizzle" not in (mismatch_of(difference) or "")

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from descriptors.course.papers.item import DRAFT, Kind, make, proved
+from descriptors.course.papers.item import DRAFT, Kind, make, proved_item
 from descriptors.errors import DescriptorError
 
 KIND = Kind("double", 1, 1, lambda rng: None)
@@ -15,12 +15,12 @@ KIND = Kind("double", 1, 1, lambda rng: None)
 
 def test_a_key_that_its_judge_does_not_take_is_an_error() -> None:
     with pytest.raises(DescriptorError, match="the solution of an item alone must pass, found that it is 3 at index 1"):
-        proved(KIND, replace(DRAFT, solution="2:3"))
+        proved_item(KIND, replace(DRAFT, solution="2:3"))
 
 
 def test_a_starter_that_passes_is_an_error() -> None:
     with pytest.raises(DescriptorError, match="found that 2:4 passes too"):
-        proved(KIND, replace(DRAFT, starter="2:4"))
+        proved_item(KIND, replace(DRAFT, starter="2:4"))
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_a_starter_that_passes_is_an_error() -> None:
     ],
 )
 def test_a_degenerate_draft_is_no_item(slips: tuple[tuple[str, str], ...]) -> None:
-    assert proved(KIND, replace(DRAFT, slips=slips)) is None
+    assert proved_item(KIND, replace(DRAFT, slips=slips)) is None
 
 
 def test_a_mistake_that_happens_to_be_right_is_left_out() -> None:
-    item = proved(KIND, replace(DRAFT, slips=(*DRAFT.slips, ("(2,1):(4,9)", "right in another form"))))
+    item = proved_item(KIND, replace(DRAFT, slips=(*DRAFT.slips, ("(2,1):(4,9)", "right in another form"))))
     assert item is not None
     assert [answer for answer, _ in item.exercise.wrong] == ["2:2", "4:2", "2:3"]
 
@@ -49,7 +49,7 @@ def test_it_is_drawn_again_until_there_is_one() -> None:
 
 
 def test_the_mistake_behind_an_answer_is_known_however_it_is_spaced() -> None:
-    item = proved(KIND, DRAFT)
+    item = proved_item(KIND, DRAFT)
     assert item is not None
     assert item.slip(" 2 : 2 ") == "the extent is taken for the stride"
     assert item.slip("7:7") is None

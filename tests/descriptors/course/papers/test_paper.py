@@ -63,29 +63,29 @@ def test_a_paper_does_not_depend_on_the_process_that_draws_it() -> None:
     code = (
         "from descriptors.course.papers.paper import paper; print([paper(n, 3) for n in ('lab1', 'quiz1', 'homework')])"
     )
-    told = []
+    digests = []
     for hashing in ("1", "2"):
         done = subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True, text=True, cwd=ROOT, check=True, env={**os.environ, "PYTHONHASHSEED": hashing},
         )  # fmt: skip
-        told.append(hashlib.sha256(done.stdout.encode()).hexdigest())
-    assert told[0] == told[1]
+        digests.append(hashlib.sha256(done.stdout.encode()).hexdigest())
+    assert digests[0] == digests[1]
 
 
 def test_the_first_quiz_has_none_for_an_answer_at_least_three_times_wherever_that_stands() -> None:
-    places, asked = set(), {}
+    places, questions = set(), {}
     for one in papers_of("quiz1"):
-        found = [k for k, item in enumerate(one.items) if item.exercise.solution == "none"]
-        assert 3 <= len(found) <= 6
-        places |= set(found)
-        asked |= {item.kind: item.exercise.ask.split("`")[0] for item in one.items}
+        places_of_none = [k for k, item in enumerate(one.items) if item.exercise.solution == "none"]
+        assert 3 <= len(places_of_none) <= 6
+        places |= set(places_of_none)
+        questions |= {item.kind: item.exercise.ask.split("`")[0] for item in one.items}
         for item in one.items:
             assert item.exercise.judge != "lawful" or decided(*item.exercise.operands) == item.exercise.solution
     assert places == set(range(10))
     twins = {"no composition": "composition", "no complement": "complement", "does not divide": "divides"}
     assert set(twins) == NONE_KINDS
-    assert all(asked[name] == asked[twin] for name, twin in twins.items()), "a question must not tell"
+    assert all(questions[name] == questions[twin] for name, twin in twins.items()), "a question must not tell"
 
 
 def decided(operation: str, *operands: object) -> str | Wildcard:
@@ -110,9 +110,9 @@ class Wildcard:
 
 
 def test_every_kind_is_asked_for_somewhere() -> None:
-    asked = {name for form in FORMS.values() for slot in form.slots for name in slot.kinds}
+    kinds = {name for form in FORMS.values() for slot in form.slots for name in slot.kinds}
     steps = {item.kind for item in paper("homework", 1).items}
-    assert set(KINDS) <= asked | steps
+    assert set(KINDS) <= kinds | steps
     assert {kind.lesson for kind in KINDS.values()} == set(range(1, 14))
 
 

@@ -48,10 +48,10 @@ def lab2(name: str, seed: str, solved: int) -> Submission:
 
 
 def test_the_leaderboard_counts_turns_beyond_the_par_so_that_seeds_are_alike() -> None:
-    found = board([lab2("half", "1", 2), lab2("all", "2", 4), lab2("other", "3", 4), CLASS[0]])
-    assert [name for name, _, _ in found] == ["all", "other", "half"]
-    assert [over for _, _, over in found][:2] == [0, 0]
-    assert found[2][2] > 0
+    leaders = board([lab2("half", "1", 2), lab2("all", "2", 4), lab2("other", "3", 4), CLASS[0]])
+    assert [name for name, _, _ in leaders] == ["all", "other", "half"]
+    assert [over for _, _, over in leaders][:2] == [0, 0]
+    assert leaders[2][2] > 0
 
 
 def test_one_kind_of_two_seeds_is_one_row() -> None:
@@ -60,9 +60,9 @@ def test_one_kind_of_two_seeds_is_one_row() -> None:
 
 
 def test_what_is_told_and_recorded_has_all_of_it() -> None:
-    told = tell_class([*CLASS, lab2("E", "1", 4)])
-    assert "leftmost first           1 ->   2 of 3  gain 0.5" in told
-    assert "1. E                      4 of 4, +0 turns" in told
-    found = json.loads(json.dumps(record_class(CLASS)))
-    assert [len(found[key]) for key in ("students", "gains", "lab2")] == [4, 8, 0]
-    assert found["students"][0]["papers"][0]["items"][0]["slip"] == "the rightmost mode is counted first, as in C"
+    text = tell_class([*CLASS, lab2("E", "1", 4)])
+    assert "leftmost first           1 ->   2 of 3  gain 0.5" in text
+    assert "1. E                      4 of 4, +0 turns" in text
+    record = json.loads(json.dumps(record_class(CLASS)))
+    assert [len(record[key]) for key in ("students", "gains", "lab2")] == [4, 8, 0]
+    assert record["students"][0]["papers"][0]["items"][0]["slip"] == "the rightmost mode is counted first, as in C"

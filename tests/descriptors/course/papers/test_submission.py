@@ -9,7 +9,7 @@ import pytest
 from each import each
 
 from descriptors.course.papers.paper import paper
-from descriptors.course.papers.submission import MOST_BYTES, gathered, marked, read, read_file
+from descriptors.course.papers.submission import MOST_BYTES, by_student, marked, read, read_file
 from descriptors.errors import DescriptorError
 
 
@@ -33,8 +33,8 @@ def test_numbers_earn_each_its_part_and_a_word_wrong_in_one_field_half() -> None
     assert marked("x", item, ", ".join([*numbers[:3], "999"])).earned == Fraction(3, 4)
     assert marked("x", item, ", ".join(numbers[:3])).earned == 0
     word = paper("homework", 1).items[5]
-    found = {slip: answer for (answer, _), slip in zip(word.exercise.wrong, word.slips, strict=True)}
-    assert marked("x", word, found["SBO is divided by 16 twice"]).earned == Fraction(word.marks, 2)
+    answers = {slip: answer for (answer, _), slip in zip(word.exercise.wrong, word.slips, strict=True)}
+    assert marked("x", word, answers["SBO is divided by 16 twice"]).earned == Fraction(word.marks, 2)
     assert marked("x", word, "0x0").earned == 0
     assert marked("x", word, "zero").earned == 0
 
@@ -50,7 +50,7 @@ def test_an_answer_that_beats_the_par_of_a_trace_is_counted_below_it() -> None:
 def test_what_is_left_out_is_missing_and_the_last_answer_counts() -> None:
     handed = read("# mine\n\n name  Ada L \nseed 3\npretest.1 2\npretest.1   16\n")
     assert handed.name == "Ada L"
-    assert [mark.told for mark in handed.of("pretest")][:2] == [None, "is missing"]
+    assert [mark.judgement for mark in handed.of("pretest")][:2] == [None, "is missing"]
     assert handed.earned("pretest") == 1
     assert handed.of("lab1") == ()
 
@@ -91,7 +91,7 @@ def test_a_file_is_text_of_a_size_that_a_student_types(tmp_path: Path) -> None:
 
 
 def test_what_one_student_hands_in_at_two_times_is_one_students() -> None:
-    (one,) = gathered([read("name A\npretest.1 2"), read("name A\nposttest.1 16")])
+    (one,) = by_student([read("name A\npretest.1 2"), read("name A\nposttest.1 16")])
     assert [paper.name for paper, _ in one.marks] == ["pretest", "posttest"]
     with pytest.raises(DescriptorError, match="once, found two of A; paper = pretest"):
-        gathered([read("name A\npretest.1 2"), read("name A\npretest.1 3")])
+        by_student([read("name A\npretest.1 2"), read("name A\npretest.1 3")])

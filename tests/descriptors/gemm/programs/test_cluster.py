@@ -21,19 +21,19 @@ def value(text: str, **names: int) -> int:
 
 
 def named(text: str, name: str) -> str:
-    found = re.search(rf"\b{name} = (.*?)(?:, \w+ =|;)", text)
-    assert found is not None, name
-    return found[1]
+    match = re.search(rf"\b{name} = (.*?)(?:, \w+ =|;)", text)
+    assert match is not None, name
+    return match[1]
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_masks_are_those_of_the_plan(cluster: tuple[int, int]) -> None:
-    told = texts(cluster)["masks"]
-    given = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1], "CTAS": cluster[0] * cluster[1]}
+    masks_text = texts(cluster)["masks"]
+    constants = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1], "CTAS": cluster[0] * cluster[1]}
     for x, y in product(*map(range, cluster)):
         rank = x + cluster[0] * y
-        assert value(named(told, "a_mask"), rank=rank, **given) == masks("A", cluster)[x]
-        assert value(named(told, "b_mask"), rank=rank, **given) == masks("B", cluster)[y]
+        assert value(named(masks_text, "a_mask"), rank=rank, **constants) == masks("A", cluster)[x]
+        assert value(named(masks_text, "b_mask"), rank=rank, **constants) == masks("B", cluster)[y]
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -53,18 +53,20 @@ def test_a_warp_arrives_once_at_every_cta_that_copies_to_its_own(cluster: tuple[
 
 @pytest.mark.parametrize("cluster", CLUSTERS[:4])
 def test_the_boxes_of_all_ctas_are_those_of_the_stage(cluster: tuple[int, int]) -> None:
-    made = plan("m64n64k16", "bf16", tile=(128, 128, 64), stages=2, cluster=cluster, arch="sm90", verify=False)
-    text = kernel(made)
-    given = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1]}
-    for side, same in ((made.a, 0), (made.b, 1)):
+    loop_plan = plan("m64n64k16", "bf16", tile=(128, 128, 64), stages=2, cluster=cluster, arch="sm90", verify=False)
+    text = kernel(loop_plan)
+    constants = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1]}
+    for side, same in ((loop_plan.a, 0), (loop_plan.b, 1)):
         name = side.matrix
         share, box = re.search(  # type: ignore[union-attr]
             rf"i < ({name}_BOXES / CLUSTER_\w); \+\+i\) {{\n\s+const int box = (.*?);", text
         ).groups()
-        given[f"{name}_BOXES"] = len(side.boxes)
+        constants[f"{name}_BOXES"] = len(side.boxes)
         for row in range(cluster[same]):
             ranks = [x + cluster[0] * y for x, y in product(*map(range, cluster)) if (x, y)[same] == row]
-            issued = [value(box, rank=rank, i=i, **given) for rank in ranks for i in range(value(share, **given))]
+            issued = [
+                value(box, rank=rank, i=i, **constants) for rank in ranks for i in range(value(share, **constants))
+            ]
             assert sorted(issued) == list(range(len(side.boxes)))
 
 

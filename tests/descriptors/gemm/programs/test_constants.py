@@ -19,16 +19,16 @@ from probes.main_loops import drawn
 PLANS = drawn(20, 3)
 
 
-def text_of(made: Plan) -> str:
-    assert isinstance(made.accumulators, Registers)
-    return constants(made, made.accumulators)
+def text_of(loop_plan: Plan) -> str:
+    assert isinstance(loop_plan.accumulators, Registers)
+    return constants(loop_plan, loop_plan.accumulators)
 
 
 def function(text: str, name: str) -> Callable[..., int]:
     """A constexpr function of the text, as Python: integers are not negative, so that ``/`` is ``//``."""
-    found = re.search(rf"constexpr \w+ {name}\(([^)]*)\) \{{(.*?)\}}\n", text + "\n", re.DOTALL)
-    assert found is not None, name
-    names, body = [part.split()[-1] for part in found[1].split(", ")], found[2]
+    match = re.search(rf"constexpr \w+ {name}\(([^)]*)\) \{{(.*?)\}}\n", text + "\n", re.DOTALL)
+    assert match is not None, name
+    names, body = [part.split()[-1] for part in match[1].split(", ")], match[2]
     table = re.search(r"all\[\] = \{(.*?)\}", body)
     if table:
         numbers = [int(number) for number in table[1].split(", ")]
@@ -38,22 +38,22 @@ def function(text: str, name: str) -> Callable[..., int]:
 
 
 def number(text: str, name: str) -> int:
-    found = re.search(rf"\b{name} = (0x[0-9a-f]+|\d+)", text)
-    assert found is not None, name
-    return int(found[1], 0)
+    match = re.search(rf"\b{name} = (0x[0-9a-f]+|\d+)", text)
+    assert match is not None, name
+    return int(match[1], 0)
 
 
-@each("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
-def test_a_word_and_its_steps_give_the_words_of_the_derivation(asked: dict[str, object]) -> None:
-    made = plan(**asked, verify=False)  # type: ignore[arg-type]
-    text = text_of(made)
-    for side in (made.a, made.b):
+@each("arguments", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
+def test_a_word_and_its_steps_give_the_words_of_the_derivation(arguments: dict[str, object]) -> None:
+    loop_plan = plan(**arguments, verify=False)  # type: ignore[arg-type]
+    text = text_of(loop_plan)
+    for side in (loop_plan.a, loop_plan.b):
         name, low = side.matrix, side.matrix.lower()
         if f"{name}_WORD" not in text:
-            assert (name, made.asked.a_source) == ("A", "rmem")
+            assert (name, loop_plan.asked.a_source) == ("A", "rmem")
             continue
         mn, k = function(text, f"{low}_mn_step"), function(text, f"{low}_k_step")
-        for stage in range(made.stages):
+        for stage in range(loop_plan.stages):
             for i in range(len(side.mn_steps)):
                 for j in range(len(side.k_steps)):
                     start = (number(text, f"{name}_BASE") + stage * number(text, f"{name}_STAGE_BYTES")) // 16
@@ -61,27 +61,27 @@ def test_a_word_and_its_steps_give_the_words_of_the_derivation(asked: dict[str, 
                     assert word == side.derivation.word(i, j, stage, side.base)
 
 
-@each("asked", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
-def test_boxes_land_where_the_copies_of_the_plan_do(asked: dict[str, object]) -> None:
-    made = plan(**asked, verify=False)  # type: ignore[arg-type]
-    text = text_of(made)
-    assert number(text, "STAGE_BYTES") == made.transaction_bytes
-    for side in (made.a, made.b):
+@each("arguments", PLANS, ids=lambda one: one["instruction"] + one["dtype"])
+def test_boxes_land_where_the_copies_of_the_plan_do(arguments: dict[str, object]) -> None:
+    loop_plan = plan(**arguments, verify=False)  # type: ignore[arg-type]
+    text = text_of(loop_plan)
+    assert number(text, "STAGE_BYTES") == loop_plan.transaction_bytes
+    for side in (loop_plan.a, loop_plan.b):
         low = side.matrix.lower()
         at = [function(text, f"{low}_box_{name}") for name in ("mn", "k", "at")]
-        told = [tuple(one(i) for one in at) for i in range(number(text, f"{side.matrix}_BOXES"))]
-        assert told == [(*box.origin, box.offset_bytes) for box in side.boxes]
+        placed = [tuple(one(i) for one in at) for i in range(number(text, f"{side.matrix}_BOXES"))]
+        assert placed == [(*box.origin, box.offset_bytes) for box in side.boxes]
 
 
-@pytest.mark.parametrize("asked", PLANS[:8], ids=lambda one: one["instruction"] + one["dtype"])
-def test_rows_and_columns_are_those_of_the_fragment(asked: dict[str, object]) -> None:
-    made = plan(**asked, verify=False)  # type: ignore[arg-type]
-    text, held = text_of(made), made.accumulators
-    assert isinstance(held, Registers)
+@pytest.mark.parametrize("arguments", PLANS[:8], ids=lambda one: one["instruction"] + one["dtype"])
+def test_rows_and_columns_are_those_of_the_fragment(arguments: dict[str, object]) -> None:
+    loop_plan = plan(**arguments, verify=False)  # type: ignore[arg-type]
+    text, accumulators = text_of(loop_plan), loop_plan.accumulators
+    assert isinstance(accumulators, Registers)
     row, column = function(text, "d_row"), function(text, "d_column")
-    elements = offsets(held.fragment.layout)
+    elements = offsets(accumulators.fragment.layout)
     for thread in range(128):
-        for value in range(held.fragment.values):
+        for value in range(accumulators.fragment.values):
             assert row(thread, value) + 64 * column(thread, value) == elements[thread, value]
             if value % 2 == 0:  # what store_two takes for granted
                 assert column(thread, value + 1) == column(thread, value) + 1
@@ -91,5 +91,5 @@ def test_steps_are_a_product_or_a_table() -> None:
     chooser = random.Random(5)
     for _ in range(200):
         steps = [chooser.randrange(5) * i for i in range(chooser.randrange(1, 5))]
-        made = function(step_function("steps", steps), "steps")
-        assert [made(i) for i in range(len(steps))] == steps
+        step_at = function(step_function("steps", steps), "steps")
+        assert [step_at(i) for i in range(len(steps))] == steps

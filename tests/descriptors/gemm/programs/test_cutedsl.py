@@ -23,30 +23,30 @@ def loops_of(one: Plan) -> list[Loop]:
     return [Loop(text, "loop", one.asked.arch, one.stages, one.barriers, group) for group in range(groups)]
 
 
-def wanted(one: Plan, group: int) -> list[tuple[int, ...]]:
+def words_of_plan(one: Plan, group: int) -> list[tuple[int, ...]]:
     """The operands of every instruction of the plan: D, A, B, idesc, scale factors."""
-    held, found = one.accumulators, list[tuple[int, ...]]()
+    accumulators, operands = one.accumulators, list[tuple[int, ...]]()
     m, n, k = one.asked.blocks
     for s in range(one.stages):
         for q in range(k):
             for j in range(n):
-                for i in range(group, m, held.warpgroups if isinstance(held, Registers) else 1):
+                for i in range(group, m, accumulators.warpgroups if isinstance(accumulators, Registers) else 1):
                     words = (one.a.word_at(i, q, s), one.b.word_at(j, q, s))
-                    if isinstance(held, TensorColumns):
+                    if isinstance(accumulators, TensorColumns):
                         factors = pointers(one, i, j, q)
                         # Compilers move the id of the byte from the pointer into the instruction descriptor.
-                        words = (held.firsts[j * m + i], *words, one.line.idescs[q], *factors)  # type: ignore[assignment]
-                    found.append(words)
-    return found
+                        words = (accumulators.firsts[j * m + i], *words, one.line.idescs[q], *factors)  # type: ignore[assignment]
+                    operands.append(words)
+    return operands
 
 
 @pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")
 def test_the_words_of_the_dsl_are_those_of_the_plan() -> None:
     plans = [made(one) for one in KNOWN]
-    asked = [(one, loop) for one in plans for loop in loops_of(one)]
-    for (one, loop), answer in zip(asked, compile_loops([loop for _, loop in asked]), strict=True):
+    compiled_loops = [(one, loop) for one in plans for loop in loops_of(one)]
+    for (one, loop), answer in zip(compiled_loops, compile_loops([loop for _, loop in compiled_loops]), strict=True):
         assert (answer.status, answer.text) == ("ok", ""), one.headline
-        mine = wanted(one, loop.group)
+        mine = words_of_plan(one, loop.group)
         at = 1 if one.asked.arch == "sm100" else 0
         # The DSL's integers saturate, which is a bit that nobody asked the plan for.
         clamp = 1 << 3 if one.asked.kind == "i8" else 0
@@ -61,21 +61,21 @@ def test_the_words_of_the_dsl_are_those_of_the_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("arguments", "said"),
     [
         (HOPPER["registers"], "A in registers"),
         (HOPPER["tf32"], "wgmma of tf32"),
         (BLACKWELL["narrow"], "e2m3"),
     ],
 )
-def test_what_the_dsl_does_not_have_is_refused(asked: dict[str, Any], said: str) -> None:
+def test_what_the_dsl_does_not_have_is_refused(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(DescriptorError, match=f"emit: the CuTe DSL must have the operation, found {said}; give ptx"):
-        emit_plan(made(asked), "cutedsl")
+        emit_plan(made(arguments), "cutedsl")
 
 
 def test_the_text_is_python_and_its_names_have_the_prefix() -> None:
-    for asked in KNOWN:
-        text = emit_plan(made(asked), "cutedsl", "loop")
+    for arguments in KNOWN:
+        text = emit_plan(made(arguments), "cutedsl", "loop")
         compile(text, "<emitted>", "exec")
         assert all(line.startswith("def loop_") for line in text.splitlines() if line.startswith("def"))
     with pytest.raises(DescriptorError, match="emit: name must be an identifier"):

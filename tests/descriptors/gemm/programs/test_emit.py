@@ -14,10 +14,10 @@ HOPPER = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-majo
 
 
 def test_the_command_writes_what_the_function_does(capsys: pytest.CaptureFixture[str]) -> None:
-    made = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    loop_plan = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
     assert main([*HOPPER.split(), "--emit", "header", "--name", "loop"]) == 0
-    told = capsys.readouterr()
-    assert (told.out, told.err) == (emit_plan(made, "header", "loop"), "")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == (emit_plan(loop_plan, "header", "loop"), "")
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_the_command_writes_what_the_function_does(capsys: pytest.CaptureFixture
 )
 def test_bad_input_is_one_line_and_status_2(options: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), *options.split()]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and said in told.err and told.err.count("\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and said in captured.err and captured.err.count("\n") == 1
 
 
 def test_code_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,19 +45,19 @@ def test_proposals_have_no_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_unknown_language_is_refused() -> None:
-    made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False)
+    loop_plan = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False)
     with pytest.raises(ChoiceError, match=f"emit: language must be one of {', '.join(PLAN_LANGUAGES)}, found 'rust'"):
-        emit_plan(made, "rust")
+        emit_plan(loop_plan, "rust")
 
 
 @pytest.mark.parametrize("language", ["cuda", "ptx", "cutedsl"])
 def test_a_loop_whose_copies_are_shared_is_refused(language: str) -> None:
-    asked: dict[str, Any] = {"tile": (128, 64, 64), "stages": 2, "cluster": (2, 1), "verify": False}
+    arguments: dict[str, Any] = {"tile": (128, 64, 64), "stages": 2, "cluster": (2, 1), "verify": False}
     for shape, arch in (("m64n64k16", "sm90"), ("m128n64k16", "sm100")):
-        made = plan(shape, "bf16", arch=arch, **asked)
+        loop_plan = plan(shape, "bf16", arch=arch, **arguments)
         if (language, arch) == ("cuda", "sm90"):
-            assert "cluster_sync" in emit_plan(made, language)
+            assert "cluster_sync" in emit_plan(loop_plan, language)
             continue
         with pytest.raises(DescriptorError, match=r"^emit: the cluster must be 1x1 in a program, found 2x1"):
-            emit_plan(made, language)
-        assert "#define GEMM_B_WORD" in emit_plan(made, "header")
+            emit_plan(loop_plan, language)
+        assert "#define GEMM_B_WORD" in emit_plan(loop_plan, "header")

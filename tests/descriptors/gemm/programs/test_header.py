@@ -30,50 +30,50 @@ PLANS: list[dict[str, Any]] = [
 NAMES = [f"gemm{i}" for i in range(len(PLANS))]
 
 
-def made(index: int) -> Plan:
+def plan_at(index: int) -> Plan:
     return plan(**PLANS[index], verify=False)
 
 
-def _told(one: Plan) -> list[tuple[str, int]]:
+def _constants_of(one: Plan) -> list[tuple[str, int]]:
     """Numbers of pairs and of scale factors, from what was asked."""
     (m, n, _), pair = one.asked.extents, one.asked.cta_group
-    found = [("A_RUN", one.asked.tile[0] // 2), ("B_RUN", n // 2)] * (pair == 2)
+    constants = [("A_RUN", one.asked.tile[0] // 2), ("B_RUN", n // 2)] * (pair == 2)
     if one.scales is not None:
         along = zip(("SFA", "SFB"), one.asked.blocks, (m // pair, n), strict=False)
-        found += [(f"{name}_BLOCK_COLUMNS", rows // 32 * (count > 1)) for name, count, rows in along]
-    return found
+        constants += [(f"{name}_BLOCK_COLUMNS", rows // 32 * (count > 1)) for name, count, rows in along]
+    return constants
 
 
 def program(folder: Path) -> tuple[str, list[int]]:
     """A program that prints every word of every plan, and some numbers; and what it shall print."""
-    lines, wanted, heads = [], list[int](), []
+    lines, numbers, heads = [], list[int](), []
     for i, name in enumerate(NAMES):
-        (folder / f"{name}.h").write_text(emit_plan(made(i), "header", name))
+        (folder / f"{name}.h").write_text(emit_plan(plan_at(i), "header", name))
         heads.append(f'#include "{name}.h"')
-        for side in (made(i).a, made(i).b):
+        for side in (plan_at(i).a, plan_at(i).b):
             big = f"{name.upper()}_{side.matrix}"
-            if side.matrix == "A" and made(i).loads is not None:
+            if side.matrix == "A" and plan_at(i).loads is not None:
                 continue
             for at in product(*(range(len(one)) for one in (side.mn_steps, side.k_steps, side.stage_steps))):
                 call = f"{big}_SUBTILE_WORD({big}_FIRST_WORD({big}_BASE), {', '.join(map(str, at))})"
                 lines.append(f'  printf("%llx\\n", (unsigned long long)({call}));')
-                wanted.append(side.word_at(*at))
-        for what, number in (("TRANSACTION_BYTES", made(i).transaction_bytes), *_told(made(i))):
+                numbers.append(side.word_at(*at))
+        for what, number in (("TRANSACTION_BYTES", plan_at(i).transaction_bytes), *_constants_of(plan_at(i))):
             lines.append(f'  printf("%llx\\n", (unsigned long long)({name.upper()}_{what}));')
-            wanted.append(number)
-    return "\n".join([*heads, *heads, "#include <stdio.h>", "int main(void) {", *lines, "  return 0;", "}\n"]), wanted
+            numbers.append(number)
+    return "\n".join([*heads, *heads, "#include <stdio.h>", "int main(void) {", *lines, "  return 0;", "}\n"]), numbers
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc")
 @pytest.mark.parametrize("standard", ["c99", "c11", "c++17"])
 def test_the_macros_give_every_word_of_the_plan(standard: str, tmp_path: Path) -> None:
     source, binary = tmp_path / ("all.cpp" if "+" in standard else "all.c"), tmp_path / "all"
-    text, wanted = program(tmp_path)
+    text, numbers = program(tmp_path)
     source.write_text(text)
     flags = [f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(["g++" if "+" in standard else "gcc", *flags, "-o", str(binary), str(source)], check=True)
     printed = subprocess.run([str(binary)], capture_output=True, text=True, check=True).stdout.split()
-    assert [int(one, 16) for one in printed] == wanted
+    assert [int(one, 16) for one in printed] == numbers
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
@@ -97,10 +97,10 @@ def test_the_header_compiles_for_the_device(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 @pytest.mark.parametrize(("old", "new"), [("B_BASE 65536u", "B_BASE 32768u"), ("B_BASE 65536u", "B_BASE 65552u")])
 def test_operands_that_overlap_or_are_misplaced_do_not_compile(old: str, new: str, tmp_path: Path) -> None:
-    text = emit_plan(made(0), "header", "gemm").replace("#pragma once", "")
+    text = emit_plan(plan_at(0), "header", "gemm").replace("#pragma once", "")
     assert old in text
-    for held, status in ((text, 0), (text.replace(old, new), 1)):
-        (tmp_path / "a.c").write_text(held)
+    for variant, status in ((text, 0), (text.replace(old, new), 1)):
+        (tmp_path / "a.c").write_text(variant)
         done = subprocess.run(
             ["gcc", "-fsyntax-only", str(tmp_path / "a.c")], capture_output=True, text=True, check=False
         )
@@ -110,6 +110,6 @@ def test_operands_that_overlap_or_are_misplaced_do_not_compile(old: str, new: st
 def test_a_name_that_is_no_identifier_and_what_is_no_plan_are_refused() -> None:
     for name in ("", "1a", "a b", "x" * 65):
         with pytest.raises(DescriptorError, match=r"^emit: name must be an identifier"):
-            emit_plan(made(0), "header", name)
+            emit_plan(plan_at(0), "header", name)
     with pytest.raises(DescriptorError, match=r"^emit: the operand must be a plan, found 7"):
         emit_plan(7, "header")  # type: ignore[arg-type]

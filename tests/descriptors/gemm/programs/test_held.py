@@ -12,9 +12,9 @@ NAMES = [f"wgmma.m64n{n}k{k}.{one}" for n, k in ((8, 8), (8, 16), (8, 32), (24, 
 
 @each("name", NAMES)
 def test_the_expressions_are_the_fragment_at_every_thread_and_value(name: str) -> None:
-    held = fragment(name).layout
-    row, column = (compile(one.replace("/", "//"), name, "eval") for one in row_and_column(held, 64))
-    for thread in range(size(held[0])):
-        for value in range(size(held[1])):
+    layout = fragment(name).layout
+    row, column = (compile(one.replace("/", "//"), name, "eval") for one in row_and_column(layout, 64))
+    for thread in range(size(layout[0])):
+        for value in range(size(layout[1])):
             known = {"thread": thread, "value": value}
-            assert eval(row, known) + 64 * eval(column, known) == held(thread, value)  # noqa: S307
+            assert eval(row, known) + 64 * eval(column, known) == layout(thread, value)  # noqa: S307

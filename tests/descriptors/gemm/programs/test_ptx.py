@@ -19,27 +19,27 @@ PLANS += [*(pytest.param(one, id=f"sm100 {name}") for name, one in BLACKWELL.ite
 
 
 @need_ptxas
-@pytest.mark.parametrize("asked", PLANS)
-def test_the_loop_assembles(asked: dict[str, Any], tmp_path: Path) -> None:
-    one = made(asked)
+@pytest.mark.parametrize("arguments", PLANS)
+def test_the_loop_assembles(arguments: dict[str, Any], tmp_path: Path) -> None:
+    one = made(arguments)
     assert assembled(emit_plan(one, "ptx", "loop"), one.asked.arch, tmp_path) == ""
 
 
-@each("asked", PLANS)
-def test_our_own_checker_knows_every_word_and_finds_nothing(asked: dict[str, Any]) -> None:
-    one = made(asked)
-    found = check_ptx(emit_plan(one, "ptx", "loop"))
-    assert found.findings == () and found.unresolved == ()
+@each("arguments", PLANS)
+def test_our_own_checker_knows_every_word_and_finds_nothing(arguments: dict[str, Any]) -> None:
+    one = made(arguments)
+    report = check_ptx(emit_plan(one, "ptx", "loop"))
+    assert report.findings == () and report.unresolved == ()
     m, n, k = one.asked.blocks
     accumulators = m * n
     if one.asked.arch == "sm90":
         accumulators = one.accumulators.each  # type: ignore[union-attr]
-    assert found.multiplications == accumulators * k
+    assert report.multiplications == accumulators * k
 
 
 def words_of(text: str, one: Plan) -> dict[str, list[list[int]]]:
     """What the loop puts into %a_desc and %b_desc, by stage, where shared memory begins at 0."""
-    found: dict[str, list[list[int]]] = {}
+    words: dict[str, list[list[int]]] = {}
     for low in "ab":
         first = re.search(rf"add.u64 %{low}_first, %start, (\d+);", text)
         rest = re.search(rf"or.b64 %{low}, %{low}, (0x\w+);", text)
@@ -48,39 +48,39 @@ def words_of(text: str, one: Plan) -> dict[str, list[list[int]]]:
             continue
         step = re.search(rf"mul.wide.u32 %step, %stage, (\d+);\n *add.u64 %{low}, %{low}_first", text)
         assert step is not None
-        found[low] = [
+        words[low] = [
             [(int(first[1]) + int(step[1]) * s & 0x3FFF | int(rest[1], 16)) + int(by) for by in steps]
             for s in range(one.stages)
         ]
-    return found
+    return words
 
 
-@each("asked", PLANS)
-def test_the_sums_are_the_words_of_the_plan(asked: dict[str, Any]) -> None:
-    one = made(asked)
-    found = words_of(emit_plan(one, "ptx", "loop"), one)
-    assert set(found) == ({"b"} if one.loads else {"a", "b"})
+@each("arguments", PLANS)
+def test_the_sums_are_the_words_of_the_plan(arguments: dict[str, Any]) -> None:
+    one = made(arguments)
+    sums = words_of(emit_plan(one, "ptx", "loop"), one)
+    assert set(sums) == ({"b"} if one.loads else {"a", "b"})
     for low, side in (("a", one.a), ("b", one.b)):
-        if low not in found:
+        if low not in sums:
             continue
         every = getattr(one.accumulators, "warpgroups", 1) if low == "a" else 1
         m = range(0, len(side.mn_steps), every)
-        for stage, words in enumerate(found[low]):
+        for stage, words in enumerate(sums[low]):
             assert set(words) == {side.word_at(i, k, stage) for i in m for k in range(len(side.k_steps))}
 
 
-@pytest.mark.parametrize("asked", [one for one in BLACKWELL.values() if "kind" in one])
-def test_every_instruction_has_the_pointers_of_its_blocks(asked: dict[str, Any]) -> None:
+@pytest.mark.parametrize("arguments", [one for one in BLACKWELL.values() if "kind" in one])
+def test_every_instruction_has_the_pointers_of_its_blocks(arguments: dict[str, Any]) -> None:
     """The text is run line by line: what the registers hold where an instruction is."""
-    one, held, found = made(asked), dict[str, int](), list[tuple[int, ...]]()
+    one, registers, issued = made(arguments), dict[str, int](), list[tuple[int, ...]]()
     for line in emit_plan(one, "ptx", "loop").splitlines():
         if said := re.search(r"add.u32 (%\w+), %tmem, (\w+);", line):
-            held[said[1]] = int(said[2], 0)
+            registers[said[1]] = int(said[2], 0)
         elif "tcgen05.mma" in line:
-            found.append((held["%d_tmem"], held["%sfa_tmem"], held["%sfb_tmem"]))
+            issued.append((registers["%d_tmem"], registers["%sfa_tmem"], registers["%sfb_tmem"]))
     (m, n, k), firsts = one.asked.blocks, one.accumulators.firsts  # type: ignore[union-attr]
-    wanted = [(firsts[j * m + i], *pointers(one, i, j, q)) for q in range(k) for j in range(n) for i in range(m)]
-    assert found == wanted
+    blocks = [(firsts[j * m + i], *pointers(one, i, j, q)) for q in range(k) for j in range(n) for i in range(m)]
+    assert issued == blocks
 
 
 def test_steps_that_are_all_alike_are_a_product_and_others_are_chosen() -> None:

@@ -43,68 +43,70 @@ def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_
     text = emit_plan(made(BLACKWELL[name]), "cuda")
     assert compiled(text, "sm100", tmp_path, "-c") == ""
     assert compiled(text, "sm100", tmp_path, "-ptx") == ""
-    found = check_ptx((tmp_path / "a.out").read_text())
-    assert (found.findings, found.unresolved) == ((), ())
+    report = check_ptx((tmp_path / "a.out").read_text())
+    assert (report.findings, report.unresolved) == ((), ())
 
 
-@each("asked", PLANS)
-def test_the_head_says_that_nobody_ran_it(asked: dict[str, Any]) -> None:
-    one = made(asked)
+@each("arguments", PLANS)
+def test_the_head_says_that_nobody_ran_it(arguments: dict[str, Any]) -> None:
+    one = made(arguments)
     assert emit_plan(one, "cuda").splitlines()[0] == f"// {one.headline}; assembled, never run."
 
 
-@each("asked", PLANS)
-def test_every_instruction_has_the_words_and_columns_of_the_plan(asked: dict[str, Any]) -> None:
-    one = made(asked)
-    held, text = one.accumulators, emit_plan(one, "cuda")
-    assert isinstance(held, TensorColumns)
+@each("arguments", PLANS)
+def test_every_instruction_has_the_words_and_columns_of_the_plan(arguments: dict[str, Any]) -> None:
+    one = made(arguments)
+    accumulators, text = one.accumulators, emit_plan(one, "cuda")
+    assert isinstance(accumulators, TensorColumns)
     first = {low: re.search(rf"{low} = placed\((0x\w+)ull, smem, s \* (\d+)\)", text) for low in "ab"}
     calls = re.findall(r"multiply\(tmem \+ (\d+), a \+ (\d+), b \+ (\d+), (0x\w+)u(.*), (\w+)\);", text)
     m, n, k = one.asked.blocks
-    wanted = [(i, j, q) for q in range(k) for j in range(n) for i in range(m)]
-    assert len(calls) == len(wanted)
-    for (column, a, b, idesc, factors, more), (i, j, q) in zip(calls, wanted, strict=True):
-        assert (int(column), more) == (held.firsts[j * m + i], "1" if q else "t")
+    blocks = [(i, j, q) for q in range(k) for j in range(n) for i in range(m)]
+    assert len(calls) == len(blocks)
+    for (column, a, b, idesc, factors, more), (i, j, q) in zip(calls, blocks, strict=True):
+        assert (int(column), more) == (accumulators.firsts[j * m + i], "1" if q else "t")
         assert int(idesc, 16) == one.line.idescs[q]
-        for found, by, side, mn in ((first["a"], a, one.a, i), (first["b"], b, one.b, j)):
-            assert found is not None
+        for match, by, side, mn in ((first["a"], a, one.a, i), (first["b"], b, one.b, j)):
+            assert match is not None
             for s in range(one.stages):
-                assert int(found[1], 16) + s * int(found[2]) + int(by) == side.word_at(mn, q, s)
+                assert int(match[1], 16) + s * int(match[2]) + int(by) == side.word_at(mn, q, s)
         assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
 
 
-@each("asked", PLANS)
-def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(asked: dict[str, Any]) -> None:
+@each("arguments", PLANS)
+def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multiplies_it(
+    arguments: dict[str, Any],
+) -> None:
     """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
-    one = made(asked)
+    one = made(arguments)
     begin = re.search(r"b_row = tile_n \* kTileN \+ rank \* (\d+);", emit_plan(one, "cuda"))
     boxes = re.findall(r"copy_box\(b_to \+ (\d+), &map_b, (.*), full\);", emit_plan(one, "cuda"))
     assert begin is not None and len(boxes) == len(one.b.boxes)
-    n, pair, found = one.asked.extents[1], one.asked.cta_group, dict[tuple[int, int], int]()
+    n, pair, rows_landed = one.asked.extents[1], one.asked.cta_group, dict[tuple[int, int], int]()
     for rank in range(pair):
         for box, (offset, at) in zip(one.b.boxes, boxes, strict=True):
             assert int(offset) == box.offset_bytes
             row = int(begin[1]) * rank + int(re.search(r"b_row \+ (\d+)", at)[1])  # type: ignore[index]
             for i in range(next(d.box * d.step for d in one.b.tma.dimensions if d.mode == 0)):
-                found[rank, box.origin[0] + i] = row + i
+                rows_landed[rank, box.origin[0] + i] = row + i
     half = n // pair
-    assert found == {
+    assert rows_landed == {
         (rank, x): x // half * n + rank * half + x % half
         for rank in range(pair)
         for x in range(one.b.derivation.tile[0])
     }
 
 
-@each("asked", PLANS)
-def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(asked: dict[str, Any]) -> None:
+@each("arguments", PLANS)
+def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(arguments: dict[str, Any]) -> None:
     """The lines are read as C reads them, for every lane and register; a load's cells come from the plan's layout."""
-    one = made(asked)
-    held, text = one.accumulators, emit_plan(one, "cuda")
-    assert isinstance(held, TensorColumns)
+    one = made(arguments)
+    accumulators, text = one.accumulators, emit_plan(one, "cuda")
+    assert isinstance(accumulators, TensorColumns)
     begin = re.search(r"const uint32_t row = (.*), column = (.*);", text)
     assert begin is not None
     lines = re.findall(r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*)d\[static_cast<size_t>\((.*)\] =", text)
-    fragment, n, scale = held.readout.fragment, one.asked.extents[1], 32 // held.readout.fragment.bits
+    fragment, n, scale = accumulators.readout.fragment, one.asked.extents[1], 32 // accumulators.readout.fragment.bits
     rows, seen = one.asked.extents[0] // one.asked.cta_group, set()
     c = {"tile_m": 0, "tile_n": 0, "rank": 0, "kTileM": 0, "kTileN": 0, "columns": 1 << 20}
     for address, before, at in lines:
@@ -116,13 +118,13 @@ def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(ask
                 eval(term.replace("/", "//"), space.copy())  # noqa: S307 - our own text
                 for term in begin.groups()
             )
-            for i in range(held.readout.values):
+            for i in range(accumulators.readout.values):
                 row, column = divmod(eval(code, {**space, "i": i}), 1 << 20)  # noqa: S307 - our own text
                 seen.add((row, column))
                 cell = ((int(address) >> 16) + 32 * warp + lane, (int(address) & 0xFFFF) + i)
-                block = held.firsts[column // n * one.asked.blocks[0] + row // rows]
-                wanted = fragment.layout(row % rows, column % n) // scale
-                assert (wanted >> 16, block + (wanted & 0xFFFF)) == cell
+                block = accumulators.firsts[column // n * one.asked.blocks[0] + row // rows]
+                lane_and_column = fragment.layout(row % rows, column % n) // scale
+                assert (lane_and_column >> 16, block + (lane_and_column & 0xFFFF)) == cell
     assert len(seen) == one.asked.tile[0] // one.asked.cta_group * one.asked.tile[1]
 
 

@@ -18,8 +18,8 @@ PLANS = [plan(**one, verify=False) for one in drawn(24, 4)]
 LOADED = [one for one in PLANS if one.loads is not None]
 
 
-def name_of(made: Plan) -> str:
-    return made.headline
+def name_of(loop_plan: Plan) -> str:
+    return loop_plan.headline
 
 
 def assembly(text: str) -> str:
@@ -32,19 +32,19 @@ def assembly(text: str) -> str:
     return re.sub(r"\bp([,;])", r"%p\1", line)
 
 
-@each("made", PLANS, ids=name_of)
-def test_the_instruction_is_the_line_of_the_plan(made: Plan) -> None:
-    assert assembly(instruction(made)) == made.line.ptx
+@each("loop_plan", PLANS, ids=name_of)
+def test_the_instruction_is_the_line_of_the_plan(loop_plan: Plan) -> None:
+    assert assembly(instruction(loop_plan)) == loop_plan.line.ptx
 
 
-@each("made", PLANS, ids=name_of)
-def test_nothing_of_the_template_is_left_open(made: Plan) -> None:
-    text = kernel(made, "tile_product")
+@each("loop_plan", PLANS, ids=name_of)
+def test_nothing_of_the_template_is_left_open(loop_plan: Plan) -> None:
+    text = kernel(loop_plan, "tile_product")
     assert "$" not in text
     assert len(re.findall(r"\btile_product\b<<<", text)) == 1
     assert text.count("{") == text.count("}")
     waits = re.findall(r"wait_group\.sync\.aligned (\d)", text)
-    assert waits == (["0", "0"] if made.loads or made.stages == 1 else ["1", "0"])
+    assert waits == (["0", "0"] if loop_plan.loads or loop_plan.stages == 1 else ["1", "0"])
 
 
 def expression(text: str, name: str) -> Any:
@@ -56,25 +56,25 @@ def value(code: Any, **names: int) -> int:
     return int(eval(code, names))  # noqa: S307  # our own text
 
 
-@each("made", LOADED, ids=name_of)
-def test_a_thread_finds_every_element_of_a_stage(made: Plan) -> None:
-    found = re.search(r"const uint32_t at = (.*?);\n  return (.*?);", kernel(made))
-    assert found is not None
-    at, place = expression(found[1], "at"), expression(found[2], "place")
-    d = made.a.derivation
+@each("loop_plan", LOADED, ids=name_of)
+def test_a_thread_finds_every_element_of_a_stage(loop_plan: Plan) -> None:
+    match = re.search(r"const uint32_t at = (.*?);\n  return (.*?);", kernel(loop_plan))
+    assert match is not None
+    at, place = expression(match[1], "at"), expression(match[2], "place")
+    d = loop_plan.a.derivation
     for m in range(0, d.tile[0], 3):
         for k in range(d.tile[1]):
-            told = value(place, at=value(at, row=m, column=k))
-            assert told == d.smem_tile((m, k, 0)) * d.element.storage_bits // 8
+            place_bytes = value(place, at=value(at, row=m, column=k))
+            assert place_bytes == d.smem_tile((m, k, 0)) * d.element.storage_bits // 8
 
 
-@each("made", LOADED, ids=name_of)
-def test_loads_are_those_of_the_plan(made: Plan) -> None:
-    loads, text = made.loads, kernel(made)
+@each("loop_plan", LOADED, ids=name_of)
+def test_loads_are_those_of_the_plan(loop_plan: Plan) -> None:
+    loads, text = loop_plan.loads, kernel(loop_plan)
     assert loads is not None
-    found = re.search(r"from = tile \+ a_at\(rows \+ (.*?),\s+columns \+ (.*?)\);", text)
-    assert found is not None
-    row, column = expression(found[1], "row"), expression(found[2], "column")
+    match = re.search(r"from = tile \+ a_at\(rows \+ (.*?),\s+columns \+ (.*?)\);", text)
+    assert match is not None
+    row, column = expression(match[1], "row"), expression(match[2], "column")
     for thread in range(128):
         if loads.move.startswith("ldmatrix"):
             assert (value(row, thread=thread), value(column, thread=thread)) == loads.pointer(thread)
@@ -97,9 +97,9 @@ def test_registers_never_exceed_those_of_an_sm(warpgroups: int) -> None:
 
 
 def test_a_program_for_too_many_warpgroups_is_refused_with_the_way_out() -> None:
-    made = plan("m64n256k16", "bf16", tile=(192, 256, 64), arch="sm90", verify=False)
+    loop_plan = plan("m64n256k16", "bf16", tile=(192, 256, 64), arch="sm90", verify=False)
     with pytest.raises(DescriptorError, match=r"must fit 128 registers a thread beside 26 others, need 128; 3 warpgr"):
-        kernel(made)
+        kernel(loop_plan)
 
 
 def test_a_name_is_an_identifier_and_the_plan_of_sm90() -> None:

@@ -33,9 +33,9 @@ def test_folders_are_made_as_files_need_them(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "site").write_text("a file")
-    with pytest.raises(DescriptorError, match="site: --site must be a folder that can be written, found") as told:
+    with pytest.raises(DescriptorError, match="site: --site must be a folder that can be written, found") as refusal:
         write(tmp_path / "site", {"a": b"1"}, "--site")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
 
 
 def test_scripts_of_rooms_are_read() -> None:

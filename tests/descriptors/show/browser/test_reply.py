@@ -15,30 +15,30 @@ from descriptors.show.explorer.page import ANSWERS
 
 
 def test_an_answer_is_that_of_the_function_that_is_named() -> None:
-    asked = {"tile": "128x64", "want": ["told"]}
-    assert json.loads(reply(ANSWERS, "answer", json.dumps(asked))) == answer(asked)
+    body = {"tile": "128x64", "want": ["told"]}
+    assert json.loads(reply(ANSWERS, "answer", json.dumps(body))) == answer(body)
     assert json.loads(reply(ANSWERS, "page", "{}"))["html"].startswith("<!doctype html>")
 
 
 @given(JSON)
-def test_what_is_asked_arrives_as_it_was_sent(asked: object) -> None:
-    sent = json.dumps({"asked": asked})
-    assert reply({"echo": lambda one: {"asked": one}}, "echo", json.dumps(asked)) == sent
+def test_what_is_asked_arrives_as_it_was_sent(body: object) -> None:
+    sent = json.dumps({"asked": body})
+    assert reply({"echo": lambda one: {"asked": one}}, "echo", json.dumps(body)) == sent
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 20_000, "nul", '"\x00'])
 def test_what_is_no_json_is_refused(text: str) -> None:
-    found = json.loads(reply(ANSWERS, "answer", text))
-    assert found["ok"] is False and found["error"]["message"].startswith("page: a question must be JSON")
+    record = json.loads(reply(ANSWERS, "answer", text))
+    assert record["ok"] is False and record["error"]["message"].startswith("page: a question must be JSON")
 
 
 def test_an_error_that_nobody_foresaw_is_told_in_one_line() -> None:
-    def missing(asked: object) -> dict[str, object]:
+    def missing(body: object) -> dict[str, object]:
         raise ModuleNotFoundError("No module named 'numpy'\nSee elsewhere.")
 
-    found = json.loads(reply({"ask": missing}, "ask", "{}"))["error"]
+    error = json.loads(reply({"ask": missing}, "ask", "{}"))["error"]
     message = "page: a question must have an answer, found ModuleNotFoundError: No module named 'numpy'"
-    assert found == {"type": "ModuleNotFoundError", "message": message}
+    assert error == {"type": "ModuleNotFoundError", "message": message}
     assert json.loads(reply({"ask": lambda asked: {"set": {1}}}, "ask", "{}"))["error"]["type"] == "TypeError"
 
 

@@ -12,8 +12,8 @@ from descriptors.show.explorer.server import Server
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    made = Server({})
-    Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    running = Server({})
+    Thread(target=running.serve_forever, daemon=True).start()
+    yield running
+    running.shutdown()
+    running.server_close()

@@ -23,35 +23,35 @@ EVERYTHING = list(PARTS)
 @each("tab", TABS)
 @each("preset", PRESETS, ids=lambda preset: preset["name"])
 def test_every_preset_has_an_answer_in_every_tab(preset: dict[str, Any], tab: str) -> None:
-    found = answer({**preset["question"], "tab": tab, "want": EVERYTHING})
-    assert found["ok"], found
-    json.dumps(found)
+    reply = answer({**preset["question"], "tab": tab, "want": EVERYTHING})
+    assert reply["ok"], reply
+    json.dumps(reply)
     for part in EVERYTHING:
-        value = found[part]
+        value = reply[part]
         if isinstance(value, dict) and "error" in value:
-            assert (part, tab, found["told"]["word"][:3]) == ("stage", "tensor", "0x4"), value
+            assert (part, tab, reply["told"]["word"][:3]) == ("stage", "tensor", "0x4"), value
             assert "sm90" in value["error"]["message"]
         elif part == "stage":
             ElementTree.fromstring(value["svg"])
-    assert found["proof"]["ok"]
+    assert reply["proof"]["ok"]
 
 
 def test_the_answer_is_what_the_engine_says() -> None:
     d = derive(tile=(128, 64), dtype="e4m3", major="K", swizzle="64B", mma=(64, 32), arch="sm90")
-    asked = {"tile": "128x64", "dtype": "e4m3", "swizzle": "64B", "mma": "64x32", "arch": "sm90", "want": EVERYTHING}
-    found = answer(asked)
-    assert found["told"]["word"] == f"0x{d.descriptor.encode():016x}"
-    assert found["told"]["subtiles"]["starts"] == [list(row) for row in d.offsets_bytes()]
-    assert found["proof"]["headline"] == str(verify(d))
-    assert found["code"] == {language: emit(d, language) for language in choices()["language"]}
-    assert found["story"] == tell(d, report=verify(d))
+    body = {"tile": "128x64", "dtype": "e4m3", "swizzle": "64B", "mma": "64x32", "arch": "sm90", "want": EVERYTHING}
+    reply = answer(body)
+    assert reply["told"]["word"] == f"0x{d.descriptor.encode():016x}"
+    assert reply["told"]["subtiles"]["starts"] == [list(row) for row in d.offsets_bytes()]
+    assert reply["proof"]["headline"] == str(verify(d))
+    assert reply["code"] == {language: emit(d, language) for language in choices()["language"]}
+    assert reply["story"] == tell(d, report=verify(d))
     layouts = (d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance)
-    for step, layout in zip(found["told"]["steps"], layouts, strict=True):
+    for step, layout in zip(reply["told"]["steps"], layouts, strict=True):
         assert any(str(layout) in line for line in step["lines"])
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("body", "message"),
     [
         ({"swizzle": "128B_BASE32B"}, "legality: swizzle must be none, 32B, 64B, 128B"),
         ({"tile": "100x64"}, "tile extent 0 must be a multiple of the atom's 8"),
@@ -64,17 +64,17 @@ def test_the_answer_is_what_the_engine_says() -> None:
         ({"lanes": "4", "tab": "banks"}, "lanes"),
     ],
 )
-def test_an_impossible_choice_is_answered_in_the_engines_own_sentence(asked: dict[str, Any], message: str) -> None:
-    found = answer(asked)
-    assert not found["ok"]
-    assert message in found["error"]["message"]
+def test_an_impossible_choice_is_answered_in_the_engines_own_sentence(body: dict[str, Any], message: str) -> None:
+    reply = answer(body)
+    assert not reply["ok"]
+    assert message in reply["error"]["message"]
 
 
 @given(st.dictionaries(st.sampled_from([*question({}).__slots__, "want", "other"]), JSON, max_size=4))
-def test_whatever_is_asked_the_answer_is_a_record(asked: dict[str, Any]) -> None:
-    found = answer(asked)
-    assert json.loads(json.dumps(found))["ok"] in (True, False)
-    assert found["ok"] or found["error"]["message"]
+def test_whatever_is_asked_the_answer_is_a_record(body: dict[str, Any]) -> None:
+    reply = answer(body)
+    assert json.loads(json.dumps(reply))["ok"] in (True, False)
+    assert reply["ok"] or reply["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_texts_that_are_too_deep_or_too_large_are_refused(text: str) -> None:
 
 
 def test_the_texts_of_a_question_are_text_in_its_picture() -> None:
-    found = answer({"layout": "(64,16):(64,1) <b>&", "want": ["stage"]})
-    assert not found["ok"], "no layout has such signs, and the message holds them as they are"
-    assert "<b>&" in found["error"]["message"] or "notation" in found["error"]["message"]
+    reply = answer({"layout": "(64,16):(64,1) <b>&", "want": ["stage"]})
+    assert not reply["ok"], "no layout has such signs, and the message holds them as they are"
+    assert "<b>&" in reply["error"]["message"] or "notation" in reply["error"]["message"]
 
 
 def test_one_operand_is_derived_once() -> None:
@@ -102,9 +102,9 @@ def test_one_operand_is_derived_once() -> None:
 
 def test_a_stage_is_shown_whose_word_is_its_own() -> None:
     d = derive((128, 64, 4), "bf16", "K", "128B", (64, 16))
-    found = answer({"tile": "128x64x4", "stage": 2, "cell": "70,21", "want": ["told"]})
-    assert found["told"]["word"] == f"0x{d.word(1, 1, stage=2):016x}"
-    assert found["told"]["stages"] == 4
+    reply = answer({"tile": "128x64x4", "stage": 2, "cell": "70,21", "want": ["told"]})
+    assert reply["told"]["word"] == f"0x{d.word(1, 1, stage=2):016x}"
+    assert reply["told"]["stages"] == 4
 
 
 def test_tabs_are_all_drawn_and_the_first_state_is_a_question() -> None:

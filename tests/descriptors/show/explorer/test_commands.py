@@ -17,23 +17,23 @@ CASES = [preset["question"] for preset in PRESETS] + [
 ]
 
 
-@pytest.mark.parametrize("asked", CASES, ids=str)
+@pytest.mark.parametrize("body", CASES, ids=str)
 def test_the_command_derives_the_word_that_is_shown(
-    asked: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    body: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = answer({**asked, "want": ["told", "edited"]})
-    lines = {one["what"]: one["line"] for one in found["told"]["commands"]}
+    reply = answer({**body, "want": ["told", "edited"]})
+    lines = {one["what"]: one["line"] for one in reply["told"]["commands"]}
     for what, line in lines.items():
         program, *arguments = shlex.split(line)
         assert program == "descriptors"
         status = main(arguments)
         printed = capsys.readouterr().out
         if what == "the whole story":
-            assert (status, found["told"]["first"] in printed) == (0, True)
+            assert (status, reply["told"]["first"] in printed) == (0, True)
         elif what == "the word of this subtile":
-            assert (status, found["told"]["word"] in printed) == (0, True)
+            assert (status, reply["told"]["word"] in printed) == (0, True)
         elif what == "the picture":
             assert (status, len(list(tmp_path.glob("*.svg")))) == (0, 1)
         else:
-            assert status == 1 and found["edited"]["headline"] in printed
+            assert status == 1 and reply["edited"]["headline"] in printed

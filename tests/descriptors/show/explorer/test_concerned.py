@@ -15,13 +15,13 @@ from descriptors.smem.derivation.derivation import Derivation
 def counts(view: View, field: str) -> list[list[int]]:
     """The blocks of a field as a table."""
     high, wide = view.derivation.mma
-    found = [[0] * wide for _ in range(high)]
+    table = [[0] * wide for _ in range(high)]
     for count, row, column, rows, columns in field_elements(view)[field]["boxes"]:
         for i in range(row, row + rows):
             for k in range(column, column + columns):
-                assert found[i][k] == 0, "blocks do not overlap"
-                found[i][k] = count
-    return found
+                assert table[i][k] == 0, "blocks do not overlap"
+                table[i][k] = count
+    return table
 
 
 @given(d=derivations())
@@ -30,26 +30,26 @@ def test_offsets_are_counted_as_the_canonical_form_counts_its_chunks(d: Derivati
     chunks = view.anatomy.chunk_extents
     number = [[(i // chunks[0], k // chunks[1]) for k in range(d.mma[1])] for i in range(d.mma[0])]
     for field, path in (("leading_byte_offset", d.match.form.leading), ("stride_byte_offset", d.match.form.stride)):
-        found = counts(view, field)
+        counted = counts(view, field)
         if field in d.dont_care:
-            assert found == [[0] * d.mma[1]] * d.mma[0], f"{field} is not read"
+            assert counted == [[0] * d.mma[1]] * d.mma[0], f"{field} is not read"
         else:
-            assert found == [[one[path[0]] for one in row] for row in number]
+            assert counted == [[one[path[0]] for one in row] for row in number]
     assert counts(view, "start_address") == [[1] * d.mma[1]] * d.mma[0]
 
 
 def test_what_no_element_depends_on_is_said() -> None:
-    found = field_elements(View(derive(**K_128)))
-    assert found["leading_byte_offset"] == {
+    elements = field_elements(View(derive(**K_128)))
+    assert elements["leading_byte_offset"] == {
         "boxes": [], "said": "leading_byte_offset: no element of the subtile is read by it",
     }  # fmt: skip
-    assert found["version"]["said"] == "version: no other value can be read"
+    assert elements["version"]["said"] == "version: no other value can be read"
 
 
 @pytest.mark.parametrize("table", [[[0, 0], [0, 0]], [[1, 2], [1, 2]], [[0, 1], [1, 0]], [[3]]])
 def test_blocks_are_the_table_again(table: list[list[int]]) -> None:
-    made = [[0] * len(table[0]) for _ in table]
+    table_again = [[0] * len(table[0]) for _ in table]
     for count, row, column, rows, columns in boxes(table):
         for i in range(row, row + rows):
-            made[i][column : column + columns] = [count] * columns
-    assert made == table
+            table_again[i][column : column + columns] = [count] * columns
+    assert table_again == table

@@ -18,38 +18,40 @@ class Controls(HTMLParser):
         self.feed(document)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if name := given.get("name"):
+        attributes = dict(attrs)
+        if name := attributes.get("name"):
             self.list = name if tag == "select" else ""
-            self.values[name] = "checked" in given if given.get("type") == "checkbox" else given.get("value") or ""
+            self.values[name] = (
+                "checked" in attributes if attributes.get("type") == "checkbox" else attributes.get("value") or ""
+            )
         if tag == "option":
-            self.offered.setdefault(self.list, []).append(given.get("value") or "")
-            self.chosen = "selected" in given
+            self.offered.setdefault(self.list, []).append(attributes.get("value") or "")
+            self.is_selected = "selected" in attributes
 
     def handle_data(self, data: str) -> None:
         if self.lasttag == "option" and self.list and data.strip():
             self.offered[self.list][-1] = self.offered[self.list][-1] or data
-            if self.chosen:
+            if self.is_selected:
                 self.values[self.list] = data
 
 
 def test_every_control_has_the_value_of_its_state() -> None:
     state = first_state() | {"dtype": "tf32", "swizzled": False, "base": 1024, "major": ""}
-    found = Controls(fill_controls(source("page.html"), state, choices()))
-    for name, value in found.values.items():
+    controls = Controls(fill_controls(source("page.html"), state, choices()))
+    for name, value in controls.values.items():
         if name not in ("load", "major", "operand", "viewport"):
             assert value == (value if isinstance(value, bool) else str(state[name])), name
-    assert found.values["dtype"] == "tf32" and found.values["swizzled"] is False
-    assert found.offered["dtype"] == choices()["dtype"]
+    assert controls.values["dtype"] == "tf32" and controls.values["swizzled"] is False
+    assert controls.offered["dtype"] == choices()["dtype"]
 
 
 def test_what_a_state_holds_is_no_markup_and_no_part_of_the_template() -> None:
     hostile = '"><script>alert(1)</script>{{script}}'
-    made = page({"lanes": "", "cell": "3,4", "paste": hostile})
-    assert made.count("<script>") == 1
+    html = page({"lanes": "", "cell": "3,4", "paste": hostile})
+    assert html.count("<script>") == 1
     template = '<input name="layout"><select name="unit"></select>'
-    found = Controls(fill_controls(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
-    assert found.values == {"layout": hostile, "unit": hostile}
+    controls = Controls(fill_controls(template, {"layout": hostile, "unit": hostile}, {"unit": ["elements"]}))
+    assert controls.values == {"layout": hostile, "unit": hostile}
 
 
 def test_a_value_that_a_list_does_not_offer_is_shown_all_the_same() -> None:

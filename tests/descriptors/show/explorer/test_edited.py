@@ -20,25 +20,25 @@ def test_an_edited_field_is_that_field_of_the_word(value: int, field: str) -> No
     view = View(D, (70, 21))
     word = edited_word(view, question({"edit": {field: hex(16 * value)}}))
     assert word is not None
-    found, own = WORDS["sm100"].decode(word), WORDS["sm100"].decode(own_word(view))
-    assert found == own | {field: 16 * value}
+    fields, own = WORDS["sm100"].decode(word), WORDS["sm100"].decode(own_word(view))
+    assert fields == own | {field: 16 * value}
 
 
 def test_a_wrong_field_shows_the_wrong_cells_and_the_right_word() -> None:
     view = View(D, (70, 21))
     word = edited_word(view, question({"edit": {"stride_byte_offset": "512"}}))
-    found = comparison(View(D, (70, 21), word=word))
-    assert found is not None
-    assert (found["ok"], found["right_word"]) == (False, f"0x{own_word(view):016x}")
-    assert "change stride_byte_offset 512 -> 1024" in found["text"]
+    comparison_ = comparison(View(D, (70, 21), word=word))
+    assert comparison_ is not None
+    assert (comparison_["ok"], comparison_["right_word"]) == (False, f"0x{own_word(view):016x}")
+    assert "change stride_byte_offset 512 -> 1024" in comparison_["text"]
     known = diff(word or 0, D.smem_tile, dtype="bf16", major="K", shape=(64, 16), subtile=(1, 1), base=0)
-    assert found["differing"] == known.differing
+    assert comparison_["differing"] == known.differing
 
 
 def test_a_field_that_nobody_reads_changes_nothing() -> None:
     word = edited_word(View(D), question({"edit": {"leading_byte_offset": "4096"}}))
-    found = comparison(View(D, word=word))
-    assert found is not None and found["ok"]
+    comparison_ = comparison(View(D, word=word))
+    assert comparison_ is not None and comparison_["ok"]
 
 
 def test_without_a_change_there_is_nothing_to_compare() -> None:
@@ -56,7 +56,7 @@ def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("body", "message"),
     [
         ({"edit": {"roof": "1"}}, "a field must be one of start_address"),
         ({"edit": {"version": "9"}}, "version must lie in [0, 7], found 9"),
@@ -67,8 +67,8 @@ def test_names_are_chosen_and_fields_say_what_they_may_be() -> None:
         ({"word": "0x12345678901234567890"}, "must"),
     ],
 )
-def test_what_a_field_cannot_hold_is_refused(asked: dict[str, object], message: str) -> None:
+def test_what_a_field_cannot_hold_is_refused(body: dict[str, object], message: str) -> None:
     with pytest.raises(DescriptorError) as caught:
-        word = edited_word(View(D), question(asked))
+        word = edited_word(View(D), question(body))
         comparison(View(D, word=word))
     assert message in str(caught.value)

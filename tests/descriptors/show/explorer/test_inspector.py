@@ -15,16 +15,16 @@ from descriptors.smem.derivation.derivation import Derivation
 @given(d=derivations(), data=st.data())
 def test_the_layout_the_formula_the_bits_and_the_read_model_agree(d: Derivation, data: st.DataObject) -> None:
     cell = data.draw(st.integers(0, d.tile[0] - 1)), data.draw(st.integers(0, d.tile[1] - 1))
-    found = inspect(View(d, cell))
+    facts = inspect(View(d, cell))
     place = d.smem_tile(*cell, *(0 for _ in d.tile[2:]))
-    assert found["after"] == place * d.element.storage_bits // 8
-    assert found["reads"] == found["after"], "the judge of every derivation says the same"
-    turned = found["before"] ^ found["after"]
-    assert all(found["kinds"][17 - n] == "Z" for n in range(18) if turned >> n & 1), "only Z is changed"
-    if "=" in found["formula"]:
-        formula, _, result = found["formula"].partition(" = ")
-        assert eval(formula) == int(result, 0) == found["after"]  # noqa: S307  # the engine's own text
-    assert found["word"] in [f"0x{word:016x}" for word in leaves(d.words())]
+    assert facts["after"] == place * d.element.storage_bits // 8
+    assert facts["reads"] == facts["after"], "the judge of every derivation says the same"
+    turned = facts["before"] ^ facts["after"]
+    assert all(facts["kinds"][17 - n] == "Z" for n in range(18) if turned >> n & 1), "only Z is changed"
+    if "=" in facts["formula"]:
+        formula, _, result = facts["formula"].partition(" = ")
+        assert eval(formula) == int(result, 0) == facts["after"]  # noqa: S307  # the engine's own text
+    assert facts["word"] in [f"0x{word:016x}" for word in leaves(d.words())]
 
 
 def leaves(table: object) -> list[int]:
@@ -47,6 +47,6 @@ def test_the_halves_of_a_byte_are_told_apart() -> None:
 
 def test_a_stage_is_said() -> None:
     d = derive((128, 64, 4), "bf16", "K", "128B", (64, 16))
-    found = inspect(View(d, (3, 5), stage=2))
-    assert found["after"] == 2 * d.smem_tile(3, 5, 2)
-    assert dict(found["facts"])["element"].endswith("stage 2")
+    facts = inspect(View(d, (3, 5), stage=2))
+    assert facts["after"] == 2 * d.smem_tile(3, 5, 2)
+    assert dict(facts["facts"])["element"].endswith("stage 2")

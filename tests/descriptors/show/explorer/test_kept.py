@@ -20,14 +20,14 @@ from descriptors.smem.derivation.derivation import Derivation
 @given(d=derivations(), data=st.data())
 def test_an_element_lies_where_the_layout_has_it(d: Derivation, data: st.DataObject) -> None:
     cell = data.draw(st.integers(0, d.tile[0] - 1)), data.draw(st.integers(0, d.tile[1] - 1))
-    found = addresses(View(d)).numbers(cell)
+    numbers = addresses(View(d)).numbers(cell)
     bits = d.smem_tile(*cell, *(0 for _ in d.tile[2:])) * d.element.storage_bits
-    assert (found["after"], found["after_half"]) == (bits // 8, bits % 8 // 4)
-    assert found["start"] == d.descriptor.start_address + d.offset_of(found["subtile_mn"], found["subtile_k"])
+    assert (numbers["after"], numbers["after_half"]) == (bits // 8, bits % 8 // 4)
+    assert numbers["start"] == d.descriptor.start_address + d.offset_of(numbers["subtile_mn"], numbers["subtile_k"])
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "body",
     [
         {"tile": "64x64"},
         {"tile": "64x64", "major": "MN", "swizzle": "64B", "base": "0x2000"},
@@ -35,16 +35,16 @@ def test_an_element_lies_where_the_layout_has_it(d: Derivation, data: st.DataObj
         {"tile": "64x256", "dtype": "e2m1", "mma": "64x64"},
     ],
 )
-def test_every_element_is_told_as_the_inspector_tells_it(asked: dict[str, Any]) -> None:
-    q = question(asked)
-    held = unpacked(packed_elements(q, view(q)))
-    (mn, k), columns, said = held["extents"], held["columns"], held["sentences"]
+def test_every_element_is_told_as_the_inspector_tells_it(body: dict[str, Any]) -> None:
+    q = question(body)
+    packed = unpacked(packed_elements(q, view(q)))
+    (mn, k), columns, said = packed["extents"], packed["columns"], packed["sentences"]
     for cell in [(i, j) for i in range(0, mn, 5) for j in range(0, k, 7)]:
-        at = question(asked | {"cell": list(cell)})
+        at = question(body | {"cell": list(cell)})
         known, words = inspect(view(at)), summary(at, view(at))
         number = cell[0] * k + cell[1]
         values = {name: one[number] if isinstance(one, list) else one for name, one in columns.items()}
-        own = held["subtiles"][values["subtile_mn"]][values["subtile_k"]]
+        own = packed["subtiles"][values["subtile_mn"]][values["subtile_k"]]
         values["word"] = own["word"]
         assert [[name, fill(one, values)] for name, one in said["facts"]] == known["facts"]
         assert fill(said["formula"], values) == known["formula"]

@@ -21,14 +21,14 @@ def lit(home: Any) -> set[tuple[int, int]]:
     """The elements of the tile that are lit on the tab Tile, by the places of the boxes."""
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
     wide, high = grid["width"] / grid["columns"], grid["height"] / grid["rows"]
-    found = set()
+    cells = set()
     for box in home.locator("#marks .lit").evaluate_all(
         "all => all.map(one => ['x', 'y', 'width', 'height'].map(key => Number(one.getAttribute(key))))"
     ):
         row, column = round((box[1] - grid["y"]) / high), round((box[0] - grid["x"]) / wide)
         rows, columns = round(box[3] / high), round(box[2] / wide)
-        found |= {(i, k) for i in range(row, row + rows) for k in range(column, column + columns)}
-    return found
+        cells |= {(i, k) for i in range(row, row + rows) for k in range(column, column + columns)}
+    return cells
 
 
 def mode(home: Any, name: str) -> Any:

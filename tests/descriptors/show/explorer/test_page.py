@@ -20,18 +20,18 @@ from descriptors.show.explorer.question import TABS
 AXE = "axe-core"
 
 
-def held(document: str) -> dict[str, Any]:
-    found = re.search(r'id="baked">(.*?)</script>', document, re.DOTALL)
-    assert found is not None
-    told: dict[str, Any] = json.loads(found[1])
-    return told
+def baked(document: str) -> dict[str, Any]:
+    match = re.search(r'id="baked">(.*?)</script>', document, re.DOTALL)
+    assert match is not None
+    record: dict[str, Any] = json.loads(match[1])
+    return record
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_first_answer_is_baked_in(engine: str) -> None:
-    found = held(page({"cell": "11,21"}, engine))
-    assert found["answer"]["inspector"] == json.loads(json.dumps(answer({"cell": "11,21"})["inspector"]))
-    assert set(found["tabs"]) == (set(TABS) if engine == "none" else set())
+    record = baked(page({"cell": "11,21"}, engine))
+    assert record["answer"]["inspector"] == json.loads(json.dumps(answer({"cell": "11,21"})["inspector"]))
+    assert set(record["tabs"]) == (set(TABS) if engine == "none" else set())
 
 
 def test_no_text_ends_the_script_that_holds_it() -> None:
@@ -109,10 +109,10 @@ def test_every_element_of_it_can_be_chosen(disk: Any) -> None:
         assert text(disk, "#formula") == known["inspector"]["formula"]
         assert text(disk, "#headword") == known["told"]["word"]
         assert disk.input_value("[data-field=start_address]") == str(known["told"]["fields"][0]["value"])
-        shown = disk.locator("#marks rect:not(.casing)").evaluate_all(
+        roles = disk.locator("#marks rect:not(.casing)").evaluate_all(
             "all => all.map(one => one.getAttribute('class'))"
         )
-        assert shown == [mark["role"] for mark in known["stage"]["marks"]]
+        assert roles == [mark["role"] for mark in known["stage"]["marks"]]
         boxes = disk.locator("#marks rect:not(.casing)").evaluate_all(
             "all => all.map(one => Number(one.getAttribute('y')))"
         )
@@ -197,6 +197,6 @@ def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, rules:
     opened.evaluate(script)
     for name in TABS:
         opened.click(f"#tab-{name}")
-        found = opened.evaluate(f"axe.run(document, {{ resultTypes: ['violations']{rules} }})")
-        assert [(one["id"], [node["html"][:90] for node in one["nodes"]]) for one in found["violations"]] == []
+        violations = opened.evaluate(f"axe.run(document, {{ resultTypes: ['violations']{rules} }})")
+        assert [(one["id"], [node["html"][:90] for node in one["nodes"]]) for one in violations["violations"]] == []
     context.close()

@@ -14,10 +14,10 @@ from descriptors.show.explorer.question import question
 PRINTED = "Sw<3,4,3> o smem_ptr[16b](0x7f2a00000400) o (64,64):(64,1)"
 
 
-def told(text: str, **asked: Any) -> dict[str, Any]:
-    found = paste_answer(question({"paste": text, **asked}))
-    assert found is not None
-    return found
+def pasted(text: str, **body: Any) -> dict[str, Any]:
+    reply = paste_answer(question({"paste": text, **body}))
+    assert reply is not None
+    return reply
 
 
 @each(
@@ -39,23 +39,23 @@ def told(text: str, **asked: Any) -> dict[str, Any]:
     ],
 )
 def test_what_it_is_taken_for_and_what_is_said(text: str, kind: str, ok: bool, said: str) -> None:
-    found = told(text)
-    assert (found["kind"], found["ok"]) == (kind, ok)
-    assert said in found["text"]
+    record = pasted(text)
+    assert (record["kind"], record["ok"]) == (kind, ok)
+    assert said in record["text"]
 
 
 @pytest.mark.parametrize("text", ["0x4000404000010000", PRINTED, "(64,16):(64,1)", "((8,8),(8,2)):((8,64),(1,512))"])
 def test_what_can_be_used_is_a_question_that_has_an_answer(text: str) -> None:
-    use = told(text)["use"]
-    found = answer({**use, "want": ["told", "proof", "stage", "edited"]})
-    assert found["ok"], found
-    assert found["proof"]["ok"]
-    assert "error" not in found["stage"]
+    use = pasted(text)["use"]
+    reply = answer({**use, "want": ["told", "proof", "stage", "edited"]})
+    assert reply["ok"], reply
+    assert reply["proof"]["ok"]
+    assert "error" not in reply["stage"]
 
 
 def test_a_printed_pointer_puts_the_tile_where_it_was() -> None:
-    found = answer({**told(PRINTED)["use"], "want": ["told"]})
-    assert found["told"]["first"].endswith("40"), "0x400 in units of 16 bytes"
+    reply = answer({**pasted(PRINTED)["use"], "want": ["told"]})
+    assert reply["told"]["first"].endswith("40"), "0x400 in units of 16 bytes"
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
@@ -65,6 +65,6 @@ def test_nothing_is_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "a\nb\nc", "0x" + "f" * 30, "((((", "1" * 5000, "\0"])
 def test_what_is_nothing_is_said_in_a_sentence(text: str) -> None:
-    found = answer({"paste": text, "want": ["pasted"]})
-    assert found["ok"]
-    assert found["pasted"]["error"]["message"]
+    reply = answer({"paste": text, "want": ["pasted"]})
+    assert reply["ok"]
+    assert reply["pasted"]["error"]["message"]

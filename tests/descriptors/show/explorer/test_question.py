@@ -15,7 +15,7 @@ from descriptors.show.explorer.question import LONGEST, Question, question, requ
 
 
 @each(
-    ("asked", "field", "value"),
+    ("body", "field", "value"),
     [
         ({"tile": "128x64"}, "tile", (128, 64)),
         ({"tile": [128, 64, 4]}, "tile", (128, 64, 4)),
@@ -32,14 +32,14 @@ from descriptors.show.explorer.question import LONGEST, Question, question, requ
         ({"edit": {"version": "2", "base_offset": "1"}}, "edit", (("base_offset", "1"), ("version", "2"))),
     ],
 )
-def test_what_people_type_is_understood(asked: dict[str, Any], field: str, value: object) -> None:
-    made = question(asked)
-    assert getattr(made, field) == value
-    assert question(made.state()) == made
+def test_what_people_type_is_understood(body: dict[str, Any], field: str, value: object) -> None:
+    parsed = question(body)
+    assert getattr(parsed, field) == value
+    assert question(parsed.state()) == parsed
 
 
 @each(
-    ("asked", "message"),
+    ("body", "message"),
     [
         (None, "a question must be a JSON object, found None"),
         ([], "a question must be a JSON object, found []"),
@@ -61,20 +61,20 @@ def test_what_people_type_is_understood(asked: dict[str, Any], field: str, value
         ({"tab": "roof"}, "tab must be one of tile, atom"),
     ],
 )
-def test_what_is_no_question_is_refused_in_a_sentence(asked: Any, message: str) -> None:
+def test_what_is_no_question_is_refused_in_a_sentence(body: Any, message: str) -> None:
     with pytest.raises(DescriptorError) as caught:
-        question(asked)
+        question(body)
     assert message in str(caught.value)
 
 
 @given(st.sampled_from(Question.__slots__), JSON)
 def test_any_value_of_any_key_is_read_or_refused(key: str, value: object) -> None:
     try:
-        made = question({key: value})
+        parsed = question({key: value})
     except DescriptorError as error:
         assert str(error).startswith("explore: ")
     else:
-        assert question(made.state()) == made
+        assert question(parsed.state()) == parsed
 
 
 @pytest.mark.parametrize("want", ["told", None, ["nothing"], [["told"]], [{}], ["told"] * 20])

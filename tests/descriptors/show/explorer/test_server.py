@@ -24,7 +24,7 @@ from descriptors.show.explorer.server import MOST_BYTES, Server
 JSON = {"Content-Type": "application/json"}
 
 
-def asked(
+def exchange(
     server: Server, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
@@ -36,12 +36,12 @@ def asked(
 
 
 def test_the_page_and_its_answers_are_served(server: Server) -> None:
-    status, page = asked(server, "GET", "/")
+    status, page = exchange(server, "GET", "/")
     assert (status, page[:15]) == (200, b"<!doctype html>")
     question = {"tile": "128x64", "want": ["told", "inspector"]}
-    assert asked(server, "POST", "/answer", json.dumps(question).encode(), JSON) == (200, answer(question))
-    status, found = asked(server, "POST", "/page", b'{"cell": "3,4"}', JSON)
-    assert (status, found["ok"], found["html"][:15]) == (200, True, "<!doctype html>")
+    assert exchange(server, "POST", "/answer", json.dumps(question).encode(), JSON) == (200, answer(question))
+    status, record = exchange(server, "POST", "/page", b'{"cell": "3,4"}', JSON)
+    assert (status, record["ok"], record["html"][:15]) == (200, True, "<!doctype html>")
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_what_is_no_question_to_this_server_is_refused(
 ) -> None:
     if status == 411 and "Transfer-Encoding" in headers:
         with socket.create_connection(("127.0.0.1", server.server_port), timeout=30) as line:
-            told = (
+            request = (
                 f"POST /answer HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\nContent-Type: application/json\r\n"
             )
-            line.sendall(f"{told}Transfer-Encoding: chunked\r\n\r\n".encode())
+            line.sendall(f"{request}Transfer-Encoding: chunked\r\n\r\n".encode())
             assert b"411" in line.recv(200)
         return
-    found, told_back = asked(server, method, path, body, headers)
-    assert found == status
+    answered_status, told_back = exchange(server, method, path, body, headers)
+    assert answered_status == status
     if status not in (501,):
         assert told_back["ok"] is False and told_back["error"]["message"].startswith("explore: ")
-    assert asked(server, "GET", "/")[0] == 200, "the server goes on"
+    assert exchange(server, "GET", "/")[0] == 200, "the server goes on"
 
 
 def test_ten_megabytes_are_refused_before_they_are_read(server: Server) -> None:
@@ -94,9 +94,9 @@ def test_ten_megabytes_are_refused_before_they_are_read(server: Server) -> None:
 
 @pytest.mark.parametrize("question", [None, [], 3, {"tile": 7}, {"want": "all"}, {"layout": "<script>"}, {"x": 1}])
 def test_wrong_types_are_answered_in_a_sentence(server: Server, question: object) -> None:
-    status, found = asked(server, "POST", "/answer", json.dumps(question).encode(), JSON)
-    assert (status, found["ok"]) == (200, False)
-    assert found["error"]["message"]
+    status, record = exchange(server, "POST", "/answer", json.dumps(question).encode(), JSON)
+    assert (status, record["ok"]) == (200, False)
+    assert record["error"]["message"]
 
 
 def test_a_port_that_is_taken_and_a_tile_that_is_none_are_refused(server: Server) -> None:
@@ -137,8 +137,8 @@ def home(page: Any, server: Server) -> Any:
 
 def grid(**asked_for: Any) -> dict[str, Any]:
     """The map of the picture that a page shows."""
-    found: dict[str, Any] = answer({**asked_for, "want": ["stage"]})["stage"]["grids"][0]
-    return found
+    grid_record: dict[str, Any] = answer({**asked_for, "want": ["stage"]})["stage"]["grids"][0]
+    return grid_record
 
 
 def test_a_click_chooses_an_element(home: Any) -> None:

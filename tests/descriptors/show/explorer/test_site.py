@@ -36,8 +36,8 @@ def test_what_cannot_be_written_is_said_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["explore", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert message in told and told.count("\n") == 1
+    refusal = capsys.readouterr().err
+    assert message in refusal and refusal.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -72,8 +72,8 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
     settled(site, lambda: click(site, grid, 11, 21))
     assert text(site, "#picked").startswith("element (11,21): byte 1434 (0x59a)")
-    for asked in ({"swizzle": "64B"}, {"dtype": "e4m3"}, {"mma": "64x32"}, {"arch": "sm90"}):
-        for name, value in asked.items():
+    for choice in ({"swizzle": "64B"}, {"dtype": "e4m3"}, {"mma": "64x32"}, {"arch": "sm90"}):
+        for name, value in choice.items():
             put(site, name, value) if name != "dtype" else site.select_option("#controls [name=dtype]", value)
     known = answer(
         {"swizzle": "64B", "dtype": "e4m3", "mma": "64x32", "arch": "sm90", "cell": "11,21", "want": ["told", "proof"]}

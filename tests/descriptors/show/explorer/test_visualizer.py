@@ -19,7 +19,7 @@ def home(page: Any, server: Server) -> Any:
     return page
 
 
-def shown(home: Any, tab: str) -> None:
+def show_tab(home: Any, tab: str) -> None:
     if home.get_attribute(f"#tab-{tab}", "aria-selected") != "true":
         settled(home, lambda: home.click(f"#tab-{tab}"))
 
@@ -29,9 +29,9 @@ def table(home: Any) -> list[list[str]]:
     return [line.split()[1:] for line in str(home.text_content("#astext pre")).splitlines()]
 
 
-def fill(home: Any, tab: str, row: int, column: int, panel: int = 0, **asked: Any) -> str:
+def fill(home: Any, tab: str, row: int, column: int, panel: int = 0, **body: Any) -> str:
     """The colour that a person sees in a cell of the picture."""
-    grid = answer({**asked, "tab": tab, "want": ["stage"]})["stage"]["grids"][panel]
+    grid = answer({**body, "tab": tab, "want": ["stage"]})["stage"]["grids"][panel]
     home.evaluate("document.getElementById('scroll').scrollIntoView({ block: 'start' })")
     box, wide = (
         home.locator("#svg svg").bounding_box(),
@@ -45,7 +45,7 @@ def fill(home: Any, tab: str, row: int, column: int, panel: int = 0, **asked: An
 
 
 def test_1_a_single_swizzle_tile(home: Any) -> None:
-    shown(home, "atom")
+    show_tab(home, "atom")
     assert "One swizzle atom of 8 × 64 elements" in text(home, "#said")
     assert table(home)[1][:3] == ["72", "73", "74"]
 
@@ -65,7 +65,7 @@ def test_3_the_address_inspector(home: Any) -> None:
 
 
 def test_4_the_organisation_of_banks(home: Any) -> None:
-    shown(home, "banks")
+    show_tab(home, "banks")
     rows = [row for row in table(home) if len(row) == 8]
     assert rows[:8] == [list("01234567")] * 8, "row-major: the logical column at every place"
     assert rows[8:10] == [list("01234567"), list("10325476")], "swizzled"
@@ -78,7 +78,7 @@ def test_5_the_formula(home: Any) -> None:
 
 
 def test_6_a_slot_is_highlighted(home: Any) -> None:
-    shown(home, "banks")
+    show_tab(home, "banks")
     put(home, "slot", "3")
     assert "With the swizzle slot 3 holds the columns 3, 2, 1, 0, 7, 6, 5, 4" in text(home, "#said")
     grids = answer({"tab": "banks", "slot": 3, "want": ["stage"]})["stage"]["grids"]
@@ -98,7 +98,7 @@ def test_7_colours_by_logical_column(home: Any) -> None:
     assert table(home)[1][:8] == list("01234567")
     seen = [[fill(home, "tile", row, 8 * column + 2, colour="column") for column in range(8)] for row in (2, 13, 77)]
     assert len(set(seen[0])) == 8 and seen[0] == seen[1] == seen[2], "a colour a column, whatever the row"
-    shown(home, "banks")
+    show_tab(home, "banks")
     plain, swizzled = ([fill(home, "banks", row, 3, panel) for row in range(8)] for panel in (0, 1))
     assert len(set(plain)) == 1, "down a column of places: one colour without the swizzle"
     assert len(set(swizzled)) == 8, "and eight with it"
@@ -113,14 +113,14 @@ def test_8_with_and_without_the_swizzle(home: Any) -> None:
 
 
 def test_9_banks_of_other_sizes(home: Any) -> None:
-    shown(home, "banks")
+    show_tab(home, "banks")
     put(home, "bank_bytes", "8")
     assert "A line is 32 banks of 8 bytes" in text(home, "#said")
     assert len(table(home)[1]) == 16
 
 
 def test_10_other_numbers_of_banks_in_a_row(home: Any) -> None:
-    shown(home, "banks")
+    show_tab(home, "banks")
     put(home, "banks", "16")
     assert "A line is 16 banks of 4 bytes" in text(home, "#said")
     assert len(table(home)[1]) == 4

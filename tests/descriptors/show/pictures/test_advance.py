@@ -14,29 +14,29 @@ from descriptors.show.pictures.panels import spaced
 def test_starts_and_fields_are_those_of_the_words(name: str) -> None:
     d = OPERANDS[name]
     staged = len(d.tile) > 2
-    found = AdvancePicture(d, 0, 4096).record()
+    record = AdvancePicture(d, 0, 4096).record()
     starts = d.offsets_bytes(0 if staged else None)
-    assert found["starts"] == starts
-    assert found["fields"] == tuple(tuple((4096 + one) // 16 for one in row) for row in starts)
+    assert record["starts"] == starts
+    assert record["fields"] == tuple(tuple((4096 + one) // 16 for one in row) for row in starts)
     total = 0
-    for step, start in zip(found["steps_along_k"], starts[0][1:], strict=True):
+    for step, start in zip(record["steps_along_k"], starts[0][1:], strict=True):
         total += step
         assert total == start
-    assert (found["stage_step"] is None) == (not staged)
+    assert (record["stage_step"] is None) == (not staged)
 
 
 def test_the_numbers_drawn_are_the_numbers_recorded() -> None:
     picture = AdvancePicture(OPERANDS["K 128B"])
-    shown = [word for _, _, word, _ in read(picture.svg()).texts]
-    found = picture.record()
-    for row, fields in zip(found["starts"], found["fields"], strict=True):
+    words = [word for _, _, word, _ in read(picture.svg()).texts]
+    record = picture.record()
+    for row, fields in zip(record["starts"], record["fields"], strict=True):
         for start, field in zip(row, fields, strict=True):
-            assert spaced(start) in shown
-            assert f"field 0x{field:x}" in shown
-    assert [word for word in shown if word.startswith("+")] == [
+            assert spaced(start) in words
+            assert f"field 0x{field:x}" in words
+    assert [word for word in words if word.startswith("+")] == [
         *("+32", "+32", "+32", f"+{spaced(16288)}", "+32", "+32", "+32"), f"+{spaced(8192)}",
     ]  # fmt: skip
-    assert f"The word of subtile (0,0): {found['word']}" in shown
+    assert f"The word of subtile (0,0): {record['word']}" in words
 
 
 def test_steps_and_the_unusual_ones_among_them() -> None:

@@ -14,10 +14,10 @@ from descriptors.show.pictures.panels import spaced
 
 @each("name", OPERANDS)
 def test_the_order_is_that_of_the_places(name: str) -> None:
-    found = AtomsPicture(OPERANDS[name]).record()
+    record = AtomsPicture(OPERANDS[name]).record()
     pairs = [
         (rank, place)
-        for row in zip(found["order"], found["places"], strict=True)
+        for row in zip(record["order"], record["places"], strict=True)
         for rank, place in zip(*row, strict=True)
     ]
     assert [place for _, place in sorted(pairs)] == sorted(place for _, place in pairs)
@@ -26,9 +26,9 @@ def test_the_order_is_that_of_the_places(name: str) -> None:
 
 def test_the_steps_drawn_are_differences_of_places() -> None:
     picture = AtomsPicture(OPERANDS["K 128B"])
-    shown = [word for _, _, word, _ in read(picture.svg()).texts]
-    assert [word for word in shown if word.startswith("+")] == [f"+{spaced(1024)}", f"+{spaced(16384)}"]
-    assert {spaced(one) for row in picture.record()["places"] for one in row} <= set(shown)
+    words = [word for _, _, word, _ in read(picture.svg()).texts]
+    assert [word for word in words if word.startswith("+")] == [f"+{spaced(1024)}", f"+{spaced(16384)}"]
+    assert {spaced(one) for row in picture.record()["places"] for one in row} <= set(words)
     assert "stacked along MN first" in picture.text()
     assert "stacked along K first" in AtomsPicture(OPERANDS["MN 64B"]).text()
 

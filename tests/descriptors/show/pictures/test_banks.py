@@ -16,14 +16,14 @@ from layoutalg import Layout, accesses, wavefronts
 @each("name", OPERANDS)
 def test_the_words_of_banks_and_the_wavefronts_are_the_model_s(name: str) -> None:
     d = OPERANDS[name]
-    found = access_views(d)
-    assert [view.swizzled for view in found] == ([False, True] if d.swizzle.swizzle else [False])
-    for view in found:
+    views = access_views(d)
+    assert [view.swizzled for view in views] == ([False, True] if d.swizzle.swizzle else [False])
+    for view in views:
         assert view.wavefronts == max(view.words) == wavefronts(view.addresses, 16)
         assert sum(view.words) == 4 * len(set(view.addresses))
     rows = Anatomy(d).addresses()
     expected = [row[0] for row in rows] if d.major.contiguous_mode else list(rows[0])
-    assert list(found[-1].addresses) == expected
+    assert list(views[-1].addresses) == expected
 
 
 @each("name", OPERANDS)
@@ -38,10 +38,10 @@ def test_a_unit_is_where_the_layout_stores_its_piece(name: str) -> None:
 
 def test_an_access_of_threads_is_that_of_the_algebra() -> None:
     d, tv = OPERANDS["K 128B"], Layout((32, 8), (1, 128))
-    found = access_views(d, lanes=Lanes(tv, 16))
-    for view, tile in zip(found, (plain(d.smem_tile), d.smem_tile), strict=True):
+    views = access_views(d, lanes=Lanes(tv, 16))
+    for view, tile in zip(views, (plain(d.smem_tile), d.smem_tile), strict=True):
         assert view.access == accesses(tile, tv, 2, 16)[0]
-    assert [view.access.wavefronts for view in found] == [32, 4]
+    assert [view.access.wavefronts for view in views] == [32, 4]
     with pytest.raises(DescriptorError, match="elements of an access must be whole bytes, found e2m1"):
         access_views(OPERANDS["four bits, stages"], lanes=Lanes(tv))
 
@@ -49,8 +49,8 @@ def test_an_access_of_threads_is_that_of_the_algebra() -> None:
 def test_bars_are_as_high_as_their_words() -> None:
     picture = BanksPicture(OPERANDS["K 128B"])
     svg = picture.svg()
-    found = picture.record()["views"]
-    for role, view in zip(("bad", "good"), found, strict=True):
+    record = picture.record()["views"]
+    for role, view in zip(("bad", "good"), record, strict=True):
         bars = [part for part in svg.split("<rect ")[1:] if f'class="f-{role}"' in part]
         heights = [float(part.split('height="')[1].split('"')[0]) for part in bars]
         assert heights == [96 * words / 8 for words in view["words"] if words]

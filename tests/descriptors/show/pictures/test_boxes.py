@@ -19,9 +19,9 @@ def test_boxes_cover_every_element_of_the_tile_once(name: str, rank: int) -> Non
         plan = tma_plan(OPERANDS[name], rank)
     except TmaError:
         return
-    found = BoxesPicture(plan).record()
-    (mn, k), times = found["tile"], {}
-    for box in found["boxes"]:
+    record = BoxesPicture(plan).record()
+    (mn, k), times = record["tile"], {}
+    for box in record["boxes"]:
         (i, j), (high, wide) = box["origin"], box["extents"]
         for at in ((a, b) for a in range(i, i + high, 8) for b in range(j, j + wide, 8)):
             times[at] = times.get(at, 0) + 1
@@ -31,9 +31,9 @@ def test_boxes_cover_every_element_of_the_tile_once(name: str, rank: int) -> Non
 
 def test_each_box_says_where_it_lands() -> None:
     plan = tma_plan(OPERANDS["MN 64B"])
-    shown = [word for _, _, word, _ in read(BoxesPicture(plan).svg()).texts]
+    words = [word for _, _, word, _ in read(BoxesPicture(plan).svg()).texts]
     assert [f"at {spaced(box.offset_bytes)}" for box in plan.boxes] == [
-        word for word in shown if word.startswith("at ")
+        word for word in words if word.startswith("at ")
     ]
 
 

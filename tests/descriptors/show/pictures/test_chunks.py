@@ -14,11 +14,11 @@ from descriptors.show.pictures.chunk_picture import ChunksPicture
 def test_a_picture_of_chunks_says_what_the_explanation_says(name: str) -> None:
     d = OPERANDS[name]
     picture = ChunksPicture(d)
-    shown = [word for _, _, word, _ in read(picture.svg()).texts]
+    words = [word for _, _, word, _ in read(picture.svg()).texts]
     for short, value in (("LBO", d.descriptor.leading_byte_offset), ("SBO", d.descriptor.stride_byte_offset)):
-        assert f"{short} {value}" in shown
+        assert f"{short} {value}" in words
         assert f", is {value} bytes: " in next(line for line in explain(d).splitlines() if line.startswith(short))
-    assert all(str(one) in shown for row in picture.record()["chunks"] for one in row)
+    assert all(str(one) in words for row in picture.record()["chunks"] for one in row)
 
 
 def test_the_text_has_both_tables() -> None:

@@ -18,44 +18,44 @@ from descriptors.show.pictures.difference_picture import DifferencePicture
 def test_the_tables_are_what_is_stored_and_what_is_read(name: str, change: int) -> None:
     d = OPERANDS[name]
     word = d.word(0, 0) ^ change
-    found = diff(word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma, base=0)
-    shown = DifferencePicture(found).record()
+    difference = diff(word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma, base=0)
+    table = DifferencePicture(difference).record()
     read_ = read_addresses(word, d.arch, dtype=d.element, major=d.major, shape=d.mma)
     unit = d.element.per_16_bytes
     u, v = (1, unit) if d.major.contiguous_mode else (unit, 1)
-    assert shown["read"] == read_[::u, ::v].tolist()
+    assert table["read"] == read_[::u, ::v].tolist()
     size = d.element.storage_bits // 8
     mn, k = d.mma
     zeros = (0,) * (len(d.tile) - 2)
-    assert shown["stored"] == [[d.smem_tile((i, j, *zeros)) * size for j in range(0, k, v)] for i in range(0, mn, u)]
-    wrong = sum(map(sum, shown["wrong"]))
-    assert (wrong == 0) == found.ok
-    assert wrong * unit >= found.differing
+    assert table["stored"] == [[d.smem_tile((i, j, *zeros)) * size for j in range(0, k, v)] for i in range(0, mn, u)]
+    wrong = sum(map(sum, table["wrong"]))
+    assert (wrong == 0) == difference.ok
+    assert wrong * unit >= difference.differing
 
 
 def test_the_words_and_the_fields_to_change_are_drawn() -> None:
     d = OPERANDS["K 128B"]
-    found = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
-    picture = DifferencePicture(found)
-    shown = [word for _, _, word, _ in read(picture.svg()).texts]
-    assert f"The word: {found.word:#018x}" in shown
-    assert f"The right word: {found.right_word:#018x}" in shown
-    assert any("stride_byte_offset 1024, not 1280" in word for word in shown)
+    difference = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
+    picture = DifferencePicture(difference)
+    words = [word for _, _, word, _ in read(picture.svg()).texts]
+    assert f"The word: {difference.word:#018x}" in words
+    assert f"The right word: {difference.right_word:#018x}" in words
+    assert any("stride_byte_offset 1024, not 1280" in word for word in words)
 
 
 def test_a_pattern_that_starts_elsewhere_is_drawn_so() -> None:
     d = OPERANDS["K 128B"]
     word = d.word(0, 0, 0, 0x80)
-    found = diff(word, d.smem_tile, dtype="bf16", major="K", shape=(64, 16), base=0x80, pattern_start=0x80)
-    assert found.ok
-    assert not any(map(any, DifferencePicture(found).record()["wrong"]))
+    difference = diff(word, d.smem_tile, dtype="bf16", major="K", shape=(64, 16), base=0x80, pattern_start=0x80)
+    assert difference.ok
+    assert not any(map(any, DifferencePicture(difference).record()["wrong"]))
 
 
 @pytest.mark.parametrize("name", ["K 128B", "MN 64B"])
 def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> None:
     d = OPERANDS[name]
-    found = diff(d.word(0, 0), d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma)
-    lines = [line.split() for line in DifferencePicture(found).text().splitlines()]
+    difference = diff(d.word(0, 0), d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    lines = [line.split() for line in DifferencePicture(difference).text().splitlines()]
     mn, k = d.mma
     u, v = (1, 8) if d.major.contiguous_mode else (8, 1)
     assert [str(j) for j in range(0, k, v)] in lines
@@ -66,9 +66,9 @@ def test_rows_and_columns_of_the_text_are_named_by_their_elements(name: str) -> 
 
 def test_without_what_would_be_right_the_picture_tells_only_what_is_wrong() -> None:
     d = OPERANDS["K 128B"]
-    found = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
-    asked = DifferencePicture(replace(found, right_word=None, right_major=None, changes=()))
-    shown = " ".join(word for _, _, word, _ in read(asked.svg()).texts)
-    assert "read from elsewhere" in shown and f"The word: {found.word:#018x}" in shown
-    assert not [one for one in ("right word", "Right:", "a field to change") if one in shown]
-    assert asked.record()["wrong"] == DifferencePicture(found).record()["wrong"]
+    wrong = diff(d.word(0, 0) ^ 16 << 32, d.smem_tile, dtype="bf16", major="K", shape=(64, 16))
+    picture = DifferencePicture(replace(wrong, right_word=None, right_major=None, changes=()))
+    words = " ".join(word for _, _, word, _ in read(picture.svg()).texts)
+    assert "read from elsewhere" in words and f"The word: {wrong.word:#018x}" in words
+    assert not [one for one in ("right word", "Right:", "a field to change") if one in words]
+    assert picture.record()["wrong"] == DifferencePicture(wrong).record()["wrong"]

@@ -10,11 +10,11 @@ from descriptors.show.pictures.kinds import Gallery
 
 def test_a_page_holds_every_picture_and_needs_no_other_file() -> None:
     d = OPERANDS["K 128B"]
-    shown = Gallery("A tile", tuple((kind, picture(d, kind)) for kind in ("levels", "banks")))
-    page = shown.html()
+    gallery = Gallery("A tile", tuple((kind, picture(d, kind)) for kind in ("levels", "banks")))
+    page = gallery.html()
     assert page.count("data:image/svg+xml;base64,") == 2
     assert "http" not in page.replace("http://www.w3.org", "")
-    assert set(shown.record()) == {"levels", "banks"}
+    assert set(gallery.record()) == {"levels", "banks"}
     heights = [picture(d, kind).scene().height for kind in ("levels", "banks")]
-    assert shown.scene().height >= sum(heights)
-    assert "Four nested levels" in shown.text()
+    assert gallery.scene().height >= sum(heights)
+    assert "Four nested levels" in gallery.text()

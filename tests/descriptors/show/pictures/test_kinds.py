@@ -31,9 +31,9 @@ def test_no_text_leaves_its_picture_or_touches_another(name: str) -> None:
 @each("name", OPERANDS)
 def test_every_face_of_a_picture_is_whole(name: str) -> None:
     for kind, one in pictures(name).items():
-        drawn = read(one.svg())
-        assert drawn.title, kind
-        assert len(drawn.description) > 20, kind
+        drawing = read(one.svg())
+        assert drawing.title, kind
+        assert len(drawing.description) > 20, kind
         assert one.svg() == one.svg(), kind
         assert one.html().startswith("<!doctype html>"), kind
         assert one.text().strip(), kind
@@ -81,10 +81,10 @@ def test_notebooks_show_story_and_picture_of_every_answer() -> None:
         tma_plan(D),
         diff(1 << 46, D.smem_tile, dtype="bf16", major="K"),
     ):
-        shown = answer._repr_html_()
-        assert shown.count("<img ") == 1
-        assert "<svg" not in shown
-        assert "<details>" in shown
+        html = answer._repr_html_()
+        assert html.count("<img ") == 1
+        assert "<svg" not in html
+        assert "<details>" in html
 
 
 def test_a_tile_of_too_many_parts_is_told_without_a_picture() -> None:

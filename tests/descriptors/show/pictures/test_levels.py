@@ -18,18 +18,18 @@ def words(picture: LevelsPicture) -> list[str]:
 @pytest.mark.parametrize("name", ["K 128B", "MN 64B", "K none", "32-byte pieces", "four bits, stages"])
 def test_every_number_that_is_drawn_is_the_engine_s(name: str) -> None:
     d = OPERANDS[name]
-    a, shown = Anatomy(d), words(LevelsPicture(d))
+    a, words_drawn = Anatomy(d), words(LevelsPicture(d))
     for table in (ranks(a.atom_places()), a.chunk_places()):
         for row in table:
             for number in row:
-                assert str(number) in shown
+                assert str(number) in words_drawn
     addresses = [f"0x{one:03x}" for row in a.addresses() for one in row]
-    assert [word for word in shown if word.startswith("0x")] == addresses
-    assert f"LBO {d.descriptor.leading_byte_offset}" in shown
-    assert f"SBO {d.descriptor.stride_byte_offset}" in shown
+    assert [word for word in words_drawn if word.startswith("0x")] == addresses
+    assert f"LBO {d.descriptor.leading_byte_offset}" in words_drawn
+    assert f"SBO {d.descriptor.stride_byte_offset}" in words_drawn
 
     idle = {"leading_byte_offset", "stride_byte_offset"} & set(d.dont_care)
-    assert ("not read" in shown or "never taken" in shown) == bool(idle)
+    assert ("not read" in words_drawn or "never taken" in words_drawn) == bool(idle)
 
 
 def test_atoms_stand_in_their_rows_and_columns() -> None:

@@ -18,25 +18,25 @@ from descriptors.text import word_text
 PLANS = [*HOPPER.values(), *BLACKWELL.values()]
 
 
-@each("asked", PLANS)
-def test_what_is_drawn_is_what_the_plan_has(asked: dict[str, object]) -> None:
-    one = made(asked)
-    drawn = MainLoopPicture(one)
-    found = drawn.record()
+@each("arguments", PLANS)
+def test_what_is_drawn_is_what_the_plan_has(arguments: dict[str, object]) -> None:
+    one = made(arguments)
+    picture = MainLoopPicture(one)
+    record = picture.record()
     for side in (one.a, one.b):
         rows = [[word_text(side.word_at(i, k, 0)) for k in range(len(side.k_steps))] for i in range(len(side.mn_steps))]
-        assert found["words"][side.matrix] == ([] if side.matrix == "A" and one.loads else rows)
-    parts = sorted(found["memory"], key=lambda row: row[2])
+        assert record["words"][side.matrix] == ([] if side.matrix == "A" and one.loads else rows)
+    parts = sorted(record["memory"], key=lambda row: row[2])
     assert all(a[2] + a[3] <= b[2] for a, b in pairwise(parts))
     assert parts[-1][2] + parts[-1][3] <= one.budget.capacity
     assert sum(row[3] for row in parts) == one.stages * one.budget.stage_bytes
-    svg = drawn.svg()
+    svg = picture.svg()
     for side in (one.a, one.b):
-        if found["words"][side.matrix]:
-            assert found["words"][side.matrix][0][0] in svg and f">+ {side.k_steps[-1]}<" in svg
+        if record["words"][side.matrix]:
+            assert record["words"][side.matrix][0][0] in svg and f">+ {side.k_steps[-1]}<" in svg
     assert f"tile {min(one.stages + 1, 7)}" in svg
-    told = drawn.text()
-    assert all(str(row[2]) in told for row in parts)
+    text = picture.text()
+    assert all(str(row[2]) in text for row in parts)
 
 
 def test_labels_below_a_bar_cover_no_other_and_no_leader_runs_through_one() -> None:
@@ -53,11 +53,11 @@ def test_labels_below_a_bar_cover_no_other_and_no_leader_runs_through_one() -> N
 
 
 def test_a_tile_of_many_blocks_is_no_wider_than_the_others() -> None:
-    for asked in (
+    for arguments in (
         {"instruction": "m64n8k16", "dtype": "bf16", "tile": (256, 128, 128), "arch": "sm90"},
         {"instruction": "m128n64k64", "dtype": "e2m1", "tile": (128, 64, 1024), "kind": "mxf4"},
     ):
-        assert MainLoopPicture(made(asked)).scene().width < 1200
+        assert MainLoopPicture(made(arguments)).scene().width < 1200
 
 
 def test_every_text_lies_on_the_picture() -> None:
@@ -69,8 +69,8 @@ def test_every_text_lies_on_the_picture() -> None:
 def test_the_command_writes_it_and_the_public_door_gives_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN --draw"
     assert main([*line.split(), str(tmp_path / "a.svg")]) == 0
-    told = capsys.readouterr()
-    assert "proved: " in told.out and f"wrote {tmp_path / 'a.svg'}" in told.out
+    captured = capsys.readouterr()
+    assert "proved: " in captured.out and f"wrote {tmp_path / 'a.svg'}" in captured.out
     assert (tmp_path / "a.svg").read_text() == picture(made(HOPPER["mn"])).svg() + "\n"
     assert main("plan bf16 --arch sm90 --tile 128x128x64 --draw a.svg".split()) == 2
     assert "--draw goes only with an INSTRUCTION" in capsys.readouterr().err

@@ -15,8 +15,8 @@ def test_the_red_end_is_the_share_that_failed() -> None:
     good = ProofPicture(verify(d))
     assert good.record() == {"kind": "proof", "compared": 16384, "right": 16384, "subtiles": 16}
     bad = ProofPicture(verify(replace(d, descriptor=replace(d.descriptor, stride_byte_offset=512))))
-    found = bad.record()
-    assert 0 < found["right"] < found["compared"] == 16384
-    assert f'width="{round(720 * found["right"] / 16384, 2):g}"' in bad.svg()
+    record = bad.record()
+    assert 0 < record["right"] < record["compared"] == 16384
+    assert f'width="{round(720 * record["right"] / 16384, 2):g}"' in bad.svg()
     assert "Disproved" in bad.svg()
     assert str(good) == str(verify(d))

@@ -16,9 +16,9 @@ from layoutalg import Figure
 @each("name", ["K 128B", "MN 64B", "four bits, stages"])
 def test_every_cell_is_filled_once_by_its_number(name: str, colour: str) -> None:
     picture = TilePicture(OPERANDS[name], colour)
-    found, drawn = picture.record(), read(picture.svg())
-    kinds = found["kinds"]
-    cells = [(role, box) for role, box in drawn.filled if role[0] in "cr" and role[1:].isdigit()]
+    record, drawing = picture.record(), read(picture.svg())
+    kinds = record["kinds"]
+    cells = [(role, box) for role, box in drawing.filled if role[0] in "cr" and role[1:].isdigit()]
     x, y = min(box[0] for _, box in cells), min(box[1] for _, box in cells)
     right, foot = max(box[0] + box[2] for _, box in cells), max(box[1] + box[3] for _, box in cells)
     wide, high = (right - x) / len(kinds[0]), (foot - y) / len(kinds)
@@ -37,8 +37,8 @@ def test_every_cell_is_filled_once_by_its_number(name: str, colour: str) -> None
 
 
 def test_numbers_of_banks_are_addresses_in_groups_of_four_banks() -> None:
-    found = TilePicture(OPERANDS["MN 64B"], "bank").record()
-    assert found["kinds"] == [[one // 16 % 8 for one in row] for row in found["addresses"]]
+    record = TilePicture(OPERANDS["MN 64B"], "bank").record()
+    assert record["kinds"] == [[one // 16 % 8 for one in row] for row in record["addresses"]]
 
 
 def test_another_colour_is_refused() -> None:

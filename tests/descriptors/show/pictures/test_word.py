@@ -21,8 +21,8 @@ def test_a_field_stands_over_its_bits(name: str) -> None:
     for field in picture.record()["fields"]:
         middle = left + WIDE * (64 - field["low"] - field["bits"] / 2) / 64
         here = [word for x, word in texts if abs(x - middle) < 1]
-        shown = f"0x{field['stored']:x}"
-        assert shown in here or shown.removeprefix("0x") in here, field
+        stored = f"0x{field['stored']:x}"
+        assert stored in here or stored.removeprefix("0x") in here, field
         assert field["name"] in here
 
 
@@ -38,5 +38,5 @@ def test_the_word_of_a_subtile_is_the_derivation_s() -> None:
 
 
 def test_remarks_are_drawn_too() -> None:
-    shown = [word for _, _, word, _ in read(WordPicture(decode(0x0010000002001000, "sm90")).svg()).texts]
-    assert any(word.startswith("warning: bit 52") for word in shown)
+    words = [word for _, _, word, _ in read(WordPicture(decode(0x0010000002001000, "sm90")).svg()).texts]
+    assert any(word.startswith("warning: bit 52") for word in words)

@@ -13,9 +13,9 @@ from layoutalg import fragment
 
 @pytest.mark.parametrize("m", [64, 128])
 def test_every_cell_of_tensor_memory_shows_the_element_that_lies_there(m: int) -> None:
-    made = tensor_memory(View(derive(**{**K_128, "mma": (m, 16)}), across=32))
+    stage = tensor_memory(View(derive(**{**K_128, "mma": (m, 16)}), across=32))
     known = accumulator(m, 32)
-    lines = made.text.splitlines()[1:]
+    lines = stage.text.splitlines()[1:]
     for row, column in ((0, 0), (m - 1, 31), (17, 5)):
         cell = known.cell(row, column)
         if cell.lane < len(lines) - 1:
@@ -24,14 +24,14 @@ def test_every_cell_of_tensor_memory_shows_the_element_that_lies_there(m: int) -
 
 def test_of_a_b_operand_the_columns_are_its_rows() -> None:
     d = derive(**{**K_128, "mma": (64, 16), "operand": "B"})
-    made = tensor_memory(View(d, across=128, cell=(5, 0)))
-    assert made.scene.title.startswith("Accumulator 128 × 64")
-    assert len(made.marks) == 1 and made.marks[0].height > made.marks[0].width
+    stage = tensor_memory(View(d, across=128, cell=(5, 0)))
+    assert stage.scene.title.startswith("Accumulator 128 × 64")
+    assert len(stage.marks) == 1 and stage.marks[0].height > stage.marks[0].width
 
 
 def test_the_registers_of_wgmma_are_those_of_its_fragment() -> None:
-    made = registers(View(derive(**{**K_128, "arch": "sm90"}), across=16))
-    rows = [line.split()[1:] for line in made.text.splitlines()[1:]]
+    stage = registers(View(derive(**{**K_128, "arch": "sm90"}), across=16))
+    rows = [line.split()[1:] for line in stage.text.splitlines()[1:]]
     layout = fragment("wgmma.m64n16k16.D").layout
     for t, v in ((0, 0), (5, 3), (31, 7)):
         place = layout(t, v)
@@ -41,8 +41,8 @@ def test_the_registers_of_wgmma_are_those_of_its_fragment() -> None:
 
 
 def test_loads_of_one_row_a_thread_hold_the_row() -> None:
-    made = registers(View(derive(**{**K_128, "mma": (128, 16)}), across=16, load="32x32b"))
-    assert made.text.splitlines()[8].split()[1:4] == ["7:0", "7:1", "7:2"]
+    stage = registers(View(derive(**{**K_128, "mma": (128, 16)}), across=16, load="32x32b"))
+    assert stage.text.splitlines()[8].split()[1:4] == ["7:0", "7:1", "7:2"]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from descriptors.show.stages.view import View
 @pytest.mark.parametrize("arguments", [K_128, MN_64], ids=["K", "MN"])
 def test_every_number_is_the_offset_of_its_element(arguments: dict[str, object]) -> None:
     d = derive(**arguments)  # type: ignore[arg-type]
-    made = atom(View(d, cell=(70, 21)))
-    grid = made.grids[0]
-    lines = made.text.splitlines()
+    stage = atom(View(d, cell=(70, 21)))
+    grid = stage.grids[0]
+    lines = stage.text.splitlines()
     for i in range(grid.rows):
         numbers = list(map(int, lines[i].split()))
         row = grid.origin[0] + i
@@ -26,14 +26,14 @@ def test_every_number_is_the_offset_of_its_element(arguments: dict[str, object])
 
 
 def test_without_the_swizzle_the_numbers_run_on() -> None:
-    made = atom(replace(View(derive(**K_128)), swizzled=False))
-    assert made.text.splitlines()[1].split()[1:5] == ["64", "65", "66", "67"]
+    stage = atom(replace(View(derive(**K_128)), swizzled=False))
+    assert stage.text.splitlines()[1].split()[1:5] == ["64", "65", "66", "67"]
 
 
 def test_a_layout_that_is_no_whole_atoms_shows_a_chunk() -> None:
     d = derive(layout="S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", mma=(64, 16))
-    made = atom(View(d, cell=(9, 3)))
-    assert "chunk" in made.scene.title
+    stage = atom(View(d, cell=(9, 3)))
+    assert "chunk" in stage.scene.title
 
 
 def test_it_says_what_the_colour_is() -> None:

@@ -20,17 +20,19 @@ def test_every_piece_lies_in_one_place_of_the_lines(d: Derivation) -> None:
     view = View(d)
     count = view.anatomy.bytes // 128
     if view.anatomy.bytes % 128 == 0:
-        found = pieces_at(view, range(count))
-        assert len(set(found.values())) == len(found) == view.anatomy.bytes // 16
+        pieces = pieces_at(view, range(count))
+        assert len(set(pieces.values())) == len(pieces) == view.anatomy.bytes // 16
         bits = d.element.storage_bits
-        assert all(d.smem_tile(*at, *(0 for _ in d.tile[2:])) * bits // 8 // 16 == place for place, at in found.items())
+        assert all(
+            d.smem_tile(*at, *(0 for _ in d.tile[2:])) * bits // 8 // 16 == place for place, at in pieces.items()
+        )
 
 
 @pytest.mark.parametrize(("access", "cost"), [("chunk", (8, 1)), ("row", (1, 1)), ("matrices", (32, 4))])
 def test_what_is_read_costs_what_the_bank_model_says(access: str, cost: tuple[int, int]) -> None:
-    found = reads(View(derive(**K_128), access=access))
-    assert tuple(one.wavefronts for one in found) == cost
-    assert all(wavefronts(one.addresses, 16) == one.wavefronts for one in found)
+    served = reads(View(derive(**K_128), access=access))
+    assert tuple(one.wavefronts for one in served) == cost
+    assert all(wavefronts(one.addresses, 16) == one.wavefronts for one in served)
 
 
 def test_an_mn_major_chunk_is_read_across_its_lines_too() -> None:
@@ -41,9 +43,9 @@ def test_an_mn_major_chunk_is_read_across_its_lines_too() -> None:
 def test_a_layout_of_threads_reads_what_it_names() -> None:
     lanes = evaluate("(32,8):(1,128)")
     assert isinstance(lanes, Layout)
-    found = reads(View(derive(**K_128), lanes=lanes, access_bytes=16))
-    assert len(found[0].addresses) == 32
-    assert found[0].wavefronts > found[1].wavefronts
+    served = reads(View(derive(**K_128), lanes=lanes, access_bytes=16))
+    assert len(served[0].addresses) == 32
+    assert served[0].wavefronts > served[1].wavefronts
 
 
 def test_a_slot_down_the_lines_holds_one_column_without_the_swizzle_and_eight_with_it() -> None:
@@ -66,11 +68,11 @@ def test_where_there_is_no_swizzle_there_is_one_panel() -> None:
 
 def test_the_numbers_of_a_line_are_the_columns_of_what_lies_there() -> None:
     view = View(derive(**K_128))
-    made = banks(view)
-    cells = made.grids[1].cells
+    stage = banks(view)
+    cells = stage.grids[1].cells
     assert cells is not None
-    shown = [line.split()[1:] for line in made.text.splitlines() if "0x" in line][8:]
-    assert shown == [[str(column(view, at)) for at in row if at is not None] for row in cells]
+    columns = [line.split()[1:] for line in stage.text.splitlines() if "0x" in line][8:]
+    assert columns == [[str(column(view, at)) for at in row if at is not None] for row in cells]
 
 
 def test_threads_of_elements_below_a_byte_are_refused() -> None:

@@ -16,10 +16,10 @@ from descriptors.show.stages.view import View
 @pytest.mark.parametrize("arguments", [K_128, MN_64], ids=["K", "MN"])
 def test_the_chosen_element_is_marked_where_it_lies(arguments: dict[str, object], swizzled: bool) -> None:
     view = View(derive(**arguments), cell=(70, 21), swizzled=swizzled)  # type: ignore[arg-type]
-    made = memory(view)
-    assert len(made.marks) == 1
+    stage = memory(view)
+    assert len(stage.marks) == 1
     u, v = view.anatomy.unit
-    cells = made.grids[0].cells
+    cells = stage.grids[0].cells
     assert cells is not None
     assert (70 // u * u, 21 // v * v) in [at for row in cells for at in row]
 

@@ -28,11 +28,11 @@ def test_the_address_of_the_chosen_element_is_that_of_the_layout(d: Derivation, 
 @given(d=derivations(), data=st.data())
 def test_the_chosen_cell_is_marked_where_the_grid_has_it(d: Derivation, data: st.DataObject) -> None:
     cell = data.draw(st.integers(0, d.tile[0] - 1)), data.draw(st.integers(0, d.tile[1] - 1))
-    made = tile(View(d, cell))
-    grid, mark = made.grids[0], made.marks[-1]
+    stage = tile(View(d, cell))
+    grid, mark = stage.grids[0], stage.marks[-1]
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     assert element_at(grid, *middle) == cell
-    assert all(one.x >= 0 and one.x + one.width <= made.width for one in made.marks)
+    assert all(one.x >= 0 and one.x + one.width <= stage.width for one in stage.marks)
 
 
 def element_at(grid: Grid, x: float, y: float) -> tuple[int, int]:

@@ -17,46 +17,46 @@ WORDS = derive(layout=TILE, dtype="e2m1", mma=(128, 96), legality="off").words(2
 
 @pytest.mark.parametrize("k", range(8))
 def test_every_word_of_a_tile_reads_its_operand(k: int) -> None:
-    found = diff(WORDS[k], TILE, subtile=(0, k), **KNOWN)
-    assert (found.ok, found.base, found.right_word, found.changes) == (True, 2048, WORDS[k], ())
+    difference = diff(WORDS[k], TILE, subtile=(0, k), **KNOWN)
+    assert (difference.ok, difference.base, difference.right_word, difference.changes) == (True, 2048, WORDS[k], ())
 
 
 def test_a_wrong_line_is_a_change_of_one_field() -> None:
-    found = diff(WORDS[2] + (1 << 26), TILE, subtile=(0, 2), **KNOWN)
-    assert found.differing == 128 * 32
-    assert [str(one) for one in found.changes] == ["leading_byte_offset 34816 -> 18432"]
-    assert found.mismatches[0].coordinate == (0, 64)
-    assert found.right_word == WORDS[2]
+    difference = diff(WORDS[2] + (1 << 26), TILE, subtile=(0, 2), **KNOWN)
+    assert difference.differing == 128 * 32
+    assert [str(one) for one in difference.changes] == ["leading_byte_offset 34816 -> 18432"]
+    assert difference.mismatches[0].coordinate == (0, 64)
+    assert difference.right_word == WORDS[2]
 
 
 def test_a_relative_word_reads_what_does_not_cross_and_needs_the_mode_where_it_does() -> None:
     relative = [word & ~(1 << 52 | 0x3FFF << 16) | 1 << 16 for word in WORDS]
-    found = [diff(word, TILE, subtile=(0, k), base=2048, **KNOWN) for k, word in enumerate(relative)]
-    assert [one.ok for one in found] == [True, True, False, True, True, False, True, True]
-    assert [one.field for one in found[2].changes] == ["leading_byte_offset", "lbo_mode"]
-    assert found[3].changes == ()
+    diffs = [diff(word, TILE, subtile=(0, k), base=2048, **KNOWN) for k, word in enumerate(relative)]
+    assert [one.ok for one in diffs] == [True, True, False, True, True, False, True, True]
+    assert [one.field for one in diffs[2].changes] == ["leading_byte_offset", "lbo_mode"]
+    assert diffs[3].changes == ()
 
 
 def test_no_word_reads_it_where_the_pattern_does_not_start_by_itself() -> None:
-    found = diff(WORDS[2], TILE, subtile=(0, 2), pattern_start=128, **KNOWN)
-    assert found.right_word is None and "must have base offset 0, found 1" in found.reason
+    difference = diff(WORDS[2], TILE, subtile=(0, 2), pattern_start=128, **KNOWN)
+    assert difference.right_word is None and "must have base offset 0, found 1" in difference.reason
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("arguments", "message"),
     [
         ({"subtile": (0, 8)}, "a subtile must lie in (1,8), found (0,8)"),
         ({"arch": "sm90"}, "found that one ends inside an atom"),
         ({"shape": (128, 192)}, "found that one ends inside an atom"),
     ],
 )
-def test_what_is_no_such_operand_is_refused(changed: dict[str, Any], message: str) -> None:
+def test_what_is_no_such_operand_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(DescriptorError) as caught:
-        diff(WORDS[2], TILE, **{**KNOWN, **changed})
+        diff(WORDS[2], TILE, **{**KNOWN, **arguments})
     assert message in str(caught.value)
 
 
 def test_what_a_word_reads_beyond_its_line_is_told_with_what_is_known_of_it() -> None:
-    found = read(WORDS[2], **KNOWN)
-    assert found.evidence.startswith("documented in part")
-    assert (found.addresses[0][64], found.addresses[1][64]) == (8 * 18432, 8 * (18432 + 128 + 16))
+    fetched = read(WORDS[2], **KNOWN)
+    assert fetched.evidence.startswith("documented in part")
+    assert (fetched.addresses[0][64], fetched.addresses[1][64]) == (8 * 18432, 8 * (18432 + 128 + 16))

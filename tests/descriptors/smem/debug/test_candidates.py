@@ -21,8 +21,8 @@ EVERY = [(major, mode) for major in Major for mode in SwizzleMode]
 @given(d=derivations())
 def test_a_tile_of_atoms_fits_its_own_major_and_mode_plain_or_swizzled(d: Derivation) -> None:
     for tile in (d.smem_tile, plain(d.smem_tile)):
-        found = candidates(tile, d.element, shape=d.mma, arch=d.arch)
-        own = next(one for one in found if (one.major, one.swizzle) == (d.major, d.swizzle))
+        every = candidates(tile, d.element, shape=d.mma, arch=d.arch)
+        own = next(one for one in every if (one.major, one.swizzle) == (d.major, d.swizzle))
         assert own.fit is not None
         descriptor, mask = own.fit.descriptor, d.dont_care_mask()
         assert descriptor.encode() & ~mask == d.descriptor.encode() & ~mask
@@ -30,22 +30,22 @@ def test_a_tile_of_atoms_fits_its_own_major_and_mode_plain_or_swizzled(d: Deriva
 
 @given(d=derivations())
 def test_what_fits_is_read_as_laid_out_and_what_does_not_has_a_reason(d: Derivation) -> None:
-    found = candidates(plain(d.smem_tile), d.element, shape=d.mma, arch=d.arch)
-    assert {(one.major, one.swizzle) for one in found} == set(EVERY)
-    assert [one.fit is not None for one in found] == sorted((one.fit is not None for one in found), reverse=True)
-    for one in found:
+    every = candidates(plain(d.smem_tile), d.element, shape=d.mma, arch=d.arch)
+    assert {(one.major, one.swizzle) for one in every} == set(EVERY)
+    assert [one.fit is not None for one in every] == sorted((one.fit is not None for one in every), reverse=True)
+    for one in every:
         if one.fit is None:
             assert one.reason
             assert not one.usable
             continue
         assert not one.reason
         word = one.fit.descriptor.encode()
-        read = fetched_rows([word], arch=d.arch, element=d.element, major=one.major, shape=d.mma)[0]
-        assert read == stored_rows(one.fit.layout, d.element)
+        addresses = fetched_rows([word], arch=d.arch, element=d.element, major=one.major, shape=d.mma)[0]
+        assert addresses == stored_rows(one.fit.layout, d.element)
 
 
-def fitting(layout: str, **named: Any) -> list[tuple[str, str]]:
-    return [(str(one.major), str(one.swizzle)) for one in candidates(layout, **named) if one.fit]
+def fitting(layout: str, **arguments: Any) -> list[tuple[str, str]]:
+    return [(str(one.major), str(one.swizzle)) for one in candidates(layout, **arguments) if one.fit]
 
 
 def test_the_row_pitch_of_a_plain_layout_decides_the_mode() -> None:
@@ -58,9 +58,9 @@ def test_the_row_pitch_of_a_plain_layout_decides_the_mode() -> None:
 
 
 def test_a_swizzled_layout_fits_its_own_mode_alone_and_the_others_say_why() -> None:
-    found = candidates("S<3,3,3> o 0 o (64,16):(64,1)", "bf16")
-    assert [(str(one.major), str(one.swizzle)) for one in found if one.fit] == [("K", "128B")]
-    reasons = {(str(one.major), str(one.swizzle)): one.reason for one in found}
+    every = candidates("S<3,3,3> o 0 o (64,16):(64,1)", "bf16")
+    assert [(str(one.major), str(one.swizzle)) for one in every if one.fit] == [("K", "128B")]
+    reasons = {(str(one.major), str(one.swizzle)): one.reason for one in every}
     assert "the swizzle must be 64B, is 128B" in reasons["K", "64B"]
     assert "must have 8 contiguous bf16 elements" in reasons["MN", "128B"]
     assert "form = MN-major 64B" in reasons["MN", "64B"]
@@ -74,15 +74,15 @@ def test_the_reasons_name_the_mode_that_fails_with_expected_and_found() -> None:
 
 
 def test_what_fits_but_no_instruction_reads_says_so_and_comes_after() -> None:
-    found = candidates("(32,8):(1,32)", "tf32")
-    assert [(str(one.swizzle), one.usable) for one in found if one.fit] == [("128B_BASE32B", True), ("128B", False)]
-    assert "fits, but no instruction reads it (legality:" in str(found[1])
+    every = candidates("(32,8):(1,32)", "tf32")
+    assert [(str(one.swizzle), one.usable) for one in every if one.fit] == [("128B_BASE32B", True), ("128B", False)]
+    assert "fits, but no instruction reads it (legality:" in str(every[1])
     assert [one.usable for one in candidates("(64,32):(1,64)", "e4m3", arch="sm90") if one.fit] == [False]
 
 
 def test_a_mode_that_the_architecture_lacks_does_not_fit_it() -> None:
-    found = candidates("(32,8):(1,32)", "tf32", arch="sm90")
-    base32 = next(one for one in found if one.swizzle is SwizzleMode.B128_BASE32B and one.major is Major.MN)
+    every = candidates("(32,8):(1,32)", "tf32", arch="sm90")
+    base32 = next(one for one in every if one.swizzle is SwizzleMode.B128_BASE32B and one.major is Major.MN)
     assert base32.fit is None
     assert "swizzle must be one of none, 128B, 64B, 32B" in base32.reason
 
@@ -96,9 +96,9 @@ def test_an_operand_of_a_larger_tile_is_asked_for_by_its_shape() -> None:
 
 
 def test_an_offset_that_no_field_holds_does_not_fit() -> None:
-    found = candidates("((8,2),16):((64,131072),1)", "bf16")  # the next 8 rows are 256 KB away
-    assert not [one for one in found if one.fit]
-    reason = next(one.reason for one in found if (one.major, one.swizzle) == (Major.K, SwizzleMode.B128))
+    every = candidates("((8,2),16):((64,131072),1)", "bf16")  # the next 8 rows are 256 KB away
+    assert not [one for one in every if one.fit]
+    reason = next(one.reason for one in every if (one.major, one.swizzle) == (Major.K, SwizzleMode.B128))
     assert "stride_byte_offset must lie in" in reason or "must lie in the 262144 bytes" in reason
 
 
@@ -109,7 +109,7 @@ def test_each_is_told_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layout", "named", "error", "complaint"),
+    ("layout", "arguments", "error", "complaint"),
     [
         ("(64,16", {}, LayoutError, "."),
         ("64:1", {}, DescriptorError, "modes"),
@@ -122,6 +122,8 @@ def test_each_is_told_in_a_line() -> None:
         ("(64,16):(64,1)", {"unit": "bits"}, DescriptorError, "unit"),
     ],
 )
-def test_bad_input_is_a_typed_error(layout: Any, named: dict[str, Any], error: type[Exception], complaint: str) -> None:
+def test_bad_input_is_a_typed_error(
+    layout: Any, arguments: dict[str, Any], error: type[Exception], complaint: str
+) -> None:
     with pytest.raises(error, match=complaint):
-        candidates(layout, **{"dtype": "bf16", **named})
+        candidates(layout, **{"dtype": "bf16", **arguments})

@@ -19,15 +19,15 @@ words = st.integers(0, 2**64 - 1)
 GOLDEN = 0x4000404000010000  # sm100, K-major 128B, SBO 1024, LBO 16
 
 
-def kinds(found: Decoded) -> list[str]:
-    return [remark.kind for remark in found.warnings]
+def kinds(decoded: Decoded) -> list[str]:
+    return [remark.kind for remark in decoded.warnings]
 
 
 @given(word=words, arch=st.sampled_from(ARCHES))
 def test_the_fields_and_the_unknown_bits_are_the_whole_word(word: int, arch: str) -> None:
-    found = decode(word, arch)
-    assert WORDS[arch].encode({row.name: row.value for row in found.fields}) | found.unknown_bits == word
-    assert sum(row.stored << row.field.low for row in found.fields) | found.unknown_bits == word
+    decoded = decode(word, arch)
+    assert WORDS[arch].encode({row.name: row.value for row in decoded.fields}) | decoded.unknown_bits == word
+    assert sum(row.stored << row.field.low for row in decoded.fields) | decoded.unknown_bits == word
 
 
 @given(
@@ -40,21 +40,21 @@ def test_the_fields_and_the_unknown_bits_are_the_whole_word(word: int, arch: str
 def test_any_word_is_told_in_plain_lines_whatever_is_known_of_the_operand(
     word: int, arch: str, dtype: Any, major: Any, shape: Any
 ) -> None:
-    found = decode(word, arch, dtype=dtype, major=major, shape=shape)
-    told = tell(found)
-    assert told.isascii()
-    assert len(told.splitlines()) == 2 + len(found.fields) + len(found.warnings) + len(found.notes)
-    assert not [line for line in told.splitlines() if line != line.rstrip()]
-    for remark in (*found.warnings, *found.notes):
-        assert str(remark) in told
+    decoded = decode(word, arch, dtype=dtype, major=major, shape=shape)
+    text = tell(decoded)
+    assert text.isascii()
+    assert len(text.splitlines()) == 2 + len(decoded.fields) + len(decoded.warnings) + len(decoded.notes)
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+    for remark in (*decoded.warnings, *decoded.notes):
+        assert str(remark) in text
         assert not remark.text.endswith((":", ";", " "))
 
 
 def test_offsets_are_in_bytes_and_the_swizzle_is_a_mode() -> None:
-    found = decode(GOLDEN, "sm100")
-    assert [found[row.name] for row in found.fields] == [0, 16, 1024, 1, 0, 0, SwizzleMode.B128]
-    assert not found.warnings
-    assert "stride_byte_offset   [32,46)  1024 bytes  64 x 16 bytes" in tell(found)
+    decoded = decode(GOLDEN, "sm100")
+    assert [decoded[row.name] for row in decoded.fields] == [0, 16, 1024, 1, 0, 0, SwizzleMode.B128]
+    assert not decoded.warnings
+    assert "stride_byte_offset   [32,46)  1024 bytes  64 x 16 bytes" in tell(decoded)
 
 
 @pytest.mark.parametrize("major", ["K", "MN"])
@@ -62,18 +62,18 @@ def test_offsets_are_in_bytes_and_the_swizzle_is_a_mode() -> None:
 def test_the_fields_that_change_nothing_are_those_of_the_canonical_form(major: str, swizzle: str) -> None:
     for mma in ((64, 16), (8, 16), (16, 16)):
         d = derive(**{**K_128, "major": major, "swizzle": swizzle, "mma": mma}, legality="off")
-        found = decode(d.descriptor.encode(), "sm100", dtype="bf16", major=major, shape=mma)
-        assert set(found.dont_care) == set(d.dont_care)
+        decoded = decode(d.descriptor.encode(), "sm100", dtype="bf16", major=major, shape=mma)
+        assert set(decoded.dont_care) == set(d.dont_care)
     assert decode(GOLDEN, "sm100", major="K").dont_care == ("leading_byte_offset",)
     assert decode(GOLDEN, "sm100").dont_care == ()
 
 
 def test_a_word_with_fields_in_the_wrong_bits_shows_what_it_really_says() -> None:
-    found = decode(0x0010000002001000, "sm90")
-    assert [found[row.name] for row in found.fields] == [0x10000, 8192, 0, 0, SwizzleMode.NONE]
-    assert found.unknown_bits == 1 << 52
-    assert kinds(found) == ["unknown-bits", "repeated-rows"]
-    assert str(found.warnings[0]).startswith("bit 52 belongs to no field and is ignored (measured on a Hopper GPU)")
+    decoded = decode(0x0010000002001000, "sm90")
+    assert [decoded[row.name] for row in decoded.fields] == [0x10000, 8192, 0, 0, SwizzleMode.NONE]
+    assert decoded.unknown_bits == 1 << 52
+    assert kinds(decoded) == ["unknown-bits", "repeated-rows"]
+    assert str(decoded.warnings[0]).startswith("bit 52 belongs to no field and is ignored (measured on a Hopper GPU)")
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_an_unknown_field_is_an_error() -> None:
 
 def test_a_word_is_one_of_sm100_unless_another_architecture_is_named() -> None:
     assert decode(0x4000404000010000) == decode(0x4000404000010000, "sm100")
-    found = diff(0x4000404000010000, "S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", major="K")
-    assert (found.arch, found.ok) == ("sm100", True)
+    difference = diff(0x4000404000010000, "S<3,3,3> o 0 o (64,16):(64,1)", dtype="bf16", major="K")
+    assert (difference.arch, difference.ok) == ("sm100", True)
 
 
 def test_an_absolute_leading_address_is_told_as_one_and_whether_it_is_read() -> None:
-    known: dict[str, Any] = {"dtype": "e2m1", "major": "K", "shape": (128, 96)}
-    crosses, stays = decode(0x4010404004000006, "sm100", **known), decode(0x4010404004000401, "sm100", **known)
+    operand: dict[str, Any] = {"dtype": "e2m1", "major": "K", "shape": (128, 96)}
+    crosses, stays = decode(0x4010404004000006, "sm100", **operand), decode(0x4010404004000401, "sm100", **operand)
     assert crosses["leading_byte_offset"] == stays["leading_byte_offset"] == 16384
     assert (crosses.dont_care, stays.dont_care) == ((), ("leading_byte_offset",))
-    told = [one.fields[1].meaning for one in (crosses, stays)]
-    assert told[0] == "absolute address of the line of 128 bytes in which K goes on"
-    assert told[1] == told[0] + "; K ends in its own line, so that it is not read"
+    meanings = [one.fields[1].meaning for one in (crosses, stays)]
+    assert meanings[0] == "absolute address of the line of 128 bytes in which K goes on"
+    assert meanings[1] == meanings[0] + "; K ends in its own line, so that it is not read"
     assert decode(0x4010404004000006).dont_care == ()
-    assert decode(0x4010404008000805, **known).dont_care == ("leading_byte_offset",)  # it ends where its line does
+    assert decode(0x4010404008000805, **operand).dont_care == ("leading_byte_offset",)  # it ends where its line does

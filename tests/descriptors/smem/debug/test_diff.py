@@ -22,12 +22,18 @@ SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 BF16_K: dict[str, Any] = {"arch": "sm90", "dtype": "bf16", "major": "K"}
 
 
-def compared(d: Derivation, word: int, subtile: tuple[int, ...], **more: Any) -> Diff:
-    named: dict[str, Any] = {"arch": d.arch, "dtype": d.element, "major": d.major, "shape": d.mma, "subtile": subtile}
-    return diff(word, d.smem_tile, **{**named, "base": 0, **more})
+def diff_of(d: Derivation, word: int, subtile: tuple[int, ...], **more: Any) -> Diff:
+    arguments: dict[str, Any] = {
+        "arch": d.arch,
+        "dtype": d.element,
+        "major": d.major,
+        "shape": d.mma,
+        "subtile": subtile,
+    }
+    return diff(word, d.smem_tile, **{**arguments, "base": 0, **more})
 
 
-def chosen(d: Derivation, data: st.DataObject) -> tuple[tuple[int, ...], int]:
+def subtile_and_word(d: Derivation, data: st.DataObject) -> tuple[tuple[int, ...], int]:
     """A subtile of a derivation, and its word."""
     table: Any = d.words()
     subtile: list[int] = []
@@ -39,78 +45,78 @@ def chosen(d: Derivation, data: st.DataObject) -> tuple[tuple[int, ...], int]:
 
 @given(d=derivations(), data=st.data())
 def test_the_word_of_every_subtile_is_the_same_as_the_tile_there(d: Derivation, data: st.DataObject) -> None:
-    subtile, word = chosen(d, data)
-    found = compared(d, word, subtile)
-    assert found.ok
-    assert not found.changes
-    assert not found.mismatches
-    assert set("".join(found.picture.rows)) == {"."}
+    subtile, word = subtile_and_word(d, data)
+    difference = diff_of(d, word, subtile)
+    assert difference.ok
+    assert not difference.changes
+    assert not difference.mismatches
+    assert set("".join(difference.picture.rows)) == {"."}
 
 
 @given(d=derivations(), data=st.data())
 def test_a_damaged_word_is_mended_by_the_changes_and_by_nothing_else(d: Derivation, data: st.DataObject) -> None:
-    subtile, word = chosen(d, data)
+    subtile, word = subtile_and_word(d, data)
     layout = d.descriptor.word
     field = layout[data.draw(st.sampled_from(["start_address", "leading_byte_offset", "stride_byte_offset"]))]
     damaged = word ^ data.draw(st.integers(1, 255)) << field.low
-    found = compared(d, damaged, subtile)
-    assert found.right_word is not None
-    assert compared(d, found.right_word, subtile).ok
-    if found.right_major is d.major:
-        mended = {**layout.decode(damaged), **{change.field: change.right for change in found.changes}}
-        assert compared(d, layout.encode(mended), subtile).ok
-        assert [change.field for change in found.changes] in ([field.name], [])
-        assert bool(found.changes) is (field.name not in d.dont_care)
+    difference = diff_of(d, damaged, subtile)
+    assert difference.right_word is not None
+    assert diff_of(d, difference.right_word, subtile).ok
+    if difference.right_major is d.major:
+        mended = {**layout.decode(damaged), **{change.field: change.right for change in difference.changes}}
+        assert diff_of(d, layout.encode(mended), subtile).ok
+        assert [change.field for change in difference.changes] in ([field.name], [])
+        assert bool(difference.changes) is (field.name not in d.dont_care)
 
 
 def test_a_wrong_stride_is_found_and_the_field_named() -> None:
-    found = diff(1 << 62 | 32 << 32, SW128, **BF16_K)
-    assert not found.ok
-    assert found.differing == 896  # 7 of 8 groups of rows
-    assert [str(change) for change in found.changes] == ["stride_byte_offset 512 -> 1024"]
-    assert found.right_word == 1 << 62 | 64 << 32 | 1 << 16
-    first = found.mismatches[0]
+    difference = diff(1 << 62 | 32 << 32, SW128, **BF16_K)
+    assert not difference.ok
+    assert difference.differing == 896  # 7 of 8 groups of rows
+    assert [str(change) for change in difference.changes] == ["stride_byte_offset 512 -> 1024"]
+    assert difference.right_word == 1 << 62 | 64 << 32 | 1 << 16
+    first = difference.mismatches[0]
     assert (first.coordinate, first.expected, first.found, first.unit) == ((8, 0), 0x400, 0x240, "byte")
 
 
 def test_a_swizzle_code_of_another_architecture_is_named() -> None:
-    found = diff(2 << 62 | 64 << 32, SW128, **BF16_K)  # 2 is 128B on sm100, 64B here
-    assert [(one.field, one.found, one.right) for one in found.changes] == [
+    difference = diff(2 << 62 | 64 << 32, SW128, **BF16_K)  # 2 is 128B on sm100, 64B here
+    assert [(one.field, one.found, one.right) for one in difference.changes] == [
         ("swizzle", SwizzleMode.B64, SwizzleMode.B128)
     ]
 
 
 def test_bytes_stored_unshifted_are_named() -> None:
-    found = diff(1 << 62 | 1024 << 32, SW128, **BF16_K)
-    assert [str(change) for change in found.changes] == ["stride_byte_offset 16384 -> 1024"]
+    difference = diff(1 << 62 | 1024 << 32, SW128, **BF16_K)
+    assert [str(change) for change in difference.changes] == ["stride_byte_offset 16384 -> 1024"]
 
 
 def test_the_wrong_major_is_named_when_the_word_itself_is_right() -> None:
-    found = diff(1 << 62 | 64 << 32, "S<3,3,3> o 0 o (64,16):(1,64)", **BF16_K)
-    assert not found.ok
-    assert (found.right_major, found.changes) == (Major.MN, ())
-    assert "change major K -> MN" in tell(found)
+    difference = diff(1 << 62 | 64 << 32, "S<3,3,3> o 0 o (64,16):(1,64)", **BF16_K)
+    assert not difference.ok
+    assert (difference.right_major, difference.changes) == (Major.MN, ())
+    assert "change major K -> MN" in tell(difference)
 
 
 def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
-    found = diff(1 << 62 | 64 << 32, "(64,16):(64,1)", **BF16_K)
-    assert found.right_word is None
-    assert "mode (0,0) must have stride 1, has stride 8" in found.reason
-    assert "forms that it has: K-major 128B" in found.reason
-    assert tell(found).splitlines()[1] == f"no word reads this layout: {found.reason}"
+    difference = diff(1 << 62 | 64 << 32, "(64,16):(64,1)", **BF16_K)
+    assert difference.right_word is None
+    assert "mode (0,0) must have stride 1, has stride 8" in difference.reason
+    assert "forms that it has: K-major 128B" in difference.reason
+    assert tell(difference).splitlines()[1] == f"no word reads this layout: {difference.reason}"
 
 
 def test_a_right_word_that_no_instruction_takes_says_so() -> None:
-    found = diff(1 << 46 | 1 << 62, "S<3,2,3> o 0 o (32,8):(1,32)", arch="sm100", dtype="tf32", major="MN")
-    assert found.right_word is not None
-    assert "legality" in found.illegal
+    difference = diff(1 << 46 | 1 << 62, "S<3,2,3> o 0 o (32,8):(1,32)", arch="sm100", dtype="tf32", major="MN")
+    assert difference.right_word is not None
+    assert "legality" in difference.illegal
 
 
 def test_a_swizzle_that_moves_nothing_here_is_no_difference() -> None:
     one_line = "S<3,3,3> o 0 o (8,8):(8,1)"  # 128 bytes in one row of the pattern
-    found = diff(64 << 32, one_line, **BF16_K)
-    assert found.ok
-    assert not found.changes
+    difference = diff(64 << 32, one_line, **BF16_K)
+    assert difference.ok
+    assert not difference.changes
 
 
 def test_without_a_base_the_layout_lies_where_the_word_starts() -> None:
@@ -120,24 +126,24 @@ def test_without_a_base_the_layout_lies_where_the_word_starts() -> None:
         assert diff(1 << 62 | 64 << 32 | start >> 4, part_of_a_row, **BF16_K).ok
     with pytest.raises(DescriptorError, match="must start at 32 or later"):
         diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K)
-    found = diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K, base=0)
-    assert [str(change) for change in found.changes] == ["start_address 0 -> 32"]
+    difference = diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K, base=0)
+    assert [str(change) for change in difference.changes] == ["start_address 0 -> 32"]
 
 
 def test_a_start_inside_an_atom_is_right_by_the_absolute_address_and_wrong_by_the_relative_one() -> None:
     word = 1 << 62 | 64 << 32 | 32 >> 4
     assert diff(word, SW128, **BF16_K).ok  # the plain offsets move by 32, the swizzle takes their sums
-    moved = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 16), (64, 1)))
-    read = stored_rows(moved, unproved(**K_128).element, base=32)
-    assert (read[0][0], read[1][0]) == (32, 128 + (32 ^ 16))
+    tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 16), (64, 1)))
+    addresses = stored_rows(tile, unproved(**K_128).element, base=32)
+    assert (addresses[0][0], addresses[1][0]) == (32, 128 + (32 ^ 16))
 
 
 def test_a_tile_whose_pattern_starts_with_it_takes_a_base_offset() -> None:
     base_offset, plain_word = 1 << 49, 1 << 62 | 64 << 32 | 128 >> 4
     assert diff(plain_word | base_offset, SW128, **BF16_K, pattern_start=128).ok
     assert diff(plain_word, SW128, **BF16_K).ok
-    found = diff(plain_word, SW128, **BF16_K, pattern_start=128)
-    assert [str(change) for change in found.changes] == ["base_offset 0 -> 1"]
+    difference = diff(plain_word, SW128, **BF16_K, pattern_start=128)
+    assert [str(change) for change in difference.changes] == ["base_offset 0 -> 1"]
     wrong = diff(plain_word | base_offset, SW128, **BF16_K)
     assert [str(change) for change in wrong.changes] == ["base_offset 1 -> 0"]
 
@@ -155,10 +161,10 @@ def test_a_layout_may_count_elements_or_bytes(layout: str, unit: str) -> None:
 
 
 def test_two_elements_of_a_byte_are_told_apart() -> None:
-    named: dict[str, Any] = {"arch": "sm100", "dtype": "e2m1", "major": "K"}
+    arguments: dict[str, Any] = {"arch": "sm100", "dtype": "e2m1", "major": "K"}
     word = 1 << 46 | 2 << 61 | 64 << 32
-    assert diff(word, "S<3,5,3> o 0 o (64,64):(256,1)", **named).ok
-    swapped = diff(word, "(64,(2,32)):(256,(1,2))", **named, shape=(8, 64))
+    assert diff(word, "S<3,5,3> o 0 o (64,64):(256,1)", **arguments).ok
+    swapped = diff(word, "(64,(2,32)):(256,(1,2))", **arguments, shape=(8, 64))
     assert swapped.mismatches[0].unit == "bit"
 
 
@@ -195,8 +201,8 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
     d = derive(**MN_64)
     for index, word in enumerate(leaves(d.words())):
         subtile = divmod(index, 8)
-        assert compared(d, word, subtile).ok
-        assert compared(d, word, (1 - subtile[0], subtile[1])).differing == 64 * 16
+        assert diff_of(d, word, subtile).ok
+        assert diff_of(d, word, (1 - subtile[0], subtile[1])).differing == 64 * 16
 
 
 @each(
@@ -224,9 +230,9 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
     ],
 )
 def test_bad_input_is_a_typed_error(arguments: dict[str, Any], error: type[Exception], complaint: str) -> None:
-    given_: dict[str, Any] = {"word": 1 << 62 | 64 << 32, "layout": SW128, **BF16_K, **arguments}
+    operands: dict[str, Any] = {"word": 1 << 62 | 64 << 32, "layout": SW128, **BF16_K, **arguments}
     with pytest.raises(error, match=complaint):
-        diff(given_.pop("word"), given_.pop("layout"), **given_)
+        diff(operands.pop("word"), operands.pop("layout"), **operands)
 
 
 def test_a_word_without_meaning_is_an_error_and_not_a_difference() -> None:

@@ -24,8 +24,8 @@ def test_the_first_operand_of_a_tile_fits_its_own_form_with_its_own_word(d: Deri
     fit = fitted(plain(operand), d.element, d.major, d.swizzle, d.arch)
     unread = d.dont_care_mask()
     assert fit.descriptor.encode() | unread == d.descriptor.encode() | unread
-    told = read(fit.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma).addresses
-    assert [list(row) for row in told] == stored_rows(fit.layout, d.element)
+    addresses = read(fit.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma).addresses
+    assert [list(row) for row in addresses] == stored_rows(fit.layout, d.element)
 
 
 @given(st.tuples(st.integers(0, 1), st.integers(0, 3)))

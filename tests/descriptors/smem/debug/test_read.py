@@ -15,10 +15,10 @@ from descriptors.smem.proof.addresses import stored_rows
 
 @given(derivations())
 def test_the_word_of_a_tile_is_read_where_the_tile_stores_its_first_operand(d: Derivation) -> None:
-    found = read(d.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma)
+    fetched = read(d.descriptor.encode(), d.arch, dtype=d.element, major=d.major, shape=d.mma)
     mn, k = d.mma
-    stored = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))  # of all stages, the first
-    assert [list(row) for row in found.addresses] == stored[:mn, :k, 0].tolist()
+    addresses = np.reshape(stored_rows(d.smem_tile, d.element), (d.tile[0], d.tile[1], -1))  # of all stages, the first
+    assert [list(row) for row in fetched.addresses] == addresses[:mn, :k, 0].tolist()
 
 
 @pytest.mark.parametrize("shape", [(0, 16), (64,), (64, 16, 1), "64x16", (1 << 16, 1 << 16)])

@@ -23,8 +23,8 @@ ARCHES = sorted(WORDS)
 GOLDEN = 0x4000404000010000  # sm100, K-major 128B, SBO 1024, LBO 16
 
 
-def kinds(found: Decoded) -> list[str]:
-    return [remark.kind for remark in found.warnings]
+def kinds(decoded: Decoded) -> list[str]:
+    return [remark.kind for remark in decoded.warnings]
 
 
 def sm90(*, start: int = 0, leading: int = 16, stride: int = 1024, code: int = 1, base_offset: int = 0) -> int:
@@ -47,9 +47,9 @@ def test_a_derived_word_has_no_warning(arch: str, swizzle: str, major: str) -> N
 
 @given(d=derivations())
 def test_a_derived_word_is_never_suspected_unless_no_instruction_reads_it(d: Derivation) -> None:
-    known: dict[str, Any] = {"dtype": d.element, "major": d.major, "shape": d.mma}
+    operand: dict[str, Any] = {"dtype": d.element, "major": d.major, "shape": d.mma}
     for word in leaves(d.words()):
-        for remark in decode(word, d.arch, **known).warnings:
+        for remark in decode(word, d.arch, **operand).warnings:
             assert remark.kind == "illegal-operand" or over(d, remark) or ambiguous(d, remark)
 
 
@@ -74,18 +74,18 @@ def test_unknown_bits_are_listed_and_are_ignored_only_where_that_was_measured() 
 
 @pytest.mark.parametrize("code", [3, 5, 7])
 def test_a_swizzle_code_that_names_nothing_is_a_warning_with_what_may_have_been_meant(code: int) -> None:
-    found = decode(sm100(code=code), "sm100")
-    assert found["swizzle"] == UnknownCode(code)
-    assert kinds(found) == ["invalid-swizzle-code"]
+    decoded = decode(sm100(code=code), "sm100")
+    assert decoded["swizzle"] == UnknownCode(code)
+    assert kinds(decoded) == ["invalid-swizzle-code"]
     if code == 3:
-        assert str(found.warnings[0]) == (
+        assert str(decoded.warnings[0]) == (
             "swizzle: 3 is no code in sm100; 3 means 32B in sm90, 128B in a TMA tensor map; "
             "32B is 6 in sm100; 128B is 2 in sm100"
         )
 
 
 @pytest.mark.parametrize(
-    ("word", "arch", "meant"),
+    ("word", "arch", "mode"),
     [
         (sm90(code=2), "sm90", "if 128B was meant, its code is 1"),  # the 128B of sm100
         (sm90(code=3), "sm90", "if 128B was meant, its code is 1"),  # the 128B of TMA
@@ -94,10 +94,10 @@ def test_a_swizzle_code_that_names_nothing_is_a_warning_with_what_may_have_been_
         (sm100(code=1), "sm100", "128B is 2 in sm100"),  # the 128B of sm90
     ],
 )
-def test_a_code_of_another_numbering_is_suspected_from_the_width_of_the_rows(word: int, arch: str, meant: str) -> None:
-    found = decode(word, arch)
-    assert kinds(found)[0] == "other-numbering"
-    assert meant in str(found.warnings[0])
+def test_a_code_of_another_numbering_is_suspected_from_the_width_of_the_rows(word: int, arch: str, mode: str) -> None:
+    decoded = decode(word, arch)
+    assert kinds(decoded)[0] == "other-numbering"
+    assert mode in str(decoded.warnings[0])
 
 
 def test_a_code_with_the_rows_of_its_own_mode_raises_no_suspicion() -> None:
@@ -123,49 +123,49 @@ def test_the_version_tells_the_architectures_apart() -> None:
 
 @pytest.mark.parametrize(("stride", "what"), [(0, "every group from the same bytes"), (512, "groups overlap")])
 def test_a_stride_within_a_group_of_rows_is_a_warning(stride: int, what: str) -> None:
-    found = decode(sm90(stride=stride, code=1), "sm90")
-    assert "repeated-rows" in kinds(found)
-    assert what in "\n".join(map(str, found.warnings))
+    decoded = decode(sm90(stride=stride, code=1), "sm90")
+    assert "repeated-rows" in kinds(decoded)
+    assert what in "\n".join(map(str, decoded.warnings))
 
 
 def test_with_the_operand_known_repeated_reads_are_counted() -> None:
-    known: dict[str, Any] = {"dtype": "bf16", "major": "K"}
-    found = decode(sm90(stride=0), "sm90", **known, shape=(64, 16))
-    assert [str(one) for one in found.warnings] == [
+    operand: dict[str, Any] = {"dtype": "bf16", "major": "K"}
+    decoded = decode(sm90(stride=0), "sm90", **operand, shape=(64, 16))
+    assert [str(one) for one in decoded.warnings] == [
         "stride_byte_offset: 1024 elements are read from 128 places (stride_byte_offset 0)"
     ]
-    assert not decode(sm90(stride=0), "sm90", **known, shape=(8, 16)).warnings
-    none = decode(sm90(code=0, leading=16, stride=128), "sm90", **known, shape=(64, 16))
+    assert not decode(sm90(stride=0), "sm90", **operand, shape=(8, 16)).warnings
+    none = decode(sm90(code=0, leading=16, stride=128), "sm90", **operand, shape=(64, 16))
     assert kinds(none) == ["repeated-rows"]
 
 
 def test_a_number_that_was_not_shifted_is_a_warning() -> None:
-    found = decode(1 << 62 | 1024 << 32, "sm90")  # 1024 stored where 64 was meant
-    assert kinds(found) == ["unshifted"]
-    assert "a step of 1024 bytes is stored as 64" in str(found.warnings[0])
+    decoded = decode(1 << 62 | 1024 << 32, "sm90")  # 1024 stored where 64 was meant
+    assert kinds(decoded) == ["unshifted"]
+    assert "a step of 1024 bytes is stored as 64" in str(decoded.warnings[0])
 
 
 def test_the_leading_offset_of_a_swizzled_k_major_operand_is_told_not_to_be_read() -> None:
     for leading in (0, 16, 8192):
-        found = decode(sm90(leading=leading), "sm90", major="K")
-        assert not found.warnings
-        assert "not read; CUTLASS writes 16 bytes, others 0" in tell(found)
+        decoded = decode(sm90(leading=leading), "sm90", major="K")
+        assert not decoded.warnings
+        assert "not read; CUTLASS writes 16 bytes, others 0" in tell(decoded)
     assert "repeated-rows" in kinds(decode(sm90(leading=16), "sm90", major="MN"))
     assert "K-major: not read; MN-major: step to the next atom along MN" in tell(decode(sm90(), "sm90"))
 
 
 @pytest.mark.parametrize("inside", [16, 32, 64, 112])
 def test_a_start_inside_the_row_of_an_atom_is_a_note_and_no_warning(inside: int) -> None:
-    found = decode(sm90(start=4096 + inside), "sm90")
-    assert not found.warnings
-    assert [note.kind for note in found.notes] == ["inside-an-atom"]
+    decoded = decode(sm90(start=4096 + inside), "sm90")
+    assert not decoded.warnings
+    assert [note.kind for note in decoded.notes] == ["inside-an-atom"]
 
 
 def test_a_start_in_another_row_is_a_warning_unless_the_base_offset_says_that_the_pattern_starts_there() -> None:
-    found = decode(sm90(start=128), "sm90")
-    assert kinds(found) == ["pattern-start"]
-    assert "128 is no multiple of 1024" in str(found.warnings[0])
-    assert "or base_offset 1" in str(found.warnings[0])
+    decoded = decode(sm90(start=128), "sm90")
+    assert kinds(decoded) == ["pattern-start"]
+    assert "128 is no multiple of 1024" in str(decoded.warnings[0])
+    assert "or base_offset 1" in str(decoded.warnings[0])
     assert "base_offset" not in str(decode(sm90(start=144), "sm90").warnings[0])
     assert not decode(sm90(start=128, base_offset=1), "sm90").warnings
     assert kinds(decode(sm90(start=0, base_offset=1), "sm90")) == ["pattern-start"]
@@ -189,14 +189,14 @@ ACROSS = 0x4010404004000006
 
 
 def test_an_absolute_line_is_a_note_where_ptx_allows_it() -> None:
-    found = decode(ACROSS, "sm100", dtype="e2m1", major="K", shape=(128, 96))
-    assert not found.warnings
-    assert [one.kind for one in found.notes] == ["inside-an-atom", "absolute-leading"]
-    assert "must move with the tile" in str(found.notes[1])
+    decoded = decode(ACROSS, "sm100", dtype="e2m1", major="K", shape=(128, 96))
+    assert not decoded.warnings
+    assert [one.kind for one in decoded.notes] == ["inside-an-atom", "absolute-leading"]
+    assert "must move with the tile" in str(decoded.notes[1])
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "text"),
+    ("word", "operand", "text"),
     [
         (ACROSS ^ 6 << 61, {}, "swizzle must be 128B, is 64B"),
         (ACROSS, {"major": "MN"}, "major must be K, is MN"),
@@ -206,7 +206,7 @@ def test_an_absolute_line_is_a_note_where_ptx_allows_it() -> None:
     ],
 )
 def test_what_ptx_does_not_allow_beside_an_absolute_line_is_a_warning(
-    word: int, known: dict[str, Any], text: str
+    word: int, operand: dict[str, Any], text: str
 ) -> None:
-    found = [one for one in decode(word, "sm100", **known).warnings if one.kind == "absolute-leading"]
-    assert any(text in str(one) for one in found)
+    remarks = [one for one in decode(word, "sm100", **operand).warnings if one.kind == "absolute-leading"]
+    assert any(text in str(one) for one in remarks)

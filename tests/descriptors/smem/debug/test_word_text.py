@@ -14,8 +14,8 @@ GROUPS = {"none": (8, 128), "32B": (8, 256), "64B": (8, 512), "128B": (8, 1024),
 def test_a_step_that_is_too_small_is_told_with_the_rows_and_bytes_of_a_group(swizzle: SwizzleMode) -> None:
     rows, size = GROUPS[str(swizzle)]
     word = SmemDescriptor("sm100", 8192, 16, swizzle).encode()
-    wanted = f"warning: stride_byte_offset: 16 makes groups overlap: {rows} rows take {size} bytes "
-    assert wanted in tell(decode(word, "sm100"))
+    line = f"warning: stride_byte_offset: 16 makes groups overlap: {rows} rows take {size} bytes "
+    assert line in tell(decode(word, "sm100"))
     same = SmemDescriptor("sm100", 8192, 0, swizzle).encode()
     assert f"0 reads every group from the same bytes: {rows} rows take {size} bytes " in tell(decode(same, "sm100"))
     enough = SmemDescriptor("sm100", 8192, size, swizzle).encode()
@@ -23,9 +23,9 @@ def test_a_step_that_is_too_small_is_told_with_the_rows_and_bytes_of_a_group(swi
 
 
 def test_text_and_data_hold_the_same_remarks() -> None:
-    found = decode(0x0010000002001000, "sm90")
-    told, data = tell(found), record(found)
-    assert told.splitlines()[0] == found.headline == "0x0010000002001000: sm90 shared-memory descriptor"
+    decoded = decode(0x0010000002001000, "sm90")
+    text, data = tell(decoded), record(decoded)
+    assert text.splitlines()[0] == decoded.headline == "0x0010000002001000: sm90 shared-memory descriptor"
     for kind in ("warnings", "notes"):
-        assert [one["text"] for one in data[kind]] == [one.text for one in getattr(found, kind)]
-    assert all(one["text"] in told for one in (*data["warnings"], *data["notes"]))
+        assert [one["text"] for one in data[kind]] == [one.text for one in getattr(decoded, kind)]
+    assert all(one["text"] in text for one in (*data["warnings"], *data["notes"]))

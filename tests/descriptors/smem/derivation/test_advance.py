@@ -40,8 +40,8 @@ def test_the_report_is_what_enumeration_finds(arguments: dict[str, Any], data: s
     assert base + table == report.highest_start
     if report.end <= 1 << 18:
         words = leaves(d.words(base))
-        read = fetched_rows(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
-        highest = int(np.max(read)) // (8 if d.element.storage_bits < 8 else 1)
+        addresses = fetched_rows(words, arch=d.arch, element=d.element, major=d.major, shape=d.mma)
+        highest = int(np.max(addresses)) // (8 if d.element.storage_bits < 8 else 1)
         assert report.end - d.swizzle.span_bytes <= highest < report.end
         # Whole atoms are read to their last byte, except where an operand ends inside the swizzled row.
         assert report.fits_memory == (report.end <= 232448)
@@ -82,7 +82,7 @@ def test_a_tile_larger_than_shared_memory_is_derived_when_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    ("changes", "nameable"),
     [
         ({"tile": (128, 128, 9)}, 128),
         ({"tile": (256, 256, 4), "dtype": "f16", "swizzle": "32B", "mma": (16, 16), "legality": "off"}, 512),
@@ -90,16 +90,16 @@ def test_a_tile_larger_than_shared_memory_is_derived_when_asked_for() -> None:
         ({"tile": (128, 2**30), "major": "MN"}, 128),
     ],
 )
-def test_of_a_tile_of_any_size_what_words_can_name_is_proved(changes: Any, named: int) -> None:
+def test_of_a_tile_of_any_size_what_words_can_name_is_proved(changes: Any, nameable: int) -> None:
     d = derive(**{**GOOD, **changes}, capacity=None)
     proof = verify(d)
-    assert proof.ok and (proof.subtiles, proof.elements) == (named, named * d.mma[0] * d.mma[1])
-    assert proof.beyond == size(d.advance) - named and f"; {proof.beyond} subtiles lie beyond" in str(proof)
-    assert d.advance_report().named == named
-    assert f"after {named} subtiles" in str(d.advance_report())
+    assert proof.ok and (proof.subtiles, proof.elements) == (nameable, nameable * d.mma[0] * d.mma[1])
+    assert proof.beyond == size(d.advance) - nameable and f"; {proof.beyond} subtiles lie beyond" in str(proof)
+    assert d.advance_report().named == nameable
+    assert f"after {nameable} subtiles" in str(d.advance_report())
     # A tile whose operands step otherwise is caught there too.
-    moved = dataclasses.replace(d, advance=Layout(d.advance.shape, scaled(d.advance.stride)))
-    assert not verify(moved).ok
+    stretched = dataclasses.replace(d, advance=Layout(d.advance.shape, scaled(d.advance.stride)))
+    assert not verify(stretched).ok
 
 
 def scaled(stride: Any) -> Any:

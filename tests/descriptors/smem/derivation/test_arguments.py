@@ -29,8 +29,8 @@ WRONG = {"extents": "x", "positions": "x", "instruction": 1.5, "name": "nonsense
 
 def defaults(function: Callable[..., Any]) -> dict[str, Any]:
     """The arguments that may be left out, and what they then are."""
-    found = signature(function).parameters.values()
-    return {one.name: one.default for one in found if one.default is not Parameter.empty}
+    parameters = signature(function).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not Parameter.empty}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
@@ -39,8 +39,8 @@ def test_every_function_of_an_operand_has_the_arguments_and_the_defaults_of_the_
 ) -> None:
     own = FUNCTIONS[function]
     assert set(signature(function).parameters) - own <= set(ARGUMENTS)
-    told = {name: value for name, value in defaults(function).items() if name not in own and name != "capacity"}
-    assert told == {name: ARGUMENTS[name].default for name in told}
+    own_defaults = {name: value for name, value in defaults(function).items() if name not in own and name != "capacity"}
+    assert own_defaults == {name: ARGUMENTS[name].default for name in own_defaults}
 
 
 def test_each_argument_is_taken_by_the_function_of_its_taker() -> None:
@@ -59,10 +59,10 @@ CHECKED = [row for row in ARGUMENTS.values() if row.name in defaults(derive) and
 
 @pytest.mark.parametrize("row", CHECKED, ids=lambda row: row.name)
 def test_a_value_of_another_kind_is_refused_and_a_name_with_its_choices(row: Argument) -> None:
-    asked = {"tile": (128, 64), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
+    arguments = {"tile": (128, 64), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
     if row.name == "cp":
-        del asked["mma"]
+        del arguments["mma"]
     with pytest.raises(DescriptorError) as error:
-        derive(**{**asked, row.name: WRONG[row.kind]})  # type: ignore[arg-type]
+        derive(**{**arguments, row.name: WRONG[row.kind]})  # type: ignore[arg-type]
     if row.kind == "name" and row.name not in ("atom", "kind"):  # whose names depend on the other arguments
         assert isinstance(error.value, ChoiceError) and tuple(error.value.choices) == row.choices

@@ -26,7 +26,7 @@ RIGHT, SPOILT = 200, 12
 
 @pytest.mark.parametrize("seed", seeds_of("test_the_theorem_says_what_the_comparison_of_every_element_says"))
 def test_the_theorem_says_what_the_comparison_of_every_element_says(seed: int) -> None:
-    rng, told = random.Random(seed), Counter[str]()
+    rng, counts = random.Random(seed), Counter[str]()
     for _ in range(RIGHT):
         d = right(rng)
         assert verdict(d).outcome == "equal" and verify(d).ok, d.smem_tile
@@ -35,21 +35,21 @@ def test_the_theorem_says_what_the_comparison_of_every_element_says(seed: int) -
                 holds = verify(one).ok
             except DescriptorError:
                 continue  # beyond the window: not compared
-            found = verdict(one)
-            told[f"{found.outcome} {holds}"] += 1
-            if found.outcome == "different":
-                assert not holds and is_wrong(one, found.at), (one.smem_tile, one.descriptor, found)
+            theorem = verdict(one)
+            counts[f"{theorem.outcome} {holds}"] += 1
+            if theorem.outcome == "different":
+                assert not holds and is_wrong(one, theorem.at), (one.smem_tile, one.descriptor, theorem)
             else:
-                assert holds or found.outcome == "open", (one.smem_tile, one.descriptor)
-    assert told["open False"] <= told.total() // 100  # a spoilt word is refuted, not left to be compared
-    assert told["different False"] > 6 * RIGHT and told["equal True"] > RIGHT / 3, told
+                assert holds or theorem.outcome == "open", (one.smem_tile, one.descriptor)
+    assert counts["open False"] <= counts.total() // 100  # a spoilt word is refuted, not left to be compared
+    assert counts["different False"] > 6 * RIGHT and counts["equal True"] > RIGHT / 3, counts
 
 
 @pytest.mark.parametrize("bit", [0, 1, 13, 32, 45, 49, 62])
 def test_one_wrong_bit_in_one_word_is_refuted_at_an_element_that_it_reads(bit: int) -> None:
-    found, wrong = told_of(1 << bit)
-    assert found.outcome == "different" and is_wrong(wrong, found.at)
-    assert (found.at[0] // 64, found.at[1] // 16) == (1, 2)
+    theorem, wrong = told_of(1 << bit)
+    assert theorem.outcome == "different" and is_wrong(wrong, theorem.at)
+    assert (theorem.at[0] // 64, theorem.at[1] // 16) == (1, 2)
     report = verify(wrong)
     assert not report.ok and {one.subtile for one in report.mismatches} == {(1, 2)}
     with pytest.raises(ProofError, match=r"disproved: \d+ of 16384 elements in 16 subtiles"):
@@ -58,8 +58,8 @@ def test_one_wrong_bit_in_one_word_is_refuted_at_an_element_that_it_reads(bit: i
 
 @pytest.mark.parametrize("bit", [14, 15, 16, 29, 30, 31, 53, 60])
 def test_one_bit_that_nobody_reads_changes_nothing(bit: int) -> None:
-    found, other = told_of(1 << bit)
-    assert found.outcome == "equal" and verify(other).ok and proved(other).ok
+    theorem, other = told_of(1 << bit)
+    assert theorem.outcome == "equal" and verify(other).ok and proved(other).ok
 
 
 @pytest.mark.parametrize("bit", [46, 47, 61])
@@ -69,11 +69,11 @@ def test_a_word_without_a_meaning_is_an_error_in_both_proofs(bit: int) -> None:
             told_of(1 << bit, judge)
 
 
-def told_of(changed: int, judge: Callable[[Derivation], Any] = verdict) -> tuple[Any, Derivation]:
+def told_of(bits: int, judge: Callable[[Derivation], Any] = verdict) -> tuple[Any, Derivation]:
     """A verdict on a tile of 2 x 8 words with some bits of one word changed."""
     d = unproved(**K_128)
     words = [list(row) for row in d.words()]
-    words[1][2] ^= changed
+    words[1][2] ^= bits
     other = handing_out(d, tuple(map(tuple, words)))
     return judge(other), other
 
@@ -84,8 +84,8 @@ def test_words_with_a_field_in_another_place_are_refuted(name: str, monkeypatch:
     d = unproved(**MN_64, arch="sm90")
     fields = [dataclasses.replace(f, low=f.low - (f.name == name)) for f in d.descriptor.word.fields]
     monkeypatch.setitem(descriptor.WORDS, "sm90", Word("sm90 moved", 64, tuple(fields)))  # type: ignore[arg-type]
-    found = verdict(d)
-    assert found.outcome == "different" and is_wrong(d, found.at) and not verify(d).ok
+    theorem = verdict(d)
+    assert theorem.outcome == "different" and is_wrong(d, theorem.at) and not verify(d).ok
 
 
 @pytest.mark.parametrize("tile", [(128, 768), (128, 1536), (256, 768), (128, 768, 3)])
@@ -94,8 +94,8 @@ def test_operands_that_cross_atoms_are_proved_piece_by_piece(tile: tuple[int, ..
     assert d.crossing is not None and verdict(d).outcome == "equal"
     for change in ({"leading_byte_offset": 1024}, {"start_address": 16}, {"stride_byte_offset": 2048}):
         wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, **change))
-        found = verdict(wrong)
-        assert found.outcome == "different" and is_wrong(wrong, found.at)
+        theorem = verdict(wrong)
+        assert theorem.outcome == "different" and is_wrong(wrong, theorem.at)
         assert not verify(wrong).ok
 
 
@@ -131,8 +131,8 @@ def test_what_ends_inside_a_piece_is_left_open() -> None:
 def test_the_proof_of_a_tile_costs_the_same_at_any_size(arguments: dict[str, object]) -> None:
     """Counted in calls of Python functions, which no other work on the machine changes."""
     for within in ((128, 128), (128, 256), (256, 256)), ((512, 512), (1024, 1024), (2048, 2048)):
-        found = [unproved(**{**arguments, "tile": tile}, capacity=None) for tile in within]
-        assert len({calls(one) for one in found}) == 1  # with the words that are handed out, and beyond the window
+        tiles = [unproved(**{**arguments, "tile": tile}, capacity=None) for tile in within]
+        assert len({calls(one) for one in tiles}) == 1  # with the words that are handed out, and beyond the window
 
 
 def calls(d: Derivation) -> int:
@@ -166,5 +166,5 @@ def test_a_tile_with_another_swizzle_than_its_words_is_refuted() -> None:
     d = unproved(**K_128)
     rows = d.smem_tile.inner if isinstance(d.smem_tile, ComposedLayout) else d.smem_tile
     wrong = dataclasses.replace(d, smem_tile=ComposedLayout(Swizzle(2, 3, 3), 0, rows))
-    found = verdict(wrong)
-    assert found.outcome == "different" and is_wrong(wrong, found.at)
+    theorem = verdict(wrong)
+    assert theorem.outcome == "different" and is_wrong(wrong, theorem.at)

@@ -27,17 +27,17 @@ def test_the_text_has_every_step() -> None:
 
 
 def test_latex_and_json_hold_the_same_formulas() -> None:
-    made = derive_symbolic(("64*m", "64*k"), **ONE, order=(1, 0))  # type: ignore[arg-type]
-    assert r"\mathrm{SBO} &= 1024 k" in write_formulas(made, "latex")
-    assert r"\Delta_{\mathrm{MN},0} &= 8192 k, \quad 0 \le i < m" in write_formulas(made, "latex")
-    record = json.loads(write_formulas(made, "json"))
+    family = derive_symbolic(("64*m", "64*k"), **ONE, order=(1, 0))  # type: ignore[arg-type]
+    assert r"\mathrm{SBO} &= 1024 k" in write_formulas(family, "latex")
+    assert r"\Delta_{\mathrm{MN},0} &= 8192 k, \quad 0 \le i < m" in write_formulas(family, "latex")
+    record = json.loads(write_formulas(family, "json"))
     assert record["stride_byte_offset"] == "1024*k"
     assert record["leading_byte_offset"] == 16
     assert record["steps"][1] == {"dimension": "K", "extent": 4, "bytes": 32}
 
 
 def test_a_symbol_that_python_reserves_is_refused_for_python_only() -> None:
-    made = derive_symbolic(("64*lambda", "64*k"), **ONE)  # type: ignore[arg-type]
-    assert "8192*lambda" in write_formulas(made)
+    family = derive_symbolic(("64*lambda", "64*k"), **ONE)  # type: ignore[arg-type]
+    assert "8192*lambda" in write_formulas(family)
     with pytest.raises(DescriptorError, match="a symbol must be able to name a parameter in Python, found lambda"):
-        write_formulas(made, "python")
+        write_formulas(family, "python")

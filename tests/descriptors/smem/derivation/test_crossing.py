@@ -55,14 +55,14 @@ def walk(word: int, rows: int) -> dict[tuple[int, int], int]:
     """From element (i, k) to the bit that a word of LBO mode 1 reads it at: one piece of 16 bytes after the other."""
     start, line, sbo = ((word >> low) % (1 << 14) * 16 for low in (0, 16, 32))
     assert word >> 46 & 7 == 1 and word >> 49 & 7 == 0 and word >> 52 & 1 and word >> 61 == 2
-    found = {}
+    bits = {}
     for i, piece in product(range(rows), range(3)):
         number = start % 128 // 16 + piece
         address = (line + 16 * (number - 8)) if number >= 8 else start + 16 * piece
         address += i // 8 * sbo + i % 8 * 128
         address ^= address >> 7 << 4 & 0x70
-        found |= {(i, 32 * piece + j): 8 * address + 4 * j for j in (0, 31)}
-    return found
+        bits |= {(i, 32 * piece + j): 8 * address + 4 * j for j in (0, 31)}
+    return bits
 
 
 @pytest.mark.parametrize("row", recorded(), ids=lambda row: str(row["tile"]))
@@ -101,8 +101,8 @@ def crossing(draw: st.DrawFn) -> tuple[Derivation, int]:
 
 @settings(max_examples=12)
 @given(crossing())
-def test_a_walk_of_its_own_finds_every_element_where_the_tile_has_it(made: tuple[Derivation, int]) -> None:
-    d, base = made
+def test_a_walk_of_its_own_finds_every_element_where_the_tile_has_it(case: tuple[Derivation, int]) -> None:
+    d, base = case
     (mn, k), stages = d.mma, list(range(d.tile[2])) if len(d.tile) == 3 else [None]
     for stage in stages:
         table = d.words(base, stage)
@@ -115,8 +115,8 @@ def test_a_walk_of_its_own_finds_every_element_where_the_tile_has_it(made: tuple
 
 @settings(max_examples=12)
 @given(crossing())
-def test_one_word_is_its_cell_of_the_table(made: tuple[Derivation, int]) -> None:
-    d, base = made
+def test_one_word_is_its_cell_of_the_table(case: tuple[Derivation, int]) -> None:
+    d, base = case
     for mn, k in product(range(size(d.advance[0])), range(size(d.advance[1]))):
         cell: Any = d.words(base)[mn][k]
         stages = range(d.tile[2]) if len(d.tile) == 3 else [0]
@@ -135,10 +135,10 @@ def read_bits(word: int) -> list[list[int]]:
 def test_a_wrong_line_is_caught_by_the_walk_of_the_model(wrong: int, k: int) -> None:
     d = derive(**TILE, **PAIR)
     word, right = d.words()[0][k], d.line_of(0, k)
-    changed = word & ~(0x3FFF << 16) | wrong >> 4 << 16
-    read = [read_bits(one) for one in (word, changed)]
-    assert (read[0] == read[1]) == (wrong == right)
-    assert all(read[1][i][j] == bit for (i, j), bit in walk(changed, 128).items())
+    other = word & ~(0x3FFF << 16) | wrong >> 4 << 16
+    bits = [read_bits(one) for one in (word, other)]
+    assert (bits[0] == bits[1]) == (wrong == right)
+    assert all(bits[1][i][j] == bit for (i, j), bit in walk(other, 128).items())
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def test_a_wrong_line_is_caught_by_the_walk_of_the_model(wrong: int, k: int) -> 
 )
 def test_a_tile_that_goes_on_in_other_lines_is_disproved(lines: Layout) -> None:
     d = derive(**TILE, **PAIR)
-    changed = dataclasses.replace(d, crossing=Crossing(lines))
+    other = dataclasses.replace(d, crossing=Crossing(lines))
     try:
-        report = verify(changed)
+        report = verify(other)
     except DescriptorError as error:
         assert "a multiple of 128" in str(error)
         return
@@ -173,8 +173,8 @@ def test_a_wrong_field_is_caught(changes: dict[str, Any]) -> None:
 
 def test_the_line_moves_with_the_tile_and_the_tile_must_be_aligned() -> None:
     d = derive(**TILE, **PAIR)
-    first, moved = d.words()[0], d.words(4096)[0]
-    assert [b - a for a, b in zip(first, moved, strict=True)] == [4096 // 16 * (1 | 1 << 16)] * 8
+    first, further_on = d.words()[0], d.words(4096)[0]
+    assert [b - a for a, b in zip(first, further_on, strict=True)] == [4096 // 16 * (1 | 1 << 16)] * 8
     assert verify(d, bases=(0, 1024, 100 * 1024)).ok
     for base in (16, 128, 512, 1040):
         with pytest.raises(DescriptorError, match="a multiple of 1024 bytes, as base_offset must be 0"):

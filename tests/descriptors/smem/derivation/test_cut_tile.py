@@ -34,8 +34,8 @@ def test_a_tile_that_ends_inside_an_operand_is_not_cut() -> None:
     rows = Layout(((8, (6, 2)), (64, 1)), ((64, (512, 4096)), (1, 0)))
     other = dataclasses.replace(d, smem_tile=ComposedLayout(Swizzle(3, 3, 3), 0, rows))
     assert cut_tile(other).modes[0].head is None
-    found = verdict(other)
-    assert found.outcome == "different" and not verify(other).ok
+    theorem = verdict(other)
+    assert theorem.outcome == "different" and not verify(other).ok
 
 
 @pytest.mark.parametrize("lines", [(256, 2), (128, 2)])

@@ -49,8 +49,8 @@ def test_a_chosen_stage_has_the_table_of_a_tile_without_stages(stages: tuple[int
                 cell = cell[i]
             return cell
 
-        chosen = d.words(0x400, stage=at)
-        assert chosen == tuple(tuple(of(cell) for cell in row) for row in whole) == d.words(0x400, stage=number)
+        of_stage = d.words(0x400, stage=at)
+        assert of_stage == tuple(tuple(of(cell) for cell in row) for row in whole) == d.words(0x400, stage=number)
         assert d.offsets_bytes(stage=at)[1][2] == 8192 + 64 + 2 * sum(map(mul, at, steps))
 
 

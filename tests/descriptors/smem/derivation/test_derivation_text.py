@@ -51,9 +51,9 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
     ],
 )
 def test_the_meaning_of_each_field_is_said_in_words(arguments: dict[str, Any], words: tuple[str, ...]) -> None:
-    told = explain(derive(**{**GOOD, **arguments}))
+    text = explain(derive(**{**GOOD, **arguments}))
     for word in words:
-        assert word in told
+        assert word in text
 
 
 def test_only_a_derivation_is_explained() -> None:
@@ -89,13 +89,13 @@ def test_a_table_of_too_many_subtiles_is_not_listed() -> None:
 
 
 def test_the_swizzle_is_told_only_where_the_tile_has_one() -> None:
-    told = "then permutes element offsets; on byte addresses it is"
+    sentence = "then permutes element offsets; on byte addresses it is"
     swizzled = derive(**GOOD)
-    assert f"S<3,3,3> {told} S<3,4,3>." in tell(swizzled)
-    assert told not in tell(derive(**{**GOOD, "swizzle": "none"}))
-    assert told not in tell(
+    assert f"S<3,3,3> {sentence} S<3,4,3>." in tell(swizzled)
+    assert sentence not in tell(derive(**{**GOOD, "swizzle": "none"}))
+    assert sentence not in tell(
         derive(layout="((8,16),(8,4)):((8,64),(1,1024))", dtype="bf16", swizzle="none", mma=(128, 16))
     )
     # A tile whose layout and mode disagree comes out of no derivation; the sentence needs both all the same.
-    assert told not in tell(replace(swizzled, smem_tile=plain(swizzled.smem_tile)))
-    assert told not in tell(replace(swizzled, swizzle=SwizzleMode.NONE))
+    assert sentence not in tell(replace(swizzled, smem_tile=plain(swizzled.smem_tile)))
+    assert sentence not in tell(replace(swizzled, swizzle=SwizzleMode.NONE))

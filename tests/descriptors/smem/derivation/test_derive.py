@@ -37,12 +37,12 @@ def test_the_descriptor_of_each_subtile_reads_the_elements_of_the_swizzled_tile(
     d = derive_or_none(arguments)
     if d is None:
         return
-    stored = np.asarray(offsets(d.smem_tile)).reshape(d.tile) * d.element.storage_bits
+    bits = np.asarray(offsets(d.smem_tile)).reshape(d.tile) * d.element.storage_bits
     rows, columns = (d.tile[i] // d.mma[i] for i in (0, 1))
     m, k = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     base = data.draw(st.integers(0, 3)) * d.swizzle.alignment_bytes
     start = base + d.offsets_bytes()[m][k]
-    part = stored[m * d.mma[0] : (m + 1) * d.mma[0], k * d.mma[1] : (k + 1) * d.mma[1]]
+    part = bits[m * d.mma[0] : (m + 1) * d.mma[0], k * d.mma[1] : (k + 1) * d.mma[1]]
     assert (bits_read(d, d.descriptor.at(start).encode()) == part + base * 8).all()
 
 

@@ -16,7 +16,7 @@ from descriptors.smem.derivation.proved import family_of
 
 @pytest.mark.parametrize("seed", seeds_of("test_other_sizes_of_a_family_are_proved_element_by_element"))
 def test_other_sizes_of_a_family_are_proved_element_by_element(seed: int) -> None:
-    rng, tried = random.Random(seed), 0
+    rng, others = random.Random(seed), 0
     for _ in range(120):
         d = right(rng)
         family = family_of(d)
@@ -29,9 +29,9 @@ def test_other_sizes_of_a_family_are_proved_element_by_element(seed: int) -> Non
             )
         except DescriptorError:
             continue  # too large for shared memory
-        tried += 1
+        others += 1
         assert verify(other).ok and family_of(other) == family
-    assert tried > 40
+    assert others > 40
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def small(element: ElementType, major: Major, mode: SwizzleMode) -> dict[str, An
     return {"mma": (rows, depth), "tile": (max(2 * rows, span), 2 * depth)}
 
 
-def changed(field: tuple[int, int], change: Callable[[int], int]) -> Callable[[int], int]:
+def field_changer(field: tuple[int, int], change: Callable[[int], int]) -> Callable[[int], int]:
     """What changes one field of a word, modulo its width."""
     low, width = field
     mask = (1 << width) - 1
@@ -64,11 +64,11 @@ def spoilings(rng: random.Random, arch: str) -> Iterator[Callable[[int], int]]:
     while True:
         field, number = rng.choice([START, LEADING, STRIDE]), rng.choice([8, 64, rng.randrange(1 << 14)])
         for change in (lambda x: x + 1, lambda x: x - 1, lambda x, n=number: n, lambda x: 2 * x):
-            yield changed(field, change)
+            yield field_changer(field, change)
         yield lambda word: word & ~(0x3FFF3FFF << 16) | (word >> 16 & 0x3FFF) << 32 | (word >> 32 & 0x3FFF) << 16
         code, lines = rng.randrange(1 << swizzle[1]), rng.randrange(1, 8)
-        yield changed(swizzle, lambda x, n=code: n)  # type: ignore[misc]
-        yield changed(BASE_OFFSET, lambda x, n=lines: x + n)  # type: ignore[misc]
+        yield field_changer(swizzle, lambda x, n=code: n)  # type: ignore[misc]
+        yield field_changer(BASE_OFFSET, lambda x, n=lines: x + n)  # type: ignore[misc]
         for bit in rng.sample(range(64), 3):
             yield lambda word, bit=bit: word ^ 1 << bit  # type: ignore[misc]
 
@@ -101,32 +101,32 @@ def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", stored_once)
-    rng, told = random.Random(seed), Counter[str]()
+    rng, outcomes = random.Random(seed), Counter[str]()
     for d in small_tiles():
         step = 128 if d.swizzle is not SwizzleMode.NONE and d.crossing is None else d.swizzle.alignment_bytes
         base = step * rng.randrange(64) if rng.random() < 0.5 else 0
         assert verdict(d, base=base).outcome == "equal" and verify(d, bases=(base,)).ok
         for words in spoilt_tables(rng, d, base):
             one = handing_out(d, words)
-            told[judged(one, base)] += 1
+            outcomes[outcome_of(one, base)] += 1
     # Undecided are words with an absolute LBO where none can be, which the other proof refuses.
-    assert set(told) <= {"different", "equal", "error", "open"}, told
-    assert told.total() > 13_000 and told["different"] > 6_500 and told["equal"] > 3_300, told
-    assert told["open"] < told.total() // 50, told
+    assert set(outcomes) <= {"different", "equal", "error", "open"}, outcomes
+    assert outcomes.total() > 13_000 and outcomes["different"] > 6_500 and outcomes["equal"] > 3_300, outcomes
+    assert outcomes["open"] < outcomes.total() // 50, outcomes
 
 
-def judged(d: Derivation, base: int) -> str:
+def outcome_of(d: Derivation, base: int) -> str:
     """The verdict of the theorem, which that of the enumerating proof must bear out."""
     try:
         holds = verify(d, bases=(base,)).ok
     except DescriptorError:
         try:
-            found = verdict(d, base=base)
+            theorem = verdict(d, base=base)
         except DescriptorError:
             return "error"
-        assert found.outcome == "open", (d.smem_tile, d.words(base), found)
+        assert theorem.outcome == "open", (d.smem_tile, d.words(base), theorem)
         return "open"
-    found = verdict(d, base=base)
-    assert found.outcome == ("equal" if holds else "different"), (d.smem_tile, d.words(base), base, found)
-    assert holds or is_wrong(d, found.at, base), (d.smem_tile, d.words(base), base, found)
-    return found.outcome
+    theorem = verdict(d, base=base)
+    assert theorem.outcome == ("equal" if holds else "different"), (d.smem_tile, d.words(base), base, theorem)
+    assert holds or is_wrong(d, theorem.at, base), (d.smem_tile, d.words(base), base, theorem)
+    return theorem.outcome

@@ -33,8 +33,8 @@ def test_the_claim_names_the_tiles_and_the_bases(arguments: dict[str, Any], base
 
 def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
     rows = unproved(**K_128).smem_tile
-    given = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
-    assert given.claim == (
+    explicit = proved(derive(layout=rows, dtype="bf16", mma=(64, 16), verify=False))
+    assert explicit.claim == (
         "for this tile alone, any base that is a multiple of 1024: an explicit layout does not say how it grows"
     )
     other = proved(unproved(**{**K_128, "dtype": "tf32", "major": "MN", "swizzle": "128B_BASE32B", "mma": (64, 8)},
@@ -71,29 +71,29 @@ def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "base", "complaint"),
+    ("arguments", "base", "complaint"),
     [(None, 0, "proved: the operand must be a derivation"), (K_128, 64, "multiple of 128"), (K_128, -16, "at least 0")],
 )
-def test_only_a_derivation_at_an_address_can_be_proved(given: Any, base: int, complaint: str) -> None:
+def test_only_a_derivation_at_an_address_can_be_proved(arguments: Any, base: int, complaint: str) -> None:
     with pytest.raises(DescriptorError, match=complaint):
-        proved(unproved(**given) if given else given, base=base)
+        proved(unproved(**arguments) if arguments else arguments, base=base)
 
 
 def test_an_offset_that_no_elements_have_is_refuted() -> None:
     d = unproved(**K_128)
     assert isinstance(d.smem_tile, ComposedLayout)
-    moved = dataclasses.replace(d, smem_tile=ComposedLayout(d.smem_tile.outer, 8, d.smem_tile.inner))
+    shifted = dataclasses.replace(d, smem_tile=ComposedLayout(d.smem_tile.outer, 8, d.smem_tile.inner))
     with pytest.raises(ProofError):
-        proved(moved)
+        proved(shifted)
 
 
 def test_derive_with_its_proof_does_not_load_numpy() -> None:
     code = "import sys; from descriptors import derive; derive((128, 128), 'bf16', 'K', '128B', (64, 16)); "
-    done = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", code + "print('numpy' in sys.modules, 'sympy' in sys.modules)"],
         capture_output=True, text=True, cwd=ROOT, check=True,
     )  # fmt: skip
-    assert done.stdout.split() == ["False", "False"]
+    assert ended.stdout.split() == ["False", "False"]
 
 
 @pytest.mark.parametrize(

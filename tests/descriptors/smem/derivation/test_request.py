@@ -12,26 +12,28 @@ from descriptors import DescriptorError, derive
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import reader, request
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode
-from descriptors.smem.words.bitfield import SMEM_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES
 
 
 @given(tiles())
 def test_names_in_any_case_and_typed_values_are_one_request(arguments: dict[str, Any]) -> None:
     d = arguments
-    named = reader(d["arch"].upper(), d["dtype"].upper(), list(d["mma"]), legality="off")
+    by_name = reader(d["arch"].upper(), d["dtype"].upper(), list(d["mma"]), legality="off")
     typed = reader(d["arch"], as_element_type(d["dtype"]), d["mma"], legality="off")
-    assert named == typed
-    asked = [
-        request(named, list(d["tile"]), major=d["major"].lower(), swizzle=d["swizzle"].lower(), order=list(d["order"])),
+    assert by_name == typed
+    requests = [
+        request(
+            by_name, list(d["tile"]), major=d["major"].lower(), swizzle=d["swizzle"].lower(), order=list(d["order"])
+        ),
         request(typed, d["tile"], major=as_major(d["major"]), swizzle=as_swizzle_mode(d["swizzle"]), order=d["order"]),
     ]
-    assert asked[0] == asked[1]
+    assert requests[0] == requests[1]
 
 
 def test_deriving_a_request_is_deriving_its_arguments() -> None:
     by = reader("sm100", "bf16", (64, 16), legality="off")
-    asked = request(by, (128, 64), major="K", swizzle="64B", capacity=SMEM_BYTES)
-    assert derived(asked) == derive((128, 64), "bf16", "K", "64B", (64, 16), **ALGEBRA)
+    one = request(by, (128, 64), major="K", swizzle="64B", capacity=SMEM_BYTES)
+    assert derived(one) == derive((128, 64), "bf16", "K", "64B", (64, 16), **ALGEBRA)
 
 
 @pytest.mark.parametrize(

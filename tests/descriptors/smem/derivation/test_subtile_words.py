@@ -34,11 +34,11 @@ def cell(table: Any, at: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize("d", TILES.values(), ids=TILES)
 @pytest.mark.parametrize("base", [0, 0x2000])
 def test_a_subtile_alone_is_its_cell_of_the_tables(d: Derivation, base: int) -> None:
-    words, offsets, written = d.words(base), d.offsets_bytes(), words_record(d, base)
+    words, offsets, table = d.words(base), d.offsets_bytes(), words_record(d, base)
     for at in product(*(range(size(mode)) for mode in d.advance)):
         mn, k, *stages = at
         stage: Any = tuple(stages) if stages else 0
-        assert d.word(mn, k, stage, base) == cell(words, at) == int(cell(written, at), 16)
+        assert d.word(mn, k, stage, base) == cell(words, at) == int(cell(table, at), 16)
         assert d.offset_of(mn, k, stage) == cell(offsets, at)
         one = subtile_record(d, at, base)
         assert (int(one["word"], 16), one["offset_bytes"]) == (cell(words, at), cell(offsets, at))
@@ -50,19 +50,19 @@ def test_the_first_stage_is_meant_where_none_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "told"),
+    ("at", "message"),
     [((2, 0), "mn of a subtile must be at most 1"), ((0, 8), "k of a subtile must be at most 7"),
      ((-1, 0), "at least 0"), ((0, 0, 1), "a stage must be one of"), ((0, True), "must be an integer")],
 )  # fmt: skip
-def test_a_subtile_that_a_tile_does_not_have_is_refused(at: Any, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_a_subtile_that_a_tile_does_not_have_is_refused(at: Any, message: str) -> None:
+    with pytest.raises(DescriptorError, match=message):
         TILES["plain"].word(*at)
 
 
 @pytest.mark.parametrize("d", TILES.values(), ids=TILES)
 def test_the_table_holds_every_word_once(d: Derivation) -> None:
-    told = re.findall("0x[0-9a-f]{16}", tell_words(d))
-    flat = [int(word, 16) for word in told]
+    texts = re.findall("0x[0-9a-f]{16}", tell_words(d))
+    flat = [int(word, 16) for word in texts]
     cells = [cell(d.words(), at) for at in product(*(range(size(mode)) for mode in d.advance))]
     assert sorted(flat) == sorted(cells)
     assert max(map(len, tell_words(d).splitlines())) <= 100

@@ -12,11 +12,11 @@ ONE = {"dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
 def test_sympy_expressions_text_and_polynomials_are_the_same_extent() -> None:
     m, k = sympy.symbols("m k", positive=True, integer=True)
-    made = derive_symbolic((64 * m, 64 * k), **ONE)  # type: ignore[arg-type]
-    assert made == derive_symbolic(("64*m", "64*k"), **ONE) == derive_symbolic(made.tile, **ONE)  # type: ignore[arg-type]
-    assert hash(made) == hash(derive_symbolic(made.tile, **ONE))  # type: ignore[arg-type]
-    assert sympy.sympify(made.steps[-1].bytes) == 8192 * m
-    assert made.substitute({m: 2}).symbols == ("k",)
+    family = derive_symbolic((64 * m, 64 * k), **ONE)  # type: ignore[arg-type]
+    assert family == derive_symbolic(("64*m", "64*k"), **ONE) == derive_symbolic(family.tile, **ONE)  # type: ignore[arg-type]
+    assert hash(family) == hash(derive_symbolic(family.tile, **ONE))  # type: ignore[arg-type]
+    assert sympy.sympify(family.steps[-1].bytes) == 8192 * m
+    assert family.substitute({m: 2}).symbols == ("k",)
 
 
 @pytest.mark.parametrize("text", ["64*m x 64*k", "64*mx64*k", "(64*m,64*k)", " 64*m , 64*k ", "64*m  x  64*k"])

@@ -85,8 +85,8 @@ def test_a_wrong_base_offset_is_caught_wherever_the_pattern_tells(arch: str, mod
     d = unproved(**{**K_128, "swizzle": mode}, arch=arch)
     lines = {"32B": 2, "64B": 4, "128B": 8}[mode]
     for base_offset in range(8):
-        moved = _Words(d, [with_base_offset(d, word, base_offset) for word in leaves(d.words())])
-        assert verify(moved).ok == (base_offset % lines == 0)
+        spoilt = _Words(d, [with_base_offset(d, word, base_offset) for word in leaves(d.words())])
+        assert verify(spoilt).ok == (base_offset % lines == 0)
 
 
 class _Words(Derivation):
@@ -131,20 +131,20 @@ def test_one_wrong_element_anywhere_is_found(d: Derivation, data: st.DataObject)
 
     stages = product(*map(range, d.tile[2:]))
 
-    def one_off(*given: Any, **named: Any) -> Any:
-        stored = stored_rows(*given, **named)
+    def one_off(*arguments: Any, **options: Any) -> Any:
+        rows = stored_rows(*arguments, **options)
         if next(stages) == at[2:]:
-            stored[at[0]][at[1]] += 1
-        return stored
+            rows[at[0]][at[1]] += 1
+        return rows
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", one_off)
         report = verify(d)
     assert report.differing == 1
-    found = report.mismatches[0]
-    inside = zip(at, found.subtile, (*d.mma, *(1 for _ in at[2:])), strict=True)
-    assert found.coordinate == tuple(where - part * extent for where, part, extent in inside)[:2]
-    assert found.expected == found.found + 1
+    first = report.mismatches[0]
+    inside = zip(at, first.subtile, (*d.mma, *(1 for _ in at[2:])), strict=True)
+    assert first.coordinate == tuple(where - part * extent for where, part, extent in inside)[:2]
+    assert first.expected == first.found + 1
 
 
 @pytest.mark.parametrize("tile", [(2048, 1024), (64, 16384)])

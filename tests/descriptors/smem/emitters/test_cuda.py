@@ -36,8 +36,8 @@ def test_cuda_gives_the_words_of_every_subtile(tmp_path: Path) -> None:
     source.write_text(cuda_program(tmp_path))
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(["g++", *flags, "-o", str(program), str(source)], check=True)
-    printed = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
-    assert [int(word, 16) for word in printed] == [word for name in CASES for word in expected(made(name))]
+    words = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
+    assert [int(word, 16) for word in words] == [word for name in CASES for word in expected(made(name))]
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
@@ -57,8 +57,8 @@ def test_both_headers_compile_for_the_device(arch: str, tmp_path: Path) -> None:
     source = tmp_path / "all.cu"
     source.write_text("\n".join([*parts, kernel, *lines, "}\n"]))
     command = ["nvcc", "-c", f"-arch={arch}", "-Werror", "all-warnings", "-o", str(tmp_path / "all.o"), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
@@ -68,6 +68,6 @@ def test_a_misplaced_tile_does_not_compile(tmp_path: Path) -> None:
     for address, status in ((0x2000, 0), (0x2010, 1)):
         word = made("kmajor").words(0x2000)[0][0]
         source.write_text(f'#include "a.h"\nstatic_assert(a_descriptor::first_at<{address}u>() == {word:#x}ull, "");\n')
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == status
-        assert ("must start at a multiple of kAlignmentBytes" in done.stderr) is bool(status)
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ended.returncode == status
+        assert ("must start at a multiple of kAlignmentBytes" in ended.stderr) is bool(status)

@@ -31,9 +31,9 @@ def test_python_gives_the_words_of_any_tile(d: Derivation) -> None:
 def test_the_sum_never_leaves_its_field() -> None:
     space = run(emit(made("kmajor"), "python"))
     first = space["operand_first"](0x3FC00)  # the last kilobyte of the window
-    moved = space["operand_subtile"](first, 1, 7)
-    assert moved >> 14 == first >> 14
-    assert moved & 0x3FFF == (0x3FC00 + 24672 & 0x3FFFF) >> 4
+    subtile = space["operand_subtile"](first, 1, 7)
+    assert subtile >> 14 == first >> 14
+    assert subtile & 0x3FFF == (0x3FC00 + 24672 & 0x3FFFF) >> 4
 
 
 def test_python_refuses_what_no_tile_has() -> None:
@@ -49,9 +49,9 @@ def test_python_refuses_what_no_tile_has() -> None:
 def test_the_cute_dsl_gives_the_words_of_every_subtile() -> None:
     from dsl_emitted import Run, run_emitted
 
-    derived = {name: made(name) for name in CASES}
-    runs = [Run(emit(d, "cutedsl", name), name, tuple(questions(d)), d.arch) for name, d in derived.items()]
-    for d, answer in zip(derived.values(), run_emitted(runs), strict=True):
+    by_name = {name: made(name) for name in CASES}
+    runs = [Run(emit(d, "cutedsl", name), name, tuple(questions(d)), d.arch) for name, d in by_name.items()]
+    for d, answer in zip(by_name.values(), run_emitted(runs), strict=True):
         assert (answer.status, answer.text) == ("ok", "")
         assert list(answer.dynamic) == list(answer.static) == expected(d)
 
@@ -61,11 +61,11 @@ def test_the_words_of_the_host_and_of_the_kernel_keep_their_names(monkeypatch: p
 
     from layoutalg.oracle.service import Reply
 
-    def asked(answerer: str, questions: list[Any], **options: Any) -> list[Reply]:
+    def ask(answerer: str, questions: list[Any], **options: Any) -> list[Reply]:
         assert (answerer, len(questions)) == ("dsl_emitted", 2)
         return [Reply("ok", {"dynamic": ["0x10", "0x11"], "static": ["0x20"]}), Reply("rejected", "no such field")]
 
-    monkeypatch.setattr(emitted, "ask", asked)
+    monkeypatch.setattr(emitted, "ask", ask)
     runs = [emitted.Run("text", "a", ((0, (0,)),))] * 2
     answers = [emitted.RunAnswer("ok", (16, 17), (32,)), emitted.RunAnswer("rejected", text="no such field")]
     assert emitted.run_emitted(runs) == answers

@@ -19,10 +19,10 @@ def header_program(folder: Path) -> str:
     lines = []
     for name in CASES:
         for address, coordinate in questions(made(name)):
-            given, big = ", ".join(f"{i}u" for i in coordinate), name.upper()
+            arguments, big = ", ".join(f"{i}u" for i in coordinate), name.upper()
             for call in (
-                f"{name}_subtile({name}_first({address}u), {given})",
-                f"{big}_SUBTILE_WORD({big}_FIRST_WORD({address}u), {given})",
+                f"{name}_subtile({name}_first({address}u), {arguments})",
+                f"{big}_SUBTILE_WORD({big}_FIRST_WORD({address}u), {arguments})",
             ):
                 lines.append(f'  printf("%llx\\n", (unsigned long long)({call}));')
     return "\n".join(['#include "all.h"', '#include "all.h"', "#include <stdio.h>", "int main(void) {", *lines, "}\n"])
@@ -35,10 +35,8 @@ def test_a_header_gives_the_words_of_every_subtile_in_every_language(standard: s
     source.write_text(header_program(tmp_path))
     flags = [f"-std={standard}", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     subprocess.run(["g++" if "+" in standard else "gcc", *flags, "-o", str(program), str(source)], check=True)
-    printed = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
-    assert [int(word, 16) for word in printed] == [
-        word for name in CASES for word in expected(made(name)) for _ in "ab"
-    ]
+    words = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split()
+    assert [int(word, 16) for word in words] == [word for name in CASES for word in expected(made(name)) for _ in "ab"]
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None or shutil.which("g++") is None, reason="no gcc")
@@ -51,5 +49,5 @@ def test_a_header_with_another_word_does_not_compile(compiler: str, name: str, t
     for text, status in ((right, 0), (step, 1), (word, 1)):
         (tmp_path / name).write_text(text.replace("#pragma once", ""))
         command = [compiler, "-fsyntax-only", str(tmp_path / name)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (done.returncode, "a_word_1_3_3" in done.stderr) == (status, bool(status)), done.stderr
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ended.returncode, "a_word_1_3_3" in ended.stderr) == (status, bool(status)), ended.stderr

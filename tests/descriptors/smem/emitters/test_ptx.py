@@ -66,12 +66,12 @@ class Machine:
 def by_ptx(d: Derivation, name: str = "operand") -> list[int]:
     text = emit(d, "ptx", name)
     names = re.findall(rf"%({name}_\w+)", next(line for line in text.splitlines() if line.startswith(".reg .b32")))
-    found = []
+    words = []
     for address, coordinate in questions(d):
         machine = Machine(**dict(zip(names, (address, *coordinate), strict=True)))
         machine.run(text)
-        found.append(machine.registers[f"%{name}_subtile"])
-    return found
+        words.append(machine.registers[f"%{name}_subtile"])
+    return words
 
 
 @each("name", CASES)
@@ -79,13 +79,13 @@ def test_ptx_gives_the_words_of_every_subtile(name: str) -> None:
     d = made(name)
     text = emit(d, "ptx", name)
     names = re.findall(rf"%{name}_(\w+)", next(line for line in text.splitlines() if line.startswith(".reg .b32")))
-    found = []
+    words = []
     for address, coordinate in questions(d):
         values = dict(zip(names, (address, *coordinate), strict=True))
         machine = Machine(**{f"{name}_{key}": value for key, value in values.items()})
         machine.run(text)
-        found.append(machine.registers[f"%{name}_subtile"])
-    assert found == expected(d)
+        words.append(machine.registers[f"%{name}_subtile"])
+    assert words == expected(d)
 
 
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="no ptxas")
@@ -108,13 +108,13 @@ def test_ptx_is_assembled(arch: str, tmp_path: Path) -> None:
     head += ".visible .entry all(.param .u64 out, .param .u32 address) {\n"
     source = tmp_path / "all.ptx"
     source.write_text(head + "\n".join([".reg .b64 %out;", "ld.param.u64 %out, [out];", *body, "ret;", "}\n"]))
-    done = subprocess.run(
+    ended = subprocess.run(
         ["ptxas", f"-arch={arch}", "-o", str(tmp_path / "all.cubin"), str(source)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_an_offset_that_is_a_power_of_two_needs_no_division_in_ptx() -> None:

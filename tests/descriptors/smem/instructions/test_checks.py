@@ -238,8 +238,8 @@ def test_types_that_go_together(arch: str, kind: str, a: str, b: str, d: str, mo
     ],
 )
 def test_scale_factors(kind: str, dtype: str, vector: int, k: int, ids: tuple[int, int], modes: str) -> None:
-    found = [mode for mode in MODES if passes(check_scale, kind, dtype, vector, k=k, ids=ids, legality=mode)]
-    assert found == modes.split()
+    allowing = [mode for mode in MODES if passes(check_scale, kind, dtype, vector, k=k, ids=ids, legality=mode)]
+    assert allowing == modes.split()
 
 
 # Bad input
@@ -318,9 +318,9 @@ def test_the_cute_dsl_takes_what_is_strictly_legal_and_nothing_but_what_is_lenie
         shape = passes(check_shape, "sm100", one.kind, m=one.m, k=one.k, sparse=one.sparse, **form)
         return shape and passes(check_transposed_b, "sm100", one.kind, **b, **form)
 
-    found = list(zip(requests, accepted(requests), strict=True))
-    assert [one for one, taken in found if legal(one, "strict") and not taken] == []
-    wider = [one for one, taken in found if taken and not legal(one, "lenient")]
+    answers = list(zip(requests, accepted(requests), strict=True))
+    assert [one for one, taken in answers if legal(one, "strict") and not taken] == []
+    wider = [one for one, taken in answers if taken and not legal(one, "lenient")]
     # MmaI8Op documents N = 8, 16, 24, 32, 48, ... and checks a multiple of 8.
     assert {(one.kind, one.cta_group, one.b_major, one.n % 16, one.n > 32) for one in wider} == {
         ("i8", 1, "K", 8, True)

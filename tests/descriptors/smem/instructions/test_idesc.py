@@ -54,7 +54,7 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
     """A kind, and parameters of ``idesc`` that a row allows when read leniently."""
     row = draw(st.sampled_from([row for row in shapes.SHAPES if row.arch == "sm100"]))
     types = draw(st.sampled_from([one for one in shapes.TYPES if (one.arch, one.kind) == ("sm100", row.kind)]))
-    known = kind_row("sm100", row.kind)
+    kind = kind_row("sm100", row.kind)
     options = {
         "a_dtype": draw(st.sampled_from(types.a)),
         "b_dtype": draw(st.sampled_from(types.b)),
@@ -66,9 +66,9 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
         "sparse": row.sparse,
         "ws": row.ws,
         "a_source": draw(st.sampled_from(row.a_source)),
-        "negate_a": known.negate and draw(st.booleans()),
-        "saturate": known.saturate and draw(st.booleans()),
-        "sparsity_selector": draw(st.sampled_from(known.selectors)) if row.sparse and known.selectors else 0,
+        "negate_a": kind.negate and draw(st.booleans()),
+        "saturate": kind.saturate and draw(st.booleans()),
+        "sparsity_selector": draw(st.sampled_from(kind.selectors)) if row.sparse and kind.selectors else 0,
         "max_shift": draw(st.sampled_from((0, 8, 16, 32))) if row.ws else 0,
     }
     if row.kind.startswith("mx"):
@@ -88,9 +88,9 @@ def legal(draw: Any) -> tuple[str, dict[str, Any]]:
 def test_what_is_written_legally_reads_back_without_a_warning(case: tuple[str, dict[str, Any]]) -> None:
     kind, options = case
     word = idesc(kind=kind, legality="lenient", **options)
-    read = decode_idesc(word, kind)
-    assert read.warnings == () and read.unknown_bits == 0
-    assert all(read[name] == value for name, value in options.items() if name in dict(read.values))
+    decoded = decode_idesc(word, kind)
+    assert decoded.warnings == () and decoded.unknown_bits == 0
+    assert all(decoded[name] == value for name, value in options.items() if name in dict(decoded.values))
     assert idesc(kind=kind, legality="off", **options) == word
 
 
@@ -267,18 +267,18 @@ def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) ->
     from dsl_instructions import InstructionRequest, instruction_words
 
     cases = lattice()
-    chosen = random.Random(seed).sample(cases, 60)
-    chosen += [case for case in cases if case["kind"].startswith("mxf4")]
-    chosen.append({"kind": "f16", "a": "bf16", "b": "bf16", "d": "f32", "m": 128, "n": 32, "k": 32, "sparse": True})
-    requests = [InstructionRequest(**case) for case in chosen]
-    for one, found in zip(requests, instruction_words(requests), strict=True):
+    sample = random.Random(seed).sample(cases, 60)
+    sample += [case for case in cases if case["kind"].startswith("mxf4")]
+    sample.append({"kind": "f16", "a": "bf16", "b": "bf16", "d": "f32", "m": 128, "n": 32, "k": 32, "sparse": True})
+    requests = [InstructionRequest(**case) for case in sample]
+    for one, compiled in zip(requests, instruction_words(requests), strict=True):
         scaled = {"scale_dtype": one.scale, "sfa_id": one.scale_ids[0], "sfb_id": one.scale_ids[1]}
         options: dict[str, Any] = {"kind": one.kind, "cta_group": one.cta_group, "sparse": one.sparse}
         options |= {"a_major": one.a_major, "b_major": one.b_major, "legality": "lenient"}
         options |= {"negate_a": one.negate[0], "negate_b": one.negate[1]}
         options |= scaled if one.kind.startswith("mx") else {"saturate": one.kind == "i8"}  # the DSL's i8 always does
         ours = idesc(one.a, one.b, one.d, m=one.m, n=one.n, k=one.k, **options)
-        assert (found.status, found.word) == ("ok", ours), (one, found)
+        assert (compiled.status, compiled.word) == ("ok", ours), (one, compiled)
 
 
 def test_a_field_that_a_decoded_word_does_not_have_is_a_choice_error() -> None:

@@ -45,8 +45,8 @@ def passes(check: Any, *arguments: Any, **options: Any) -> bool:
     ],
 )
 def test_type_major_and_swizzle(arch: str, kind: str, dtype: str, major: str, swizzle: str, modes: str) -> None:
-    found = [mode for mode in MODES if passes(check_operand, arch, kind, dtype, major, swizzle, legality=mode)]
-    assert found == modes.split()
+    allowing = [mode for mode in MODES if passes(check_operand, arch, kind, dtype, major, swizzle, legality=mode)]
+    assert allowing == modes.split()
 
 
 def test_the_major_alone_is_checked_where_no_swizzle_is_known() -> None:

@@ -21,13 +21,13 @@ def test_every_row_is_selected_once_in_the_order_of_its_table(name: str) -> None
     by_arch = [row for arch in ("sm90", "sm100") for row in getattr(select_rows(arch), name)]
     assert by_arch == sorted(rows, key=lambda row: row.arch, reverse=True)
     for arch, kind in KINDS:
-        wanted = [row for row in rows if (row.arch, getattr(row, "kind", None)) == (arch, kind)]
-        assert list(getattr(select_rows(arch, kind), name)) == wanted
+        own = [row for row in rows if (row.arch, getattr(row, "kind", None)) == (arch, kind)]
+        assert list(getattr(select_rows(arch, kind), name)) == own
 
 
 @pytest.mark.parametrize(("arch", "kind"), [("sm80", None), ("sm90", "mxf4"), ("sm100", "f8")])
 def test_what_is_in_no_table_is_an_error_that_lists_what_is(arch: str, kind: Any) -> None:
     with pytest.raises(ChoiceError) as caught:
         select_rows(arch, kind)
-    known = [row.kind for row in tables.KINDS if row.arch == arch] if kind else ["sm90", "sm100"]
-    assert set(caught.value.choices) == set(known)
+    choices = [row.kind for row in tables.KINDS if row.arch == arch] if kind else ["sm90", "sm100"]
+    assert set(caught.value.choices) == set(choices)

@@ -41,8 +41,8 @@ def test_every_kind_has_types_shapes_and_operands() -> None:
 
 
 def test_types_of_operands_are_element_types() -> None:
-    known = {*ELEMENT_TYPES, "b1"}
-    assert all(set(row.dtypes) <= known for row in (*KINDS, *shapes.OPERANDS))
+    names = {*ELEMENT_TYPES, "b1"}
+    assert all(set(row.dtypes) <= names for row in (*KINDS, *shapes.OPERANDS))
 
 
 def test_extents_ascend_and_fit_the_fields_of_the_instruction_descriptor() -> None:
@@ -80,13 +80,13 @@ def test_what_all_sources_allow_is_within_what_some_source_allows() -> None:
 def legal(arch: str, kind: str, cta_group: int, m: int, *, sparse: bool = False, k: int | None = None) -> set[int]:
     """Every N that some source allows."""
     k = k or shapes.DENSE_K[arch, kind] * (1 + sparse)
-    found = [
+    extents = [
         row.n
         for row in SHAPES
         if (row.arch, row.kind, row.cta_group, row.sparse, row.ws, row.k) == (arch, kind, cta_group, sparse, False, k)
         and m in row.m
     ]
-    return {n for values in found for n in values}
+    return {n for values in extents for n in values}
 
 
 def steps(first: int, step: int) -> set[int]:
@@ -126,8 +126,8 @@ def test_the_weight_stationary_form_is_for_one_cta_and_no_scale_factors() -> Non
 
 
 def test_only_16_bit_types_are_mn_major_in_wgmma() -> None:
-    found = {row.dtypes for row in shapes.OPERANDS if row.arch == "sm90" and row.major is Major.MN}
-    assert found == {("f16", "bf16")}
+    types = {row.dtypes for row in shapes.OPERANDS if row.arch == "sm90" and row.major is Major.MN}
+    assert types == {("f16", "bf16")}
 
 
 def test_tf32_is_mn_major_with_32_byte_atoms_and_nothing_else_is() -> None:
@@ -147,9 +147,9 @@ def ptxas_release() -> tuple[int, ...]:
     """Release of the ptxas at hand, (0,) where there is none."""
     if shutil.which("ptxas") is None:
         return (0,)
-    told = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"release (\d+)\.(\d+)", told)
-    return tuple(map(int, found.groups())) if found else (0,)
+    version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout
+    release = re.search(r"release (\d+)\.(\d+)", version)
+    return tuple(map(int, release.groups())) if release else (0,)
 
 
 needs_ptxas = pytest.mark.skipif(ptxas_release() < (12, 9), reason="ptxas of CUDA 12.9 or later is not installed")
@@ -162,10 +162,10 @@ def assembles(lines: list[str], target: str, folder: Path) -> list[bool]:
     source = folder / "instructions.ptx"
     source.write_text("\n".join([*head, *lines, "ret;", "}", ""]), encoding="ascii")
     command = ["ptxas", f"-arch={target}", str(source), "-o", str(folder / "instructions.cubin")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    bad = {int(line) - len(head) - 1 for line in re.findall(r"line (\d+); error\s*:", done.stderr)}
-    if "Parsing error" in done.stderr or bool(bad) != bool(done.returncode):
-        raise RuntimeError(done.stderr[:500])  # ptxas gave up: it has not judged every line
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    bad = {int(line) - len(head) - 1 for line in re.findall(r"line (\d+); error\s*:", ended.stderr)}
+    if "Parsing error" in ended.stderr or bool(bad) != bool(ended.returncode):
+        raise RuntimeError(ended.stderr[:500])  # ptxas gave up: it has not judged every line
     return [index not in bad for index in range(len(lines))]
 
 
@@ -196,8 +196,8 @@ def test_the_assembler_takes_the_wgmma_shapes_of_the_table_and_no_others(tmp_pat
             k = shapes.DENSE_K["sm90", kind] * (1 + sparse)
             for n in (*range(8, 265, 8), 12, 20):
                 cases.append((wgmma(n, k, d, a, b, sparse=sparse), any(n in row.n for row in rows)))
-    found = assembles([line for line, _ in cases], "sm_90a", tmp_path)
-    assert [line for (line, expected), got in zip(cases, found, strict=True) if got != expected] == []
+    assembled = assembles([line for line, _ in cases], "sm_90a", tmp_path)
+    assert [line for (line, expected), got in zip(cases, assembled, strict=True) if got != expected] == []
 
 
 @needs_ptxas
@@ -209,8 +209,8 @@ def test_the_assembler_takes_the_wgmma_types_of_the_table_and_no_others(tmp_path
         (wgmma(64, shapes.DENSE_K["sm90", kinds[a]], d, a, b), (d, a, b) in legal_types[kinds[a]])
         for a, b, d in product(names, names, ("f32", "f16", "s32"))
     ]
-    found = assembles([line for line, _ in cases], "sm_90a", tmp_path)
-    assert [line for (line, expected), got in zip(cases, found, strict=True) if got != expected] == []
+    assembled = assembles([line for line, _ in cases], "sm_90a", tmp_path)
+    assert [line for (line, expected), got in zip(cases, assembled, strict=True) if got != expected] == []
 
 
 @needs_ptxas
@@ -229,12 +229,12 @@ def test_the_assembler_takes_majors_for_16_bit_types_only(tmp_path: Path) -> Non
 def test_the_assembler_takes_the_copies_of_the_table_and_no_others(tmp_path: Path) -> None:
     qualifiers = ("", ".warpx2::02_13", ".warpx2::01_23", ".warpx4")
     names = [row.shape for row in shapes.COPIES] + ["16x128b", "16x256b"]
-    known = {row.shape: ["." + one for one in row.multicast] or [""] for row in shapes.COPIES}
+    qualifiers_of = {row.shape: ["." + one for one in row.multicast] or [""] for row in shapes.COPIES}
     cases = list(product(names, qualifiers))
-    found = assembles(
+    assembled = assembles(
         [f"tcgen05.cp.cta_group::1.{shape}{one} [%r0], %d0;" for shape, one in cases], "sm_100a", tmp_path
     )
-    assert found == [one in known.get(shape, []) for shape, one in cases]
+    assert assembled == [one in qualifiers_of.get(shape, []) for shape, one in cases]
 
 
 @needs_ptxas
@@ -255,5 +255,5 @@ def test_the_assembler_takes_the_scale_vectors_of_the_table_and_no_others(tmp_pa
         f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale.scale_vec::{name} [%r0], %d0, %d1, %r1, [%r2], [%r3], p;"
         for kind, name in cases
     ]
-    known = {(row.kind, row.name) for row in shapes.SCALES}
-    assert assembles(lines, "sm_100a", tmp_path) == [case in known for case in cases]
+    listed = {(row.kind, row.name) for row in shapes.SCALES}
+    assert assembles(lines, "sm_100a", tmp_path) == [case in listed for case in cases]

@@ -48,9 +48,9 @@ def test_a_recast_atom_keeps_every_byte_where_it_was(atom: Atom, element: Elemen
             contiguous = k if atom.major is Major.K else i
             byte = contiguous * element.storage_bits // 8
             offset = atom.rows((i, byte) if atom.major is Major.K else (byte, k))
-            moved = offset if swizzle is None else swizzle(offset)
+            place = offset if swizzle is None else swizzle(offset)
             within = contiguous * element.storage_bits % 8
-            assert in_elements((i, k)) * element.storage_bits == moved * 8 + within
+            assert in_elements((i, k)) * element.storage_bits == place * 8 + within
 
 
 @pytest.mark.parametrize("atom", ATOMS, **ids)

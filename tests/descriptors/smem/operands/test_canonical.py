@@ -24,41 +24,41 @@ FORMS = [
 forms = st.sampled_from(FORMS)
 
 
-def built(wanted: Form, rest: tuple[int, int], leading: int, stride: int) -> Layout:
+def layout_of_form(target: Form, rest: tuple[int, int], leading: int, stride: int) -> Layout:
     """The layout of a form with the given extents of the rest modes and its two steps, in 16-byte units."""
-    fixed = dict(wanted.fixed)
-    steps = {wanted.leading: leading, wanted.stride: stride, **fixed}
-    shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
+    fixed = dict(target.fixed)
+    steps = {target.leading: leading, target.stride: stride, **fixed}
+    shape = tuple((target.chunk[i], rest[i]) for i in (0, 1))
     return Layout(shape, tuple((steps.get((i, 0), 0), steps[i, 1]) for i in (0, 1)))
 
 
-@given(wanted=forms, rest=st.tuples(st.integers(2, 8), st.integers(2, 8)), data=st.data())
+@given(target=forms, rest=st.tuples(st.integers(2, 8), st.integers(2, 8)), data=st.data())
 def test_a_layout_of_a_form_matches_it_with_its_two_steps(
-    wanted: Form, rest: tuple[int, int], data: st.DataObject
+    target: Form, rest: tuple[int, int], data: st.DataObject
 ) -> None:
     leading, stride = data.draw(st.integers(0, 16383)), data.draw(st.integers(0, 16383))
-    found = match_form(built(wanted, rest, leading, stride), wanted)
-    expected = dict(wanted.fixed).get(wanted.leading, leading)
-    assert (found.leading_byte_offset, found.stride_byte_offset) == (expected * 16, stride * 16)
-    assert found.idle == ()
+    match = match_form(layout_of_form(target, rest, leading, stride), target)
+    expected = dict(target.fixed).get(target.leading, leading)
+    assert (match.leading_byte_offset, match.stride_byte_offset) == (expected * 16, stride * 16)
+    assert match.idle == ()
 
 
-@given(wanted=forms, rest=st.tuples(st.integers(1, 6), st.integers(1, 6)), data=st.data())
+@given(target=forms, rest=st.tuples(st.integers(1, 6), st.integers(1, 6)), data=st.data())
 def test_the_canonical_layout_is_the_same_function_as_the_operand(
-    wanted: Form, rest: tuple[int, int], data: st.DataObject
+    target: Form, rest: tuple[int, int], data: st.DataObject
 ) -> None:
-    operand = built(wanted, rest, data.draw(st.integers(0, 999)), data.draw(st.integers(0, 999)))
-    found = match_form(operand, wanted)
+    operand = layout_of_form(target, rest, data.draw(st.integers(0, 999)), data.draw(st.integers(0, 999)))
+    match = match_form(operand, target)
     extents = [size(mode) for mode in operand]
-    assert all(found.layout(i, k) == operand(i, k) for i in range(extents[0]) for k in range(extents[1]))
+    assert all(match.layout(i, k) == operand(i, k) for i in range(extents[0]) for k in range(extents[1]))
 
 
-@given(wanted=forms, data=st.data())
-def test_a_step_that_is_never_taken_is_written_as_zero_and_marked_idle(wanted: Form, data: st.DataObject) -> None:
-    found = match_form(built(wanted, (1, 1), data.draw(st.integers(0, 99)), 77), wanted)
-    assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 0)
-    assert found.idle == found.dont_care[:2] == (LEADING, STRIDE)
-    assert found.dont_care[2:] == ((BASE,) if wanted.mode is SwizzleMode.NONE else ())
+@given(target=forms, data=st.data())
+def test_a_step_that_is_never_taken_is_written_as_zero_and_marked_idle(target: Form, data: st.DataObject) -> None:
+    match = match_form(layout_of_form(target, (1, 1), data.draw(st.integers(0, 99)), 77), target)
+    assert (match.leading_byte_offset, match.stride_byte_offset) == (0, 0)
+    assert match.idle == match.dont_care[:2] == (LEADING, STRIDE)
+    assert match.dont_care[2:] == ((BASE,) if target.mode is SwizzleMode.NONE else ())
 
 
 def test_the_leading_offset_of_a_swizzled_k_major_operand_is_a_dont_care() -> None:
@@ -75,10 +75,10 @@ def test_the_base_offset_is_a_dont_care_where_nothing_that_is_read_depends_on_it
     d = derive(tile=(64, 64), dtype="bf16", major=major, swizzle=swizzle, mma=(64, 16), arch=arch)
     walk: dict[str, Any] = {"arch": arch, "dtype": "bf16", "major": major, "shape": (64, 16)}
     plain_word = d.words()[0][0]
-    moved = [
+    depends = [
         (read_addresses(plain_word | i << 49, **walk) != read_addresses(plain_word, **walk)).any() for i in range(8)
     ]
-    assert any(moved) is (BASE not in d.dont_care)
+    assert any(depends) is (BASE not in d.dont_care)
     assert (d.dont_care_mask() & 7 << 49 == 7 << 49) is (BASE in d.dont_care)
 
 
@@ -86,15 +86,15 @@ def test_the_base_offset_is_a_dont_care_where_nothing_that_is_read_depends_on_it
     "text", ["(64,2):(8,1)", "((8,8),2):((8,64),1)", "((2,4,8),(1,2)):((8,16,64),(0,1))", "((4,16),2):((8,32),1)"]
 )
 def test_the_nesting_of_an_operand_does_not_matter(text: str) -> None:
-    found = match_form(parse_layout(text), form(Major.K, SwizzleMode.B128))
-    assert str(found.layout) == "((8,8),(1,2)):((8,64),(0,1))"
+    match = match_form(parse_layout(text), form(Major.K, SwizzleMode.B128))
+    assert str(match.layout) == "((8,8),(1,2)):((8,64),(0,1))"
 
 
 def test_an_mn_major_operand_narrower_than_the_swizzled_row_still_matches() -> None:
-    found = match_form(Layout((2, 16), (1, 8)), form(Major.MN, SwizzleMode.B128))
-    assert str(found.layout) == "((2,1),(8,2)):((1,0),(8,64))"
-    assert (found.leading_byte_offset, found.stride_byte_offset) == (0, 1024)
-    assert found.idle == (LEADING,)
+    match = match_form(Layout((2, 16), (1, 8)), form(Major.MN, SwizzleMode.B128))
+    assert str(match.layout) == "((2,1),(8,2)):((1,0),(8,64))"
+    assert (match.leading_byte_offset, match.stride_byte_offset) == (0, 1024)
+    assert match.idle == (LEADING,)
 
 
 @each(
@@ -117,16 +117,16 @@ def test_an_mn_major_operand_narrower_than_the_swizzled_row_still_matches() -> N
 def test_a_layout_of_no_form_is_refused_naming_the_mode(
     text: str, major: str, swizzle: str, mode: tuple[int, ...], expected: str, found: str
 ) -> None:
-    wanted = form(Major(major), SwizzleMode(swizzle))
+    target = form(Major(major), SwizzleMode(swizzle))
     with pytest.raises(NotCanonicalError) as caught:
-        match_form(parse_layout(text), wanted)
+        match_form(parse_layout(text), target)
     error = caught.value
     assert (error.mode, error.expected, error.found) == (mode, expected, found)
-    assert (error.form, error.layout) == (str(wanted), text)
+    assert (error.form, error.layout) == (str(target), text)
     path = ",".join(map(str, mode))
-    told = f"in 16-byte units mode ({path}) must have {expected}, has {found}; layout = {text}, form = {wanted}"
+    rule = f"in 16-byte units mode ({path}) must have {expected}, has {found}; layout = {text}, form = {target}"
     fits = f"forms that it has: {', '.join(error.fits)}" if error.fits else ""
-    assert str(error) == "canonical: " + "; ".join(filter(None, (error.why, told, fits, error.way_out)))
+    assert str(error) == "canonical: " + "; ".join(filter(None, (error.why, rule, fits, error.way_out)))
     assert error.why
 
 
@@ -168,23 +168,23 @@ def test_a_refusal_counts_rows_columns_and_bytes(text: str, major: str, swizzle:
     assert (caught.value.why, caught.value.way_out) == (why, way_out)
 
 
-@pytest.mark.parametrize("wanted", FORMS, ids=str)
-def test_what_a_refusal_says_of_a_row_is_so(wanted: Form) -> None:
+@pytest.mark.parametrize("target", FORMS, ids=str)
+def test_what_a_refusal_says_of_a_row_is_so(target: Form) -> None:
     """The distance that is found is that of the layout itself, and the one that must be is not."""
-    said = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ must begin (\d+) bytes after .* found (-?\d+) bytes$")
+    sentence = re.compile(r"(\w+) (\d+)(?: to \d+)? of \w+ must begin (\d+) bytes after .* found (-?\d+) bytes$")
     refused = 0
     for rest, steps in product(((1, 2), (2, 1), (2, 3)), product((1, 2, 9, 64), repeat=4)):
-        shape = tuple((wanted.chunk[i], rest[i]) for i in (0, 1))
+        shape = tuple((target.chunk[i], rest[i]) for i in (0, 1))
         operand = Layout(shape, (steps[:2], steps[2:]))
         try:
-            match_form(operand, wanted, as_element_type("bf16"))
+            match_form(operand, target, as_element_type("bf16"))
         except NotCanonicalError as error:
-            found = said.match(error.why)
-            if found:
-                refused, mode = refused + 1, found[1].startswith("column")
-                at = int(found[2]) // (8 if mode == wanted.major.contiguous_mode else 1)
+            match = sentence.match(error.why)
+            if match:
+                refused, mode = refused + 1, match[1].startswith("column")
+                at = int(match[2]) // (8 if mode == target.major.contiguous_mode else 1)
                 begins = operand(0, at) if mode else operand(at, 0)
-                assert 16 * begins == int(found[4]) != int(found[3]), (str(operand), str(error))
+                assert 16 * begins == int(match[4]) != int(match[3]), (str(operand), str(error))
     assert refused > 100
 
 

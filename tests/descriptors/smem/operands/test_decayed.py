@@ -29,15 +29,15 @@ SPANS = {"none": 16, "32B": 32, "64B": 64, "128B": 128, "128B_BASE32B": 128}
 def test_a_layout_comes_back_from_its_offsets(modes: list[tuple[int, int]]) -> None:
     layout = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
     offsets = [layout(i) for i in range(size(layout))]
-    found = layout_of(offsets)
-    assert found is not None and [found(i) for i in range(size(found))] == offsets
-    assert size(coalesce(found)) == size(layout)
+    own = layout_of(offsets)
+    assert own is not None and [own(i) for i in range(size(own))] == offsets
+    assert size(coalesce(own)) == size(layout)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12).map(lambda tail: [0, *tail]))
 def test_offsets_without_a_layout_have_none(offsets: list[int]) -> None:
-    found = layout_of(offsets)
-    assert found is None or [found(i) for i in range(size(found))] == offsets
+    layout = layout_of(offsets)
+    assert layout is None or [layout(i) for i in range(size(layout))] == offsets
 
 
 @pytest.mark.parametrize("text", ["(8,8):(1,72)", "(8,(2,4,8)):(1,(56,144,512))", "(8,16):(1,8)", "(16,16):(1,100)"])
@@ -50,7 +50,7 @@ def test_every_reading_is_the_same_function(text: str) -> None:
 # Judge: the read model of the word that the whole tile has for the slice
 
 
-def drawn(rng: random.Random) -> tuple[dict[str, Any], tuple[int, int], tuple[int, int], tuple[int, int]]:
+def random_slice(rng: random.Random) -> tuple[dict[str, Any], tuple[int, int], tuple[int, int], tuple[int, int]]:
     """A tile, an operand in it, operands a slice, and the coordinate of the slice."""
     dtype = rng.choice(list(TYPES))
     major = "K" if dtype == "e2m1" else rng.choice(["K", "MN"])
@@ -63,28 +63,36 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], tuple[int, int], tuple[in
     counts = [extent // part for extent, part in zip(tile, mma, strict=True)]
     group = [rng.choice([n for n in range(1, count + 1) if count % n == 0]) for count in counts]
     where = [rng.randrange(count // n) for count, n in zip(counts, group, strict=True)]
-    given = {"tile": tile, "dtype": dtype, "major": major, "swizzle": swizzle, "order": rng.choice([(0, 1), (1, 0)])}
-    return given, mma, (group[0], group[1]), (where[0], where[1])
+    arguments = {
+        "tile": tile,
+        "dtype": dtype,
+        "major": major,
+        "swizzle": swizzle,
+        "order": rng.choice([(0, 1), (1, 0)]),
+    }
+    return arguments, mma, (group[0], group[1]), (where[0], where[1])
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_a_slice_of_a_tile_that_has_words_has_a_word_for_each_operand"))
 def test_a_slice_of_a_tile_that_has_words_has_a_word_for_each_operand(seed: int) -> None:
     rng = random.Random(seed)
-    assert sum(is_read_alike(*drawn(rng)) for _ in range(200)) > 100
+    assert sum(is_read_alike(*random_slice(rng)) for _ in range(200)) > 100
 
 
-def is_read_alike(given: dict[str, Any], mma: tuple[int, int], group: tuple[int, int], where: tuple[int, int]) -> bool:
+def is_read_alike(
+    arguments: dict[str, Any], mma: tuple[int, int], group: tuple[int, int], where: tuple[int, int]
+) -> bool:
     """Whether there is such a slice; its words must read what those of the whole tile do."""
     try:
-        whole = derive(**given, mma=mma, legality="off")
+        whole = derive(**arguments, mma=mma, legality="off")
         part = local_tile(whole.smem_tile, (mma[0] * group[0], mma[1] * group[1]), where)
     except (DescriptorError, LayoutError):
         return False  # the tile itself has no word, or the algebra no such slice
-    found = derive(layout=part, dtype=given["dtype"], major=given["major"], mma=mma, legality="off").words()
-    walk = {"arch": "sm100", "dtype": given["dtype"], "major": given["major"], "shape": mma}
+    words = derive(layout=part, dtype=arguments["dtype"], major=arguments["major"], mma=mma, legality="off").words()
+    walk = {"arch": "sm100", "dtype": arguments["dtype"], "major": arguments["major"], "shape": mma}
     for i, j in product(range(group[0]), range(group[1])):
         right = whole.words()[where[0] * group[0] + i][where[1] * group[1] + j]
-        assert read_rows(found[i][j], **walk, in_bits=True) == read_rows(right, **walk, in_bits=True)
+        assert read_rows(words[i][j], **walk, in_bits=True) == read_rows(right, **walk, in_bits=True)
     return True
 
 

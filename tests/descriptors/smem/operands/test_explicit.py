@@ -36,8 +36,8 @@ BF16: dict[str, Any] = {"dtype": "bf16", "mma": (64, 16)}
 def same(d: Derivation, layout: Any, **more: Any) -> None:
     """The layout must have the words and offsets of the derivation."""
     arguments = {"dtype": d.element, "mma": d.mma, "arch": d.arch, "swizzle": d.swizzle, "major": d.major, **more}
-    found = derive(layout=layout, **ALGEBRA, **arguments)
-    assert (found.words(), found.offsets_bytes()) == (d.words(), d.offsets_bytes())
+    own = derive(layout=layout, **ALGEBRA, **arguments)
+    assert (own.words(), own.offsets_bytes()) == (d.words(), d.offsets_bytes())
 
 
 @given(arguments=tiles())
@@ -80,8 +80,8 @@ def test_a_slice_of_a_larger_tile_starts_where_it_lies(arguments: dict[str, Any]
     part, offset = slice_and_offset(coordinate, parts)
     tile = ComposedLayout(swizzle_on_elements(d.swizzle, d.element), offset, part)
     arguments = {"dtype": d.element, "mma": d.mma, "arch": d.arch, "major": d.major}
-    found = derive(layout=tile, **ALGEBRA, **arguments)
-    assert found.words() == ((table[mn][k],),)
+    own = derive(layout=tile, **ALGEBRA, **arguments)
+    assert own.words() == ((table[mn][k],),)
 
 
 @pytest.mark.parametrize("major", ["K", "MN"])
@@ -98,9 +98,9 @@ def test_what_local_tile_and_slices_return_can_be_derived(major: str, swizzle: s
 @pytest.mark.parametrize("mode", [mode for mode in SwizzleMode if mode.swizzle])
 def test_what_is_added_after_a_swizzle_may_be_any_number_of_its_periods(mode: SwizzleMode) -> None:
     d = derive((128, 64), "tf32", "MN", mode, (64, 8), legality="off")
-    moved = derive(layout=(d.smem_tile, mode.period_bytes // 4), dtype="tf32", mma=(64, 8), legality="off")
-    assert moved.descriptor == d.descriptor.at(mode.period_bytes)
-    assert (offsets(moved.smem_tile) == offsets(d.smem_tile) + mode.period_bytes // 4).all()
+    later = derive(layout=(d.smem_tile, mode.period_bytes // 4), dtype="tf32", mma=(64, 8), legality="off")
+    assert later.descriptor == d.descriptor.at(mode.period_bytes)
+    assert (offsets(later.smem_tile) == offsets(d.smem_tile) + mode.period_bytes // 4).all()
     with pytest.raises(DescriptorError, match=f"added after a {mode} swizzle must be a multiple"):
         derive(layout=(d.smem_tile, mode.period_bytes // 8), dtype="tf32", mma=(64, 8), legality="off")
 
@@ -169,7 +169,7 @@ def test_what_is_no_tile_is_refused_with_the_reason(wrong: dict[str, Any], messa
     assert "\n" not in str(caught.value)
 
 
-def changed(value: Any, at: int, new: int) -> Any:
+def with_leaf(value: Any, at: int, new: int) -> Any:
     """A nested tuple with one leaf replaced, counted from the left."""
     leaves = [new if i == at else leaf for i, leaf in enumerate(flatten_leaves(value))]
     return rebuilt(value, iter(leaves))
@@ -185,7 +185,7 @@ def rebuilt(value: Any, leaves: Any) -> Any:
 
 def a_word_reads(tile: ComposedLayout, d: Derivation) -> bool:
     """Whether any LBO and SBO make the tensor core read the first operand of a tile: tried by the read model."""
-    stored = [row[: d.mma[1]] for row in stored_rows(tile, d.element)[: d.mma[0]]]
+    addresses = [row[: d.mma[1]] for row in stored_rows(tile, d.element)[: d.mma[0]]]
     rows = plain(tile)
     whole, span = d.element.per_16_bytes, d.swizzle.span_bytes * 8 // d.element.storage_bits
     if str(d.major) == "K":
@@ -204,8 +204,8 @@ def a_word_reads(tile: ComposedLayout, d: Derivation) -> bool:
         word = SmemDescriptor(d.arch, step(leading), step(stride), d.swizzle, start).encode()
     except FieldError:
         return False
-    found = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    return bool(found == stored)
+    fetched = fetched_rows([word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
+    return bool(fetched == addresses)
 
 
 @given(arguments=tiles(), data=st.data())
@@ -217,19 +217,19 @@ def test_a_changed_tile_is_proved_or_no_word_reads_it(arguments: dict[str, Any],
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(flatten_leaves(rows.stride)) - 1))
         step = data.draw(st.sampled_from([0, 1, 8, 16, 24, 32, 64, 128, 256, 512, 1024, 4096, -16, 7]))
-        rows = Layout(rows.shape, changed(rows.stride, at, step))
+        rows = Layout(rows.shape, with_leaf(rows.stride, at, step))
     offset = data.draw(st.sampled_from([0, 0, 32, 1024, 3]))
     layout = ComposedLayout(swizzle_on_elements(d.swizzle, d.element), offset, rows)
     try:
-        found = derive(layout=layout, dtype=d.element, mma=d.mma, major=d.major, arch=d.arch, **ALGEBRA)
-        found.words()
+        own = derive(layout=layout, dtype=d.element, mma=d.mma, major=d.major, arch=d.arch, **ALGEBRA)
+        own.words()
     except NotCanonicalError:
         with suppress(DescriptorError):  # beyond the window of addresses: no word either
             assert not a_word_reads(layout, d)
     except DescriptorError as error:
         assert 0 < len(str(error)) < 900
     else:
-        assert verify(found).ok
+        assert verify(own).ok
         assert a_word_reads(layout, d)
 
 

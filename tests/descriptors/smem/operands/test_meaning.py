@@ -32,9 +32,9 @@ def moved_by(field: str, major: Major, mode: SwizzleMode, element: ElementType) 
 def test_a_step_is_taken_first_where_its_meaning_says(
     field: str, major: Major, mode: SwizzleMode, element: ElementType
 ) -> None:
-    wanted, moved = walked(major, mode), moved_by(field, major, mode, element)
-    assert is_read(wanted, field) == bool(moved)
-    if not moved:
+    canonical, places = walked(major, mode), moved_by(field, major, mode, element)
+    assert is_read(canonical, field) == bool(places)
+    if not places:
         return
     atom = mode.span_bytes * 8 // element.storage_bits
     first = {
@@ -45,10 +45,10 @@ def test_a_step_is_taken_first_where_its_meaning_says(
         "step to the next 8 k": (0, 8),
         "step to the next 4 k": (0, 4),
     }
-    at = first[step_meaning(wanted, field)]
-    mode_of_step = path_of(wanted, field)[0]
-    assert min(moved, key=lambda place: place[mode_of_step])[mode_of_step] == at[mode_of_step] > 0
-    assert at in moved
+    at = first[step_meaning(canonical, field)]
+    mode_of_step = path_of(canonical, field)[0]
+    assert min(places, key=lambda place: place[mode_of_step])[mode_of_step] == at[mode_of_step] > 0
+    assert at in places
 
 
 def test_only_an_operand_without_canonical_form_is_walked_by_another() -> None:

@@ -67,10 +67,10 @@ def test_a_swizzle_mode_is_read_from_its_own_text(choice: SwizzleMode) -> None:
     assert as_swizzle_mode(str(choice)) is as_swizzle_mode(str(choice).lower()) is as_swizzle_mode(choice) is choice
 
 
-@each("read", [as_element_type, as_major, as_swizzle_mode])
+@each("reader", [as_element_type, as_major, as_swizzle_mode])
 @each("value", [None, 16, 1.5, "", "bf17", b"bf16", ["bf16"], ("K",), {}, 10**400, "K" * 10**6, object])
-def test_anything_else_is_an_error_that_lists_the_choices(read: object, value: object) -> None:
+def test_anything_else_is_an_error_that_lists_the_choices(reader: object, value: object) -> None:
     with pytest.raises(ChoiceError) as caught:
-        read(value)  # type: ignore[operator]
+        reader(value)  # type: ignore[operator]
     assert len(str(caught.value)) < 300
     assert all(choice in str(caught.value) for choice in caught.value.choices)

@@ -16,14 +16,14 @@ from layoutalg import ComposedLayout, Layout, Swizzle, size
 def test_the_tile_of_a_partition_keeps_both_modes(rest: tuple[int, ...], swizzled: bool) -> None:
     steps = (4096, 16, 8192)[: len(rest)]
     parts: Any = Layout(((64, 16), *rest), ((64, 1), *steps))
-    given = ComposedLayout(Swizzle(3, 3, 3), 0, parts) if swizzled else parts
-    tile, operand = tile_of_partition(given)
+    partitioned = ComposedLayout(Swizzle(3, 3, 3), 0, parts) if swizzled else parts
+    tile, operand = tile_of_partition(partitioned)
     assert operand == (64, 16)
     assert size(tile) == size(parts)
     counts = (*rest, 1, 1, 1)[:3]
     for i, j, subtile in [(0, 0, (0, 0, 0)), (5, 3, (0, 0, 0)), (63, 15, tuple(n - 1 for n in counts))]:
         whole = (i + 64 * subtile[0], j + 16 * subtile[1], *subtile[2 : len(rest)])
-        assert tile(*whole) == given(((i, j), *subtile[: len(rest)]))
+        assert tile(*whole) == partitioned(((i, j), *subtile[: len(rest)]))
 
 
 def test_a_layout_after_a_layout_is_a_tile_where_the_algebra_makes_one_of_them() -> None:

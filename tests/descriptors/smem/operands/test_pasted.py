@@ -27,9 +27,9 @@ SLICE = "local_tile(S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192)), (128,32)
 @pytest.mark.parametrize("text", PRINTS)
 @pytest.mark.parametrize("unit", ["elements", "cute"])
 def test_a_printed_tile_has_the_descriptor_of_the_tile(text: str, unit: Any) -> None:
-    made = derive(layout=text, unit=unit, **ASKED)
-    assert made.descriptor.encode() == WORD
-    assert made.smem_tile == derive(tile=(128, 128), major="K", swizzle="128B", **ASKED).smem_tile
+    d = derive(layout=text, unit=unit, **ASKED)
+    assert d.descriptor.encode() == WORD
+    assert d.smem_tile == derive(tile=(128, 128), major="K", swizzle="128B", **ASKED).smem_tile
 
 
 def test_the_printed_address_is_the_base_unless_another_is_given(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,18 +60,18 @@ def test_what_a_print_says_must_not_contradict_what_is_asked(text: str, dtype: s
 
 
 @pytest.mark.parametrize(
-    ("printed", "dtype"),
+    ("type_name", "dtype"),
     [("f8E4M3FN", "e4m3"), ("f8E5M2", "e5m2"), ("i8", "s8"), ("i8", "u8"), ("f4E2M1FN", "e2m1"), ("tf32", "tf32")],
 )
-def test_the_dsl_names_of_the_types_are_known(printed: str, dtype: str) -> None:
+def test_the_dsl_names_of_the_types_are_known(type_name: str, dtype: str) -> None:
     width = 1024 // as_element_type(dtype).storage_bits
-    text = f"tensor<ptr<{printed}, smem, align<1024>, S<3,4,3>> o (64,{width}):({width},1)>"
+    text = f"tensor<ptr<{type_name}, smem, align<1024>, S<3,4,3>> o (64,{width}):({width},1)>"
     assert match(text, dtype).stride_byte_offset == 1024
 
 
 def test_any_expression_is_a_layout_and_so_is_what_eval_prints() -> None:
-    printed = "(S<3,3,3> o 32 o (128,32):(64,1),0)"
-    for text in (SLICE, printed):
+    evaluated = "(S<3,3,3> o 32 o (128,32):(64,1),0)"
+    for text in (SLICE, evaluated):
         assert derive(layout=text, **ASKED).descriptor.encode() == WORD + 4
     assert match("coalesce((64,16):(64,1))", "bf16", "K", "128B") == match("(64,16):(64,1)", "bf16", "K", "128B")
     assert diff(WORD, "select((16,64):(1,64), (1,0))", dtype="bf16", major="K").layout == Layout((64, 16), (64, 1))

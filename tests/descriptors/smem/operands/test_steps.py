@@ -17,10 +17,10 @@ from layoutalg import Layout
 def test_the_break_that_is_named_is_the_first_index_that_lies_elsewhere(leaves: list[tuple[int, int]]) -> None:
     mode = Layout(tuple(extent for extent, _ in leaves), tuple(stride for _, stride in leaves))
     places = [mode(i) for i in range(prod(extent for extent, _ in leaves))]
-    at, step, found = first_break(mode)
+    at, step, offset = first_break(mode)
     apart = [i for i, place in enumerate(places) if len(places) > 1 and place != i * places[1]]
     if apart:
-        assert (at, step, found) == (apart[0], places[1], places[apart[0]])
+        assert (at, step, offset) == (apart[0], places[1], places[apart[0]])
 
 
 def test_with_a_step_asked_for_the_first_index_is_at_fault_where_it_has_another() -> None:
@@ -29,7 +29,7 @@ def test_with_a_step_asked_for_the_first_index_is_at_fault_where_it_has_another(
 
 
 @pytest.mark.parametrize(
-    ("mode", "major", "dtype", "named"),
+    ("mode", "major", "dtype", "text"),
     [
         (0, Major.K, "bf16", "row 3"),
         (1, Major.K, "bf16", "columns 24 to 31"),
@@ -39,9 +39,9 @@ def test_with_a_step_asked_for_the_first_index_is_at_fault_where_it_has_another(
     ],
 )
 def test_an_axis_counts_elements_wherever_their_type_is_known(
-    mode: int, major: Major, dtype: str | None, named: str
+    mode: int, major: Major, dtype: str | None, text: str
 ) -> None:
-    assert axis_of(mode, major, None if dtype is None else as_element_type(dtype)).named(3) == named
+    assert axis_of(mode, major, None if dtype is None else as_element_type(dtype)).named(3) == text
 
 
 def test_one_is_one() -> None:

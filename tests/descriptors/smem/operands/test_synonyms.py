@@ -31,7 +31,7 @@ def test_no_synonym_is_the_name_of_another_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "names", "meant"),
+    ("reader", "names", "choice"),
     [
         (as_swizzle_mode, ("SW128", "128", "K_SW128", "MN_SW128", "Swizzle_128B"), "128B"),
         (as_swizzle_mode, ("INTER", "K_INTER"), "none"),
@@ -44,8 +44,8 @@ def test_no_synonym_is_the_name_of_another_choice() -> None:
         (architecture, ("sm_100a", "sm_100", "100", "blackwell"), "sm100"),
     ],
 )
-def test_another_name_means_the_choice(read: Any, names: tuple[str, ...], meant: str) -> None:
-    assert {str(read(name)) for name in names} == {meant}
+def test_another_name_means_the_choice(reader: Any, names: tuple[str, ...], choice: str) -> None:
+    assert {str(reader(name)) for name in names} == {choice}
 
 
 def test_a_name_of_several_types_is_refused_with_all_of_them() -> None:
@@ -64,8 +64,8 @@ def test_a_near_miss_is_named() -> None:
 
 
 def test_the_name_of_an_atom_says_the_major_and_must_not_contradict_it() -> None:
-    made = derive(tile=(128, 64), dtype="bf16", swizzle="MN_SW128", mma=(64, 16))  # type: ignore[arg-type]
-    assert made.major is Major.MN
+    d = derive(tile=(128, 64), dtype="bf16", swizzle="MN_SW128", mma=(64, 16))  # type: ignore[arg-type]
+    assert d.major is Major.MN
     for swizzle, major, matrix in (("K_SW128", "MN", None), ("128B", "N", "A"), ("128B", "M", "B")):
         with pytest.raises(DescriptorError, match="operand: major of"):
             major_of(swizzle, major, matrix)  # type: ignore[arg-type]
@@ -77,33 +77,39 @@ def test_the_name_of_an_atom_says_the_major_and_must_not_contradict_it() -> None
 def test_an_instruction_by_its_name_reads_what_its_operand_is(
     operand: Any, cta_group: int | None, extents: tuple[int, int]
 ) -> None:
-    asked: dict[str, Any] = {"tile": (128, 64), "dtype": "bf16", "major": "K", "swizzle": "128B", "operand": operand}
-    made = derive(**asked, cta_group=cta_group, mma="m64n128k16", legality="off")
-    assert made.mma == extents
+    arguments: dict[str, Any] = {
+        "tile": (128, 64),
+        "dtype": "bf16",
+        "major": "K",
+        "swizzle": "128B",
+        "operand": operand,
+    }
+    d = derive(**arguments, cta_group=cta_group, mma="m64n128k16", legality="off")
+    assert d.mma == extents
     with pytest.raises(DescriptorError, match="found m64n128k16 alone; A reads 64x16, B 128x16"):
-        derive(**{**asked, "operand": None}, mma="m64n128k16")
+        derive(**{**arguments, "operand": None}, mma="m64n128k16")
     with pytest.raises(DescriptorError, match="or named like m64n128k16, found '64by16'"):
-        derive(**asked, mma="64by16")
+        derive(**arguments, mma="64by16")
 
 
 WORD = "0x4000404000010000"
 
 
 @pytest.mark.parametrize(
-    "written",
+    "word",
     ["0x4000404000010000ULL", "0x4000_4040_0001_0000", "0x40004040 0x00010000", "4611756662049538048", " " + WORD],
 )
-def test_a_word_is_read_as_programs_write_it(written: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["decode", written, "--json"]) == 0
+def test_a_word_is_read_as_programs_write_it(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["decode", word, "--json"]) == 0
     assert f'"word": "{WORD}"' in capsys.readouterr().out
 
 
 def test_digits_that_may_be_hexadecimal_are_refused_with_both_readings(capsys: pytest.CaptureFixture[str]) -> None:
     for bare in ("4000404000010000", "c000404000010000"):
         assert main(["decode", bare]) == 2
-        said = capsys.readouterr().err
-        assert f"0x{bare}" in said
-        assert ("or 4000404000010000u for the decimal number, 0x000e3658a360ef10" in said) == bare.isdigit()
+        message = capsys.readouterr().err
+        assert f"0x{bare}" in message
+        assert ("or 4000404000010000u for the decimal number, 0x000e3658a360ef10" in message) == bare.isdigit()
     assert main(["decode", "4000404000010000u"]) == 0
     assert "0x000e3658a360ef10" in capsys.readouterr().out
 
@@ -128,7 +134,7 @@ def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest
     tile += ["--arch", "sm100"]
     pair = ["--cta-group", "2"]
     shifted = "warning: 128 is not a multiple of 1024, so that base_offset is 1: the swizzle pattern starts"
-    for command, said in (
+    for command, line in (
         ([*tile, "--base", "0x80"], shifted),
         ([*tile, *pair], "note: with cta_group 2 each CTA holds 128 of M (of A) or N (of B) 256; idesc counts both"),
         ([*tile, *pair, "--operand", "B"], "note: with cta_group 2 each CTA holds 128 of N 256; idesc counts both"),
@@ -139,7 +145,7 @@ def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest
         (["idesc", "--a", "e2m1", "--m", "128", "--n", "128"], "note: kind mxf4 is assumed, as --scale-dtype is not"),
     ):
         assert main(command) == 0
-        assert said in capsys.readouterr().out
+        assert line in capsys.readouterr().out
     for command in (
         [*tile, "--base", "0x400"],
         ["idesc", "--a", "e2m1", "--m", "128", "--n", "128", "--scale-dtype", "ue4m3"],

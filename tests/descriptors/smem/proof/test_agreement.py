@@ -13,7 +13,7 @@ from descriptors import verify
 from descriptors.smem.derivation.basis import verdict
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.proof.theorem import Affine, agreement, agreement_for_all, at, bounds
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 from layoutalg import cosize, symbol
 
 
@@ -27,9 +27,9 @@ def test_sums_may_carry_and_extents_be_any_number(seed: int) -> None:
         start, last = step + rng.choice([0, 0, 0, 8]), other + rng.choice([0, 0, 0, 1])
         theirs = Affine(start, [[(m * n, step)], [(3, last)]], xor)
         wrong = [where for where in product(range(n * m), range(3)) if at(mine, where) != at(theirs, where)]
-        found = agreement(mine, theirs)
-        assert (found.outcome == "equal") == (not wrong)
-        assert not wrong or found.at in wrong
+        theorem = agreement(mine, theirs)
+        assert (theorem.outcome == "equal") == (not wrong)
+        assert not wrong or theorem.at in wrong
         low, high = bounds(mine)
         plain = mine._replace(xor=(0, 0, 0))
         sums = [at(plain, where) for where in product(range(n * m), range(3))]

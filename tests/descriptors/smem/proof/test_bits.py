@@ -14,7 +14,7 @@ from descriptors.smem.proof.theorem import Affine, agreement, at
 XORS = [(0, 0, 0), (1, 0, 3), (2, 0, 3), (3, 0, 3), (2, 1, 2)]
 
 
-def drawn(rng: random.Random) -> Affine:
+def random_map(rng: random.Random) -> Affine:
     """Eight or six rows and a few columns, on the diagonal or off it."""
     rows = rng.choice([[(8, 8)], [(8, 9)], [(2, 9), (4, 18)], [(4, 8), (2, 32)], [(4, 8), (2, 36)], [(2, 8), (4, 16)]])
     columns = rng.choice([[(2, 64)], [(2, 1)], [(2, 72)], [(2, 80)]])
@@ -23,17 +23,17 @@ def drawn(rng: random.Random) -> Affine:
 
 @pytest.mark.parametrize("seed", seeds_of("test_a_verdict_is_that_of_the_walk_over_all_coordinates"))
 def test_a_verdict_is_that_of_the_walk_over_all_coordinates(seed: int) -> None:
-    rng, told = random.Random(seed), Counter[str]()
+    rng, outcomes = random.Random(seed), Counter[str]()
     for _ in range(8000):
-        one, other = drawn(rng), drawn(rng)
+        one, other = random_map(rng), random_map(rng)
         wrong = [where for where in product(range(8), range(2)) if at(one, where) != at(other, where)]
-        found = agreement(one, other)
-        told[found.outcome] += 1
-        if found.outcome == "different":
-            assert found.at in wrong, (one, other)
-        elif found.outcome == "equal":
+        verdict = agreement(one, other)
+        outcomes[verdict.outcome] += 1
+        if verdict.outcome == "different":
+            assert verdict.at in wrong, (one, other)
+        elif verdict.outcome == "equal":
             assert not wrong, (one, other)
-    assert told["equal"] > 30 and told["open"] < told.total() // 50, told
+    assert outcomes["equal"] > 30 and outcomes["open"] < outcomes.total() // 50, outcomes
 
 
 def test_a_digit_that_is_no_power_of_two_may_move_by_whole_periods() -> None:

@@ -12,5 +12,5 @@ def test_the_model_permutes_pieces_within_rows_of_128_bytes() -> None:
     for mode, (_, code) in SWIZZLES.items():
         swizzle = mode.swizzle or Swizzle(0, 4, 3)
         for start in (0, 128, 896, 1024, 4224):
-            found = landing_bits((mode.span_bytes, 64), [start], bits=8, swizzle=code)[0]
-            assert found.tolist() == [8 * swizzle(start + i) for i in range(mode.span_bytes * 64)]
+            bits = landing_bits((mode.span_bytes, 64), [start], bits=8, swizzle=code)[0]
+            assert bits.tolist() == [8 * swizzle(start + i) for i in range(mode.span_bytes * 64)]

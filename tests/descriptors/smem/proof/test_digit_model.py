@@ -31,23 +31,25 @@ def test_the_digits_give_every_address_of_the_read_model(dtype: str, major: str,
         word = code << (62 if arch == "sm90" else 61) | (arch == "sm100") << 46 | rng.randrange(8) << 49
         word |= rng.randrange(1 << 10) | rng.randrange(1 << 8) << 16 | rng.randrange(1 << 8) << 32
         shape = rng.choice([8, 16, 64, 96]), INSTRUCTION_K[bits] * rng.choice([1, 2])
-        told = fields(word, arch)
-        found = walk(told, dtype, major, shape)
-        if found is None:
+        word_fields = fields(word, arch)
+        walked = walk(word_fields, dtype, major, shape)
+        if walked is None:
             continue
-        form = Affine(0, [], xor(told.pattern, dtype), told.base_offset & (1 << told.pattern.bits) - 1)
-        rows, columns = ([value(digits, i) for i in range(n)] for digits, n in zip(found, shape, strict=True))
-        start = told.start * per_16_bytes(dtype)
+        form = Affine(
+            0, [], xor(word_fields.pattern, dtype), word_fields.base_offset & (1 << word_fields.pattern.bits) - 1
+        )
+        rows, columns = ([value(digits, i) for i in range(n)] for digits, n in zip(walked, shape, strict=True))
+        start = word_fields.start * per_16_bytes(dtype)
         mine = np.array([[permuted(form, start + row + column) for column in columns] for row in rows])
         unit = 4 if bits < 8 else bits // 8
-        read = read_rows(word, arch, dtype=dtype, major=major, shape=shape, in_bits=bits < 8)
-        assert (mine * unit).tolist() == read, (hex(word), shape)
+        addresses = read_rows(word, arch, dtype=dtype, major=major, shape=shape, in_bits=bits < 8)
+        assert (mine * unit).tolist() == addresses, (hex(word), shape)
 
 
 def test_an_extent_that_ends_inside_a_digit_has_no_walk_over_digits() -> None:
-    told = fields(0x4000404000010000, "sm100")
-    assert walk(told, "bf16", "K", (12, 16)) is None
-    assert walk(told, "bf16", "K", (4, 4)) == (((4, 64),), ((4, 1),))
+    word_fields = fields(0x4000404000010000, "sm100")
+    assert walk(word_fields, "bf16", "K", (12, 16)) is None
+    assert walk(word_fields, "bf16", "K", (4, 4)) == (((4, 64),), ((4, 1),))
 
 
 @pytest.mark.parametrize(("word", "arch"), [(0x4000004000010000, "sm100"), (0x6000404000010000, "sm100")])

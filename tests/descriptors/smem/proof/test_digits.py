@@ -30,8 +30,8 @@ def test_the_verdict_is_that_of_all_values(seed: int) -> None:
     for _ in range(6000):
         one, other = maps(rng), maps(rng)
         wrong = [i for i in range(24) if value(one, i) != value(other, i)]
-        found = first_difference(one, other)
-        assert found in wrong if wrong else found is None, (one, other)
+        difference = first_difference(one, other)
+        assert difference in wrong if wrong else difference is None, (one, other)
         assert [value(normal(one), i) for i in range(24)] == [value(one, i) for i in range(24)]
         equal += not wrong
     assert equal > 200
@@ -42,13 +42,13 @@ def test_common_digits_take_both_maps_apart(seed: int) -> None:
     rng, shared = random.Random(seed), 0
     for _ in range(1000):
         one, other = maps(rng), maps(rng)
-        found = common(one, other)
-        if found is None:
+        shared_digits = common(one, other)
+        if shared_digits is None:
             continue
         shared += 1
-        assert prod(n for n, _, _ in found) == 24
+        assert prod(n for n, _, _ in shared_digits) == 24
         for side, mine in enumerate((one, other)):
-            digits = [(row[0], row[1 + side]) for row in found]
+            digits = [(row[0], row[1 + side]) for row in shared_digits]
             assert [value(digits, i) for i in range(24)] == [value(mine, i) for i in range(24)]
     assert shared > 100
 
@@ -64,14 +64,14 @@ def test_a_map_is_cut_wherever_it_is_a_sum_over_blocks(seed: int) -> None:
     rng, whole = random.Random(seed), 0
     for _ in range(3000):
         one, extent = maps(rng), rng.choice([1, 2, 3, 4, 6, 8, 12, 24])
-        values, found = [value(one, i) for i in range(24)], cut(one, extent)
+        values, halves = [value(one, i) for i in range(24)], cut(one, extent)
         assert values == listed(one)
         blocks = [values[i : i + extent] for i in range(0, 24, extent)]
         sums = all(x - block[0] == y for block in blocks for x, y in zip(block, values, strict=False))
-        assert (found is not None) == sums, (one, extent)
-        if found is not None:
-            head, tail = map(listed, found)
+        assert (halves is not None) == sums, (one, extent)
+        if halves is not None:
+            head, tail = map(listed, halves)
             assert values == [x + y for y in tail for x in head]
-            assert found == (normal(found[0]), normal(found[1]))
+            assert halves == (normal(halves[0]), normal(halves[1]))
             whole += 1
     assert 1000 < whole < 2900

@@ -6,7 +6,7 @@ import pytest
 from tmem_maps import rows
 
 from descriptors import ChoiceError
-from descriptors.tmem.landing_model import SHAPES, landing
+from descriptors.tmem.landing_model import COPY_SHAPES, landing
 from layoutalg import parse_layout
 
 _NAMES = {
@@ -25,13 +25,13 @@ def test_the_lanes_are_those_of_cutlass(name: str) -> None:
     place = parse_layout(row["cute"].split("; ")[0])
     for r, word, (lane, column) in landing(name, lane=0, column=0):
         halves = (r % 32, 32 * word, r // 32) if name.endswith("01_23") else (r, 32 * word)
-        copies = SHAPES[name][2](r)
+        copies = COPY_SHAPES[name][2](r)
         where = (*halves, copies.index(lane)) if len(copies) > 1 else halves
         assert place(*where) == lane << 21 | column << 5
 
 
 def test_the_address_moves_all_cells() -> None:
-    for name in SHAPES:
+    for name in COPY_SHAPES:
         at = landing(name, lane=0, column=0)
         assert [(r, w, (lane + 1, column + 2)) for r, w, (lane, column) in at] == landing(name, lane=1, column=2)
 

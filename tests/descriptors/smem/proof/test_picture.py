@@ -9,15 +9,15 @@ def test_the_picture_marks_each_cell_right_wrong_or_mixed() -> None:
     wrong = [[False] * 128 for _ in range(64)]
     for i, k in ((0, 1), (62, 126), (62, 127), (63, 126), (63, 127)):
         wrong[i][k] = True
-    drawn = picture(wrong)
-    assert drawn.block == (2, 2)
-    assert (len(drawn.rows), {len(row) for row in drawn.rows}) == (32, {64})
-    assert drawn.rows[0] == "x" + "." * 63
-    assert drawn.rows[31] == "." * 63 + "X"
-    assert set("".join(drawn.rows[1:31])) == {"."}
-    text = str(drawn).splitlines()
+    marks = picture(wrong)
+    assert marks.block == (2, 2)
+    assert (len(marks.rows), {len(row) for row in marks.rows}) == (32, {64})
+    assert marks.rows[0] == "x" + "." * 63
+    assert marks.rows[31] == "." * 63 + "X"
+    assert set("".join(marks.rows[1:31])) == {"."}
+    text = str(marks).splitlines()
     assert text[0] == "mn \\ k  0       16      32      48      64      80      96      112"
-    assert text[1] == "     0  " + drawn.rows[0]
+    assert text[1] == "     0  " + marks.rows[0]
     assert text[-1] == "a character is 2x2 elements: . right, x some wrong, X wrong"
 
 

@@ -19,7 +19,7 @@ from read_arrays import read_arrays
 
 from descriptors.errors import DescriptorError
 from descriptors.smem.proof.read_model import WINDOW, Rows, evidence, read_addresses, read_rows
-from descriptors.smem.words.bitfield import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES
 
 HOPPER = VECTORS / "hopper"
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
@@ -70,8 +70,8 @@ class TestAgainstHopper:
         assert probed == {(which, *one) for which in "AB" for one in majors}
         tabulated = {row["question"]: row for row in load("refused_by_ptxas.json")["rows"]}
         for dtype in SIZES:
-            found = {row["n"] for row in rows if row["dtype"] == dtype and row["operand"] == "B"}
-            assert found == set(tabulated[f"{dtype}: N"]["accepted"])
+            probed_n = {row["n"] for row in rows if row["dtype"] == dtype and row["operand"] == "B"}
+            assert probed_n == set(tabulated[f"{dtype}: N"]["accepted"])
 
     def test_a_second_gpu_read_every_word_alike(self) -> None:
         report = load("h100/wgmma_repeat.json")
@@ -85,8 +85,8 @@ class TestAgainstHopper:
             assert len(names) == 8
             for name in names:
                 major, text = name.split()
-                read = read_addresses(int(text, 0), arch="sm90", dtype="f16", major=major, shape=(64, 16))
-                assert (read == maps[name]).all()
+                addresses = read_addresses(int(text, 0), arch="sm90", dtype="f16", major=major, shape=(64, 16))
+                assert (addresses == maps[name]).all()
 
     @pytest.mark.parametrize("question", load("h200/wgmma_questions.json")["questions"], ids=lambda row: row["name"])
     def test_words_that_settle_a_question_are_read_as_measured(self, question: dict[str, Any]) -> None:
@@ -118,18 +118,18 @@ class TestAgainstHopper:
 def test_reserved_bits_of_an_sm90_word_change_nothing() -> None:
     plain = word(0x400, 128, 1024, sm90=1)
     reserved = 0b11 << 14 | 0b11 << 30 | 0b111 << 46 | 0x3FF << 52
-    read = [
+    addresses = [
         read_addresses(one, arch="sm90", dtype="bf16", major="MN", shape=(64, 16)) for one in (plain, plain | reserved)
     ]
-    assert (read[0] == read[1]).all()
+    assert (addresses[0] == addresses[1]).all()
 
 
 def test_the_32_byte_atoms_of_sm100_are_permuted_by_rows_of_four() -> None:
-    read = read_addresses(word(0, 4096, 512, sm100=1), arch="sm100", dtype="tf32", major="MN", shape=(64, 8))
+    addresses = read_addresses(word(0, 4096, 512, sm100=1), arch="sm100", dtype="tf32", major="MN", shape=(64, 8))
     for i in range(64):
         for k in range(8):
             linear = i // 32 * 4096 + i % 32 * 4 + k % 4 * 128 + k // 4 * 512
-            assert read[i, k] == linear ^ (linear >> 7 & 3) << 5
+            assert addresses[i, k] == linear ^ (linear >> 7 & 3) << 5
 
 
 def test_two_packed_elements_share_a_byte_and_differ_in_bits() -> None:
@@ -236,11 +236,11 @@ def test_any_word_is_read_as_the_second_model_reads_it_or_refused(
         one = one & ~(7 << 46 | 1 << 52) | 1 << 46
     walk: dict[str, Any] = {"dtype": dtype, "major": major, "shape": shape, "in_bits": in_bits}
     try:
-        found = read_rows(one, arch, **walk)
+        rows = read_rows(one, arch, **walk)
     except DescriptorError as error:
         assert arch == "sm100" and "the swizzle code must be" in str(error)
         return
-    assert found == read_arrays(one, arch, **walk).tolist()
+    assert rows == read_arrays(one, arch, **walk).tolist()
 
 
 @given(start=st.integers(0, 63), line=st.integers(0, 31), k=st.integers(1, 96))
@@ -250,10 +250,13 @@ def test_an_absolute_leading_address_is_read_as_the_second_model_reads_it(start:
     assert read_rows(one, "sm100", **walk) == read_arrays(one, "sm100", **walk).tolist()
 
 
-def test_several_words_are_read_one_by_one_into_one_array() -> None:
-    words, walk = (
-        [word(16 * i, 64, 1024, sm90=1) for i in range(3)],
-        {"dtype": "bf16", "major": "MN", "shape": (64, 16)},
-    )
-    found = read_addresses(words, "sm90", **walk)  # type: ignore[arg-type]
-    assert found.tolist() == [read_rows(one, "sm90", **walk) for one in words]  # type: ignore[arg-type]
+@each("in_bits", [False, True])
+@each("dtype", ["bf16", "e4m3", "e2m1", "e2m3", "e2m1_unpacksmem"])
+@each(("major", "shape"), [("MN", (64, 16)), ("K", (9, 37))])
+def test_several_words_are_read_one_by_one_into_one_array(
+    major: str, shape: tuple[int, int], dtype: str, in_bits: bool
+) -> None:
+    walk: dict[str, Any] = {"dtype": dtype, "major": major, "shape": shape, "in_bits": in_bits}
+    words = [word(16 * i, 64, 1024, sm90=1) for i in range(3)]
+    addresses = read_addresses(words, "sm90", **walk)
+    assert addresses.tolist() == [read_rows(one, "sm90", **walk) for one in words]

@@ -12,30 +12,30 @@ CELLS = np.random.default_rng(3).integers(0, 1 << 32, (128, 512)).astype(np.uint
 
 
 def test_a_shift_takes_the_next_lane_and_keeps_the_last_of_each_quarter() -> None:
-    found = CELLS.copy()
-    shift_model.shift(found, 0, 40, quarters="all")
+    cells = CELLS.copy()
+    shift_model.shift(cells, 0, 40, quarters="all")
     for lane in range(128):
-        taken = lane if lane in (31, 63, 95, 127) else lane + 1
-        assert (found[lane, 40:48] == CELLS[taken, 40:48]).all(), lane
-    found[:, 40:48] = CELLS[:, 40:48]
-    assert (found == CELLS).all()
+        source = lane if lane in (31, 63, 95, 127) else lane + 1
+        assert (cells[lane, 40:48] == CELLS[source, 40:48]).all(), lane
+    cells[:, 40:48] = CELLS[:, 40:48]
+    assert (cells == CELLS).all()
 
 
 @pytest.mark.parametrize("lane", [0, 32, 64, 96])
 def test_a_shift_of_one_quarter_leaves_the_others(lane: int) -> None:
-    found, moved = CELLS.copy(), CELLS.copy()
-    shift_model.shift(found, lane, 8, quarters="one")
-    shift_model.shift(moved, 0, 8, quarters="all")
+    cells, all_moved = CELLS.copy(), CELLS.copy()
+    shift_model.shift(cells, lane, 8, quarters="one")
+    shift_model.shift(all_moved, 0, 8, quarters="all")
     own = [at // 32 == lane // 32 for at in range(128)]
-    assert (found == np.where(np.array(own)[:, None], moved, CELLS)).all()
+    assert (cells == np.where(np.array(own)[:, None], all_moved, CELLS)).all()
 
 
 def test_four_shifts_of_one_quarter_are_one_of_all() -> None:
-    found, moved = CELLS.copy(), CELLS.copy()
+    cells, all_moved = CELLS.copy(), CELLS.copy()
     for lane in (96, 0, 64, 32):
-        shift_model.shift(found, lane, 8, quarters="one")
-    shift_model.shift(moved, 0, 8, quarters="all")
-    assert (found == moved).all()
+        shift_model.shift(cells, lane, 8, quarters="one")
+    shift_model.shift(all_moved, 0, 8, quarters="all")
+    assert (cells == all_moved).all()
 
 
 def test_a_shift_moves_all_quarters_or_one() -> None:
@@ -57,13 +57,13 @@ def test_a_product_is_that_of_plain_numbers_and_masked_lanes_stay(bits: int, add
         for n in range(3):
             before = int(CELLS[lane, 20 + n])
             product = sum(int(x) * int(y) for x, y in zip(a[lane], b[n], strict=True))
-            wanted = before if off else (product + (before if added else 0)) % 2**32
-            assert int(cells[lane, 20 + n]) == wanted, (lane, n)
+            right = before if off else (product + (before if added else 0)) % 2**32
+            assert int(cells[lane, 20 + n]) == right, (lane, n)
     assert (cells[:, 23:] == CELLS[:, 23:]).all()
 
 
 def test_a_refresh_writes_one_lane_of_each_quarter() -> None:
-    found, rows = CELLS.copy(), np.arange(32, dtype=np.uint32).reshape(4, 8)
-    shift_model.refresh(found, 31, 16, rows)
-    assert (found[[31, 63, 95, 127], 16:24] == rows).all()
-    assert int((found != CELLS).any(axis=1).sum()) == 4
+    cells, rows = CELLS.copy(), np.arange(32, dtype=np.uint32).reshape(4, 8)
+    shift_model.refresh(cells, 31, 16, rows)
+    assert (cells[[31, 63, 95, 127], 16:24] == rows).all()
+    assert int((cells != CELLS).any(axis=1).sum()) == 4

@@ -28,8 +28,8 @@ print([one.ok for one in answers[:5]])
 
 
 def test_every_answer_about_elements_is_given_without_numpy() -> None:
-    done = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [str([True] * 8), str([True, True, True, False, False])]
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == [str([True] * 8), str([True, True, True, False, False])]

@@ -32,9 +32,9 @@ def test_where_the_tile_may_begin_in_the_tensor() -> None:
 
 
 def test_padding_is_not_counted_by_the_barrier() -> None:
-    for dtype, moved in (("bf16", 16), ("e2m1", 4), ("e2m1_unpacksmem", 4), ("e2m3", 6)):
+    for dtype, bits in (("bf16", 16), ("e2m1", 4), ("e2m1_unpacksmem", 4), ("e2m3", 6)):
         plan = tma_plan(tile((64, 256), dtype, "K", "128B"))
-        assert plan.transaction_bytes * 8 == prod(plan.box) * moved
+        assert plan.transaction_bytes * 8 == prod(plan.box) * bits
         assert plan.box_bytes == 64 * 128
     assert tma_plan(tile((64, 256), "e2m3", "K", "128B")).global_alignment_bytes == 32
 

@@ -226,12 +226,12 @@ def test_a_tile_that_no_copy_fills_is_refused_with_its_rule(
 def test_a_contiguous_dimension_that_is_not_the_tensors_is_refused() -> None:
     d = tile((64, 64), "bf16", "K", "none")
     for layout in (Layout((64, (8, 8)), (1, (512, 64))), Layout((64, (2, 32)), (64, (32, 1))), Layout((1, 1), (0, 0))):
-        told = "dimension 0 of the tensor must have stride 1 in shared memory"
-        assert refused(replace(d, smem_tile=layout)) == f"tma: {told}; tile = {layout} [{DENSE}]"
+        rule = "dimension 0 of the tensor must have stride 1 in shared memory"
+        assert refused(replace(d, smem_tile=layout)) == f"tma: {rule}; tile = {layout} [{DENSE}]"
     for stride in (0, -1):
         layout = Layout((64, 64), (stride, 1))
-        told = f"strides must be positive, found {stride}"
-        assert refused(replace(d, smem_tile=layout)) == f"tma: {told}; tile = {layout} [{DENSE}]"
+        rule = f"strides must be positive, found {stride}"
+        assert refused(replace(d, smem_tile=layout)) == f"tma: {rule}; tile = {layout} [{DENSE}]"
 
 
 def refused(derivation: Derivation) -> str:
@@ -253,20 +253,20 @@ def test_a_rank_that_no_tensor_map_has_is_refused(rank: Any) -> None:
 def test_boxes_are_those_of_the_cute_dsls_own_copies(seed: int) -> None:
     from dsl_emitted import BoxRequest, copy_boxes
 
-    chosen = random.Random(seed)
-    asked, ours = [], []
+    rng = random.Random(seed)
+    requests, ours = [], []
     for _ in range(150):
-        dtype, major = chosen.choice(["bf16", "f16", "tf32", "e4m3", "s8", "e2m1"]), chosen.choice(["K", "MN"])
-        swizzle = chosen.choice(
+        dtype, major = rng.choice(["bf16", "f16", "tf32", "e4m3", "s8", "e2m1"]), rng.choice(["K", "MN"])
+        swizzle = rng.choice(
             ["none", "32B", "64B", "128B", *(["128B_BASE32B"] if (dtype, major) == ("tf32", "MN") else [])]
         )
         row = row_elements(dtype, swizzle)
-        rows, pieces = 8 * chosen.randint(1, 70), chosen.randint(1, 4)
+        rows, pieces = 8 * rng.randint(1, 70), rng.randint(1, 4)
         extents = (rows, row * pieces) if major == "K" else (row * pieces, rows)
-        d = tile(extents, dtype, major, swizzle, chosen.choice([(0, 1), (1, 0)]))
-        asked.append(BoxRequest(dtype, major, swizzle, str(plain(d.smem_tile)), extents))
+        d = tile(extents, dtype, major, swizzle, rng.choice([(0, 1), (1, 0)]))
+        requests.append(BoxRequest(dtype, major, swizzle, str(plain(d.smem_tile)), extents))
         ours.append(tma_plan(d))
-    for request, plan, answer in zip(asked, ours, copy_boxes(asked), strict=True):
+    for request, plan, answer in zip(requests, ours, copy_boxes(requests), strict=True):
         assert answer.status == "ok", (request, answer.text)
         modes = tuple(dimension.mode for dimension in plan.dimensions)
         extents = dict(zip(answer.modes, answer.box, strict=True))

@@ -90,11 +90,11 @@ def test_every_code_of_every_field_survives_the_round_trip(kind: str) -> None:
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
 def test_decoding_loses_no_bit(kind: str, raw: int) -> None:
-    read = decode_idesc(raw, kind)
-    assert word_of(kind).encode(dict(read.values)) | read.unknown_bits == raw
-    assert bool(read.unknown_bits) == any("reserved bits" in warning for warning in read.warnings)
-    for name, value in read.values:
-        assert isinstance(value, UnknownCode) == (f"{name} has {value}" in read.warnings)
+    decoded = decode_idesc(raw, kind)
+    assert word_of(kind).encode(dict(decoded.values)) | decoded.unknown_bits == raw
+    assert bool(decoded.unknown_bits) == any("reserved bits" in warning for warning in decoded.warnings)
+    for name, value in decoded.values:
+        assert isinstance(value, UnknownCode) == (f"{name} has {value}" in decoded.warnings)
 
 
 def test_bits_of_no_field_are_the_reserved_ones() -> None:

@@ -25,5 +25,5 @@ def test_names_and_codes_are_those_of_the_drivers_header(tmp_path: Path) -> None
         "#include <cuda.h>\n" + "".join(f'static_assert({name} == {code}, "{name}");\n' for name, code in sorted(rows))
     )
     command = ["g++", "-std=c++14", "-fsyntax-only", f"-I{_toolkit()}", str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

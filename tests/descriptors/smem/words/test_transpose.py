@@ -15,22 +15,22 @@ TILE: dict[str, Any] = {"tile": (64, 64), "dtype": "bf16", "swizzle": "128B", "m
 NOTE = "MN-major takes the instruction's transpose bit"
 
 
-def made(major: Any, arch: Arch = "sm100", **given: Any) -> Derivation:
-    return derive(**{**TILE, **given}, major=major, arch=arch)
+def derivation(major: Any, arch: Arch = "sm100", **options: Any) -> Derivation:
+    return derive(**{**TILE, **options}, major=major, arch=arch)
 
 
 def test_the_bits_are_those_that_an_instruction_descriptor_sets_for_mn_major() -> None:
     plain = idesc("bf16", m=128, n=256)
-    for matrix, given in (("A", {"a_major": "MN"}), ("B", {"b_major": "MN"})):
-        changed = plain ^ idesc("bf16", m=128, n=256, **given)  # type: ignore[arg-type]
-        assert f"bit {changed.bit_length() - 1}" == BITS["sm100"][matrix]  # type: ignore[index]
-        assert changed.bit_count() == 1
+    for matrix, options in (("A", {"a_major": "MN"}), ("B", {"b_major": "MN"})):
+        bits = plain ^ idesc("bf16", m=128, n=256, **options)  # type: ignore[arg-type]
+        assert f"bit {bits.bit_length() - 1}" == BITS["sm100"][matrix]  # type: ignore[index]
+        assert bits.bit_count() == 1
 
 
 @pytest.mark.parametrize("arch", WORDS)
 @pytest.mark.parametrize("operand", [None, "A", "B"])
 def test_an_mn_major_derivation_names_its_bit(arch: Arch, operand: Any) -> None:
-    d = made("MN", arch, operand=operand)
+    d = derivation("MN", arch, operand=operand)
     assert d.transposed and record(d)["transposed"] is True
     sentence = f"{NOTE}, no bit of the word: set {transpose_bit(arch, operand)} to 1."
     texts = [tell(d), explain(d), *(emit(d, language) for language in LANGUAGES)]
@@ -39,7 +39,7 @@ def test_an_mn_major_derivation_names_its_bit(arch: Arch, operand: Any) -> None:
 
 @pytest.mark.parametrize("arch", WORDS)
 def test_a_k_major_derivation_has_none(arch: Arch) -> None:
-    d = made("K", arch)
+    d = derivation("K", arch)
     assert not d.transposed and record(d)["transposed"] is False
     assert NOTE not in "".join([tell(d), explain(d), *(emit(d, language) for language in LANGUAGES)])
 
@@ -53,11 +53,11 @@ def test_a_copy_has_no_transpose_bit_at_all() -> None:
 @pytest.mark.parametrize(("major", "value"), [("K", 0), ("MN", 1)])
 def test_emitted_code_has_the_bit_as_a_number(major: Any, value: int) -> None:
     space: dict[str, Any] = {}
-    exec(emit(made(major), "python", "a"), space)  # noqa: S102 - code that runs is what is tested
+    exec(emit(derivation(major), "python", "a"), space)  # noqa: S102 - code that runs is what is tested
     assert space["A_TRANSPOSED"] == value
-    assert f"kTransposed = {value}u;" in emit(made(major), "cuda")
-    assert f"OPERAND_TRANSPOSED = {value} " in emit(made(major), "cutedsl")
-    assert f"// transposed = {value}: " in emit(made(major), "ptx")
+    assert f"kTransposed = {value}u;" in emit(derivation(major), "cuda")
+    assert f"OPERAND_TRANSPOSED = {value} " in emit(derivation(major), "cutedsl")
+    assert f"// transposed = {value}: " in emit(derivation(major), "ptx")
 
 
 def test_a_match_candidates_and_a_search_name_it_for_what_is_mn_major_alone() -> None:
@@ -71,5 +71,5 @@ def test_a_match_candidates_and_a_search_name_it_for_what_is_mn_major_alone() ->
     assert NOTE in tell(survey((64, 64), "bf16", (64, 16))) and NOTE not in tell(
         survey((64, 64), "bf16", (64, 16), major="K")
     )
-    found = record(survey((64, 64), "bf16", (64, 16)))["findings"]
-    assert {(one["major"], one["transposed"]) for one in found} == {("K", False), ("MN", True)}
+    findings = record(survey((64, 64), "bf16", (64, 16)))["findings"]
+    assert {(one["major"], one["transposed"]) for one in findings} == {("K", False), ("MN", True)}

@@ -31,8 +31,8 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    found = JUDGES[judge](answer, *operands)
-    assert found is None if words is None else words in (found or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 @pytest.mark.parametrize("shifts", range(6))
@@ -46,8 +46,8 @@ def test_what_lanes_hold_is_what_the_model_leaves_there(shifts: int) -> None:
 @pytest.mark.parametrize("width", [3, 7, 9])
 @pytest.mark.parametrize("taps", [1, 3, 5])
 def test_the_masked_lanes_are_those_that_read_the_padding(width: int, taps: int) -> None:
-    asked = {"images": 4, "width": width, "taps": taps, "padding": (taps - 1) // 2}
+    problem = {"images": 4, "width": width, "taps": taps, "padding": (taps - 1) // 2}
     for tap in range(taps):
         reads = [(lane, lane % width + tap - (taps - 1) // 2) for lane in range(4 * width)]
         right = [str(lane) for lane, w in reads if not 0 <= w < width]
-        assert JUDGES["masked"](", ".join(right) or "none", asked, tap) is None
+        assert JUDGES["masked"](", ".join(right) or "none", problem, tap) is None

@@ -58,8 +58,8 @@ def exercise(judge: str, operands: tuple[object, ...]) -> Exercise:
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    told = grade(exercise(judge, operands), answer)
-    assert told is None if words is None else words in (told or "")
+    judgement = grade(exercise(judge, operands), answer)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 def test_every_judge_of_papers_has_a_right_and_a_wrong_case() -> None:
@@ -72,8 +72,8 @@ def test_every_judge_of_papers_has_a_right_and_a_wrong_case() -> None:
 def test_nothing_that_is_typed_brings_a_judge_down(name: str) -> None:
     item = make(KINDS[name], seeded("hostile", "1"))
     for answer in HOSTILE:
-        told = grade(item.exercise, answer)
-        assert told is None or "\n" not in told
+        judgement = grade(item.exercise, answer)
+        assert judgement is None or "\n" not in judgement
 
 
 def test_only_an_operation_with_a_law_can_be_asked_for() -> None:

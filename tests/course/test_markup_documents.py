@@ -10,9 +10,9 @@ from builder.markup import standalone
 
 
 def test_a_policy_names_the_script_that_stands_in_the_document() -> None:
-    made = standalone("One", "<p>text</p>", "slides", ["sheet.css", "slides.css"], "slides.js")
-    script = re.search(r"<script>(.*?)</script>", made, re.S)
-    named = re.search(r"script-src 'sha256-([^']+)'", made)
+    html = standalone("One", "<p>text</p>", "slides", ["sheet.css", "slides.css"], "slides.js")
+    script = re.search(r"<script>(.*?)</script>", html, re.S)
+    named = re.search(r"script-src 'sha256-([^']+)'", html)
     assert script is not None
     assert named is not None
     assert b64decode(named[1]) == sha256(script[1].encode()).digest()

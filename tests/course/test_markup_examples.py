@@ -14,9 +14,9 @@ from descriptors.course.source import folder, lessons
 def test_the_examples_are_those_that_doctest_runs(lesson) -> None:
     (path,) = folder().glob(f"{lesson.number:02}-*.md")
     known = "".join(one.source for one in DocTestParser().get_examples(path.read_text(encoding="utf-8")))
-    found = [one for part in lesson.parts if part.kind == "text" for one in pieces(part.text)]
-    assert "".join(f"{one.typed}\n" for one in found if isinstance(one, Example)) == known
-    assert not [one for one in found if isinstance(one, str) and ">>> " in one]
+    parts = [one for part in lesson.parts if part.kind == "text" for one in pieces(part.text)]
+    assert "".join(f"{one.typed}\n" for one in parts if isinstance(one, Example)) == known
+    assert not [one for one in parts if isinstance(one, str) and ">>> " in one]
 
 
 def test_continued_lines_blank_lines_and_other_code_are_kept() -> None:

@@ -39,8 +39,8 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    told = JUDGES[judge](answer, *operands)
-    assert told is None if words is None else words in (told or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 def test_what_is_no_swizzle_is_refused() -> None:
@@ -54,14 +54,14 @@ def test_the_image_of_a_number_is_what_exclusive_or_makes_of_it_and_nothing_else
             mask = (1 << b) - 1
             low, high = (m, m + s) if s > 0 else (m - s, m)
             right = number ^ (number >> high & mask) << low
-            taken = [k for k in range(80) if JUDGES["image"](str(k), (f"S<{b},{m},{s}>", number)) is None]
-            assert taken == [right]
+            judgement = [k for k in range(80) if JUDGES["image"](str(k), (f"S<{b},{m},{s}>", number)) is None]
+            assert judgement == [right]
 
 
 @pytest.mark.parametrize("row", [16, 32, 64, 128])
 def test_the_smallest_that_the_search_finds_is_accepted(row: int) -> None:
-    found = find_swizzle(Layout((8, row), (row, 1)), Layout((8, 8), (1, 8)), 2, 16)
+    smallest = find_swizzle(Layout((8, row), (row, 1)), Layout((8, 8), (1, 8)), 2, 16)
     tile = f"(8,{row}):({row},1)"
-    assert JUDGES["smallest"](str(found), tile, 2, ("8:1", 16)) is None
-    more = Swizzle(found.bits + 1, found.base, found.shift + 1)
+    assert JUDGES["smallest"](str(smallest), tile, 2, ("8:1", 16)) is None
+    more = Swizzle(smallest.bits + 1, smallest.base, smallest.shift + 1)
     assert JUDGES["smallest"](str(more), tile, 2, ("8:1", 16)) is not None

@@ -44,5 +44,5 @@ CASES = [
 
 @each(("judge", "operands", "answer", "words"), CASES)
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
-    found = JUDGES[judge](answer, *operands)
-    assert found is None if words is None else words in (found or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")

@@ -39,15 +39,15 @@ def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: s
         with pytest.raises(ValueError, match="a start must be a multiple of 16 bytes within the window"):
             JUDGES[judge](answer, *operands)
         return
-    found = JUDGES[judge](answer, *operands)
-    assert found is None if words is None else words in (found or "")
+    judgement = JUDGES[judge](answer, *operands)
+    assert judgement is None if words is None else words in (judgement or "")
 
 
 @pytest.mark.parametrize("tile", [TILE, SMALL], ids=str)
 def test_the_starts_are_those_of_the_words_that_are_derived(tile: tuple[object, ...]) -> None:
-    made = derive(*(tuple(one) if isinstance(one, list) else one for one in tile), arch="sm90")
-    grid = [[i, j] for i in range(made.tile[0] // 64) for j in range(made.tile[1] // 16)]
-    right = [made.word(i, j) - made.word(0, 0) for i, j in grid]
+    derivation = derive(*(tuple(one) if isinstance(one, list) else one for one in tile), arch="sm90")
+    grid = [[i, j] for i in range(derivation.tile[0] // 64) for j in range(derivation.tile[1] // 16)]
+    right = [derivation.word(i, j) - derivation.word(0, 0) for i, j in grid]
     assert JUDGES["starts"](str(right), *tile, grid) is None
     for at in range(1, len(grid)):
         wrong = [one + (k == at) for k, one in enumerate(right)]
@@ -56,12 +56,12 @@ def test_the_starts_are_those_of_the_words_that_are_derived(tile: tuple[object, 
 
 def test_what_is_read_is_asked_of_the_read_model() -> None:
     right = read_addresses(0x4000004000010002, "sm90", dtype="bf16", major="K", shape=(8, 16))
-    asked = ("0x4000004000010002", "sm90", "bf16", "K", [[i, k] for i in range(8) for k in range(16)])
-    assert JUDGES["read at"](str(right.ravel().tolist()), *asked) is None
+    operands = ("0x4000004000010002", "sm90", "bf16", "K", [[i, k] for i in range(8) for k in range(16)])
+    assert JUDGES["read at"](str(right.ravel().tolist()), *operands) is None
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_rows_of_a_box_are_those_of_the_planned_copies(order: tuple[int, int]) -> None:
-    made = derive((128, 128), "bf16", "K", "128B", (64, 16), order=order)
-    (rows,) = [one.box for one in tma_plan(made).dimensions if one.mode == 0 and one.step == 1]
+    derivation = derive((128, 128), "bf16", "K", "128B", (64, 16), order=order)
+    (rows,) = [one.box for one in tma_plan(derivation).dimensions if one.mode == 0 and one.step == 1]
     assert JUDGES["box rows"](str(rows), *TILE, [list(order)]) is None

@@ -14,12 +14,12 @@ def test_of_all_numbers_exactly_the_right_one_is_accepted(operation: str) -> Non
     right = {"mod": lambda a, b: a % b, "div": lambda a, b: a // b, "xor": lambda a, b: a ^ b}[operation]
     for a in range(20):
         for b in range(1, 9):
-            taken = [said for said in range(-2, 40) if SUMS(str(said), (a, operation, b)) is None]
-            assert taken == [right(a, b)]
+            accepted = [said for said in range(-2, 40) if SUMS(str(said), (a, operation, b)) is None]
+            assert accepted == [right(a, b)]
 
 
 @pytest.mark.parametrize(
-    ("answer", "asked", "words"),
+    ("answer", "numbers", "words"),
     [
         ("4", (17, "mod", 5), "17 - 4 is no multiple of 5"),
         ("7", (17, "mod", 5), "a remainder of 5 is one of 0 to 4"),
@@ -30,8 +30,8 @@ def test_of_all_numbers_exactly_the_right_one_is_accepted(operation: str) -> Non
         ("-1", (0, "xor", 0), "no negative number"),
     ],
 )
-def test_what_is_wrong_is_said_of_the_number_itself(answer: str, asked: tuple[int, str, int], words: str) -> None:
-    assert words in (SUMS(answer, asked) or "")
+def test_what_is_wrong_is_said_of_the_number_itself(answer: str, numbers: tuple[int, str, int], words: str) -> None:
+    assert words in (SUMS(answer, numbers) or "")
 
 
 @pytest.mark.parametrize(
@@ -48,5 +48,5 @@ def test_what_is_wrong_is_said_of_the_number_itself(answer: str, asked: tuple[in
     ],
 )
 def test_binary_numbers_are_read_as_sums_of_powers(answer: str, words: str | None) -> None:
-    told = BITS(answer, 13, 6)
-    assert told is None if words is None else words in (told or "")
+    judgement = BITS(answer, 13, 6)
+    assert judgement is None if words is None else words in (judgement or "")

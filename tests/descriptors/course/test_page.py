@@ -18,13 +18,13 @@ def test_the_examples_of_a_lesson_print_what_its_text_says(lesson: Lesson) -> No
     for part in lesson.parts:
         for one in pieces(part.text) if part.kind == "text" else ():
             if isinstance(one, Example):
-                ran = run([*cells, one.typed])
+                outcome = run([*cells, one.typed])
                 cells.append(one.typed)
-                assert (ran.printed + (ran.error or "")).split() == one.printed.split()
+                assert (outcome.printed + (outcome.error or "")).split() == one.printed.split()
 
 
 @each(
-    ("cell", "ran"),
+    ("cell", "outcome"),
     [
         ("1\n'two'\nNone\n", Ran("1\n'two'\n", None)),
         ("for i in range(2):\n    print(i)\n", Ran("0\n1\n", None)),
@@ -38,8 +38,8 @@ def test_the_examples_of_a_lesson_print_what_its_text_says(lesson: Lesson) -> No
         ("a", Ran("", "NameError: name 'a' is not defined")),
     ],
 )
-def test_a_cell_is_what_python_prints(cell: str, ran: Ran) -> None:
-    assert run([cell]) == ran
+def test_a_cell_is_what_python_prints(cell: str, outcome: Ran) -> None:
+    assert run([cell]) == outcome
 
 
 def test_an_error_above_ends_that_cell_alone_and_nothing_is_kept() -> None:

@@ -27,8 +27,8 @@ def violations(page: Any, rules: str = "") -> list[Any]:
     """What axe finds by all rules or by those that are named, with the elements."""
     if not page.evaluate("'axe' in window"):
         page.evaluate((browsers.node_package("axe-core") / "axe.min.js").read_text())
-    found = page.evaluate(f"axe.run(document, {{ resultTypes: ['violations']{rules} }})")
-    return [(one["id"], [node["html"][:120] for node in one["nodes"]][:4]) for one in found["violations"]]
+    axe_report = page.evaluate(f"axe.run(document, {{ resultTypes: ['violations']{rules} }})")
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]][:4]) for one in axe_report["violations"]]
 
 
 @contextmanager

@@ -27,8 +27,8 @@ def test_every_example_prints_what_the_text_says(opened: Any, lesson: Lesson) ->
     ]
     assert opened.locator(".example").count() == len(examples) >= 1
     for number, one in enumerate(examples):
-        found = printed(opened, number)
-        assert found.split() == (one.printed or "It prints nothing.").split(), one.typed
+        output = printed(opened, number)
+        assert output.split() == (one.printed or "It prints nothing.").split(), one.typed
 
 
 def test_every_figure_is_drawn_again_by_its_box(opened: Any, lesson: Lesson) -> None:
@@ -61,8 +61,8 @@ def test_a_wrong_answer_gets_its_hint_and_every_solution_is_accepted(opened: Any
     for number, one in enumerate(lesson.exercises, 1):
         where = f"{lesson.number}.{number}"
         answer, words = one.wrong[0]
-        told = said(opened, where, answer)
-        assert words in told and told.startswith("Your answer "), (where, answer)
+        judgement = said(opened, where, answer)
+        assert words in judgement and judgement.startswith("Your answer "), (where, answer)
         assert not opened.locator(f"{exercise(where)} .solved").is_visible()
         assert opened.locator(f"{exercise(where)} .solution").is_visible(), "after an attempt"
         assert said(opened, where, one.solution) == "Right.", where
@@ -82,13 +82,13 @@ def test_a_cell_runs_after_those_above_it() -> None:
 def test_figures_are_those_of_the_lesson(lesson_: Lesson) -> None:
     for part in lesson_.parts:
         if part.kind in FIGURES:
-            found = ANSWERS["draw"]({"kind": part.kind, "text": part.text})
-            assert found == {"ok": True, "svg": figure(part.kind, part.text).svg()}
-            ElementTree.fromstring(found["svg"])
+            drawing = ANSWERS["draw"]({"kind": part.kind, "text": part.text})
+            assert drawing == {"ok": True, "svg": figure(part.kind, part.text).svg()}
+            ElementTree.fromstring(drawing["svg"])
 
 
 @pytest.mark.parametrize(
-    ("path", "asked", "message"),
+    ("path", "question", "message"),
     [
         ("run", {"cells": "a"}, "cells must be a list of texts, found str"),
         ("run", {"cells": [1]}, "cells must be a list of texts, found list"),
@@ -105,18 +105,18 @@ def test_figures_are_those_of_the_lesson(lesson_: Lesson) -> None:
         ("line", {"name": "Ada", "solved": ["all"]}, "an exercise must be written as 5.1, found 'all'"),
     ],
 )
-def test_what_cannot_be_answered_is_said_in_one_line(path: str, asked: dict[str, Any], message: str) -> None:
-    found = ANSWERS[path](asked)
-    assert found["ok"] is False and message in found["error"]["message"] and "\n" not in found["error"]["message"]
+def test_what_cannot_be_answered_is_said_in_one_line(path: str, question: dict[str, Any], message: str) -> None:
+    reply = ANSWERS[path](question)
+    assert reply["ok"] is False and message in reply["error"]["message"] and "\n" not in reply["error"]["message"]
 
 
 @given(st.sampled_from(sorted(ANSWERS)), JSON)
-def test_whatever_is_asked_the_answer_is_a_record(path: str, asked: object) -> None:
-    found = ANSWERS[path](asked)
-    assert found["ok"] or found["error"]["message"]
+def test_whatever_is_asked_the_answer_is_a_record(path: str, body: object) -> None:
+    reply = ANSWERS[path](body)
+    assert reply["ok"] or reply["error"]["message"]
 
 
 def test_lines_are_read_one_by_one() -> None:
     line = str(Receipt("Ada", ("1.1",)))
-    found = ANSWERS["read"]({"text": f"{line}\n\n{line.replace('Ada', 'Eve')}\n"})["lines"]
-    assert [one["ok"] for one in found] == [True, False]
+    read_lines = ANSWERS["read"]({"text": f"{line}\n\n{line.replace('Ada', 'Eve')}\n"})["lines"]
+    assert [one["ok"] for one in read_lines] == [True, False]

@@ -38,15 +38,15 @@ def test_each_name_of_ours_is_public() -> None:
 @pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")
 def test_each_name_of_the_dsl_is_there() -> None:
     names = [row.dsl for row in ROWS if row.dsl]
-    for asked, missing in ((names, []), (["composition", "no_such"], ["no_such"])):
-        done = subprocess.run([sys.executable, "-c", LOOK_UP, json.dumps(asked)], capture_output=True, check=True)
+    for listed, missing in ((names, []), (["composition", "no_such"], ["no_such"])):
+        done = subprocess.run([sys.executable, "-c", LOOK_UP, json.dumps(listed)], capture_output=True, check=True)
         assert json.loads(done.stdout.splitlines()[-1]) == missing
 
 
 def test_each_cpp_name_stands_in_the_headers() -> None:
-    found = importlib.util.find_spec("cutlass_library")
-    if found is None or not found.submodule_search_locations:
+    headers_package = importlib.util.find_spec("cutlass_library")
+    if headers_package is None or not headers_package.submodule_search_locations:
         pytest.skip("no headers of CuTe: the package nvidia-cutlass is not installed")
-    headers = Path(found.submodule_search_locations[0]) / "source" / "include" / "cute"
+    headers = Path(headers_package.submodule_search_locations[0]) / "source" / "include" / "cute"
     text = "\n".join(path.read_text(encoding="utf-8") for path in headers.rglob("*.hpp"))
     assert [row.cpp for row in ROWS if row.cpp and not re.search(rf"\b{row.cpp}\b", text)] == []

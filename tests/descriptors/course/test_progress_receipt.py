@@ -27,11 +27,11 @@ def test_a_line_is_read_as_it_was_made(name: str, solved: list[str]) -> None:
 def test_one_sign_changed_is_noticed(place: int, sign: str) -> None:
     slip = LINE[:place] + sign + LINE[place + 1 :]
     try:
-        found = read_receipt(slip)
+        receipt = read_receipt(slip)
     except DescriptorError as error:
         assert "\n" not in str(error)
     else:
-        assert (found.name.casefold(), found.solved) == ("ada löwe 4711", read_receipt(LINE).solved)
+        assert (receipt.name.casefold(), receipt.solved) == ("ada löwe 4711", read_receipt(LINE).solved)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_another_name_or_more_exercises_are_noticed(other: str) -> None:
     "text", ["", "Ada 1.1", "layoutalg-1; Ada; 1.1", "layoutalg-1; Ada; one; 0000-0000", "\x00" * 99]
 )
 def test_what_is_no_line_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(DescriptorError) as told:
+    with pytest.raises(DescriptorError) as refusal:
         read_receipt(text)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(refusal.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a;b", "x" * 61, "\x07"])

@@ -31,12 +31,12 @@ def test_the_fragments_of_accumulators_are_those_of_the_dsl() -> None:
     for (m, n, pair, dtype), reply in zip(D, accumulators(D), strict=True):
         assert reply.status == "ok", reply.value
         text, columns = reply.value
-        made = accumulator(m, n, dtype, cta_group=pair, kind="i8" if dtype == "s32" else "f16")
-        assert (str(made.layout), made.columns) == (str(parse_layout(text)[0]), columns)
+        d_fragment = accumulator(m, n, dtype, cta_group=pair, kind="i8" if dtype == "s32" else "f16")
+        assert (str(d_fragment.layout), d_fragment.columns) == (str(parse_layout(text)[0]), columns)
 
 
 def test_every_load_and_store_is_that_of_the_dsl() -> None:
-    asked = [
+    requests = [
         (direction, shape, 1 << shift, packed)
         for direction in ("ld", "st")
         for shape, most in MOST.items()
@@ -44,14 +44,14 @@ def test_every_load_and_store_is_that_of_the_dsl() -> None:
         for packed in (False, True)
     ]
     refused = []
-    for (direction, shape, num, packed), reply in zip(asked, moves(asked), strict=True):
+    for (direction, shape, num, packed), reply in zip(requests, moves(requests), strict=True):
         if reply.status != "ok":
             refused.append((direction, shape, num, packed))
             continue
         qualifier = {"ld": ".pack::16b", "st": ".unpack::16b"}[direction] if packed else ""
-        made = tmem_move(f"{shape}.x{num}{qualifier}", direction)
-        cells = made.cells.cells()[:, :, 0].astype(np.int64)  # the first bit of each register
-        columns = 32 * made.registers // made.lanes
+        move = tmem_move(f"{shape}.x{num}{qualifier}", direction)
+        cells = move.cells.cells()[:, :, 0].astype(np.int64)  # the first bit of each register
+        columns = 32 * move.registers // move.lanes
         number = cells[..., 0] * columns + cells[..., 1] // (1 + packed)
         theirs = parse_layout(reply.value)
         assert (offsets(theirs).reshape(number.shape, order="F") == number).all(), (shape, num, packed)
@@ -93,13 +93,13 @@ def _bytes(text: str) -> list[int]:
     return _ours(offsets(parse_layout(text)))
 
 
-def _ours(found: Any) -> list[int]:
-    numbers: list[int] = found.ravel(order="F").tolist()
+def _ours(layout: Any) -> list[int]:
+    numbers: list[int] = layout.ravel(order="F").tolist()
     return numbers
 
 
 def _bits(text: str) -> list[list[int]]:
     """Places of ((rows, copies), (vector, factors)), M tiles, K tiles: bytes of tensor memory."""
     places = 8 * offsets(parse_layout(text)).ravel(order="F").astype(np.int64)
-    found: list[list[int]] = np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1).tolist()
-    return found
+    bits: list[list[int]] = np.stack([places >> 21, places >> 5 & 0xFFFF, places & 31], axis=-1).tolist()
+    return bits

@@ -1,0 +1,280 @@
+"""When an instruction runs: what its guard says, traced to what decides it, and what follows where two are compared.
+
+A *condition* is a register, a comparison, an election, or made of those by *not*, *and*, *or*. A register that one
+instruction defines stands for that instruction as long as nothing in between has written what it was computed from;
+any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to hold is a
+mapping from conditions to truth.
+Source: PTX ISA 9.1, Predicated Execution; setp, selp, elect.sync ("deterministic: the same leader for the same mask").
+
+Law: a condition and what negates it are never both true.
+
+>>> from descriptors.check.control_flow import blocks
+>>> from descriptors.check.ptx_module import parse
+>>> body = "setp.eq.s32 p, r, 0; setp.ne.s32 q, r, 0; not.pred n, q; and.pred m, p, e; @p x; @q y; @n z; @m w; ret;"
+>>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> known = Conditions(function, blocks(function))
+>>> x, y, z, w = (known.guard(index) for index in range(4, 8))
+>>> x == z, truth(y, {x: True}), truth(w, {x: False}), truth(w, {x: True})
+(True, False, False, None)
+>>> truth(x, dict(follows(w, True)))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from descriptors.check.constant_folding import targets
+from descriptors.check.control_flow import Block
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import Negated, Operand, Pair
+
+#: A condition: its kind, and what it is made of.
+Condition: TypeAlias = tuple[Any, ...]
+#: What is known of conditions.
+Known: TypeAlias = Mapping[Condition, bool]
+
+#: Definitions that are followed behind one another.
+DEPTH = 12
+_OPPOSITE = {"ne": "eq", "ge": "lt", "gt": "le"}
+
+
+def truth(one: Condition, known: Known) -> bool | None:
+    """Whether a condition holds, as far as it follows; None where it does not.
+
+    >>> truth(("or", ("register", "p"), ("constant", 1)), {})
+    True
+    """
+    if one in known:
+        return known[one]
+    match one:
+        case ("constant", value):
+            return bool(value)
+        case ("not", inner):
+            found = truth(inner, known)
+            return None if found is None else not found
+        case ("and", a, b):
+            return _joined(truth(a, known), truth(b, known), False)
+        case ("or", a, b):
+            return _joined(truth(a, known), truth(b, known), True)
+    return None
+
+
+def _joined(a: bool | None, b: bool | None, decides: bool) -> bool | None:
+    if decides in (a, b):
+        return decides
+    return None if a is None or b is None else not decides
+
+
+def follows(one: Condition, holds: bool) -> Iterator[tuple[Condition, bool]]:
+    """What is known where a condition holds, or does not."""
+    if one[0] == "not":
+        yield from follows(one[1], not holds)
+        return
+    if one[0] != "constant":
+        yield one, holds
+    if (one[0], holds) in (("and", True), ("or", False)):
+        yield from follows(one[1], holds)
+        yield from follows(one[2], holds)
+
+
+def within(one: Condition) -> Iterator[Condition]:
+    """A condition and all that it is made of."""
+    if one[0] not in ("not", "constant"):
+        yield one
+    if one[0] in ("not", "and", "or"):
+        for part in one[1:]:
+            yield from within(part)
+
+
+def leaves(one: Condition) -> Iterator[str]:
+    """The registers that a condition depends on.
+
+    >>> list(leaves(("and", ("register", "p"), ("elect", -1))))
+    ['p']
+    """
+    if one[0] == "register":
+        yield one[1]
+    for part in one[1:]:
+        if isinstance(part, tuple):
+            yield from leaves(part)
+
+
+class Conditions:
+    """The conditions of a function.
+
+    Args:
+        function: the function.
+        graph: its basic blocks.
+    """
+
+    def __init__(self, function: Function, graph: list[Block]) -> None:
+        self.code, self.graph = function.code, graph
+        self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
+        self.where: dict[str, list[int]] = {}
+        for index, one in enumerate(self.code):
+            for name in targets(one):
+                self.where.setdefault(name, []).append(index)
+        self._reached: dict[tuple[int, int, int], bool] = {}
+        self._read: dict[tuple[str, int], Condition] = {}
+
+    def guard(self, index: int) -> Condition:
+        """When an instruction runs that is come to."""
+        one = self.code[index]
+        if not one.predicate:
+            return ("constant", 1)
+        found = self.at(one.predicate, index)
+        return negation(found) if one.negated else found
+
+    def at(self, name: str, index: int, depth: int = DEPTH) -> Condition:
+        """What a register is at an instruction that reads it."""
+        key = (name, index)
+        if key not in self._read:
+            self._read[key] = self._at(name, index, depth)
+        return self._read[key]
+
+    def _at(self, name: str, index: int, depth: int) -> Condition:
+        plain: Condition = ("register", name)
+        made = self.defined(name)
+        if made is None or not depth:
+            return plain
+        found = self._made(self.code[made], name, made, depth - 1)
+        return found if found is not None and self.lasts(found, made, index) else plain
+
+    def defined(self, name: str) -> int | None:
+        """The only instruction that writes a register, and always does."""
+        places = self.where.get(name, ())
+        return places[0] if len(places) == 1 and not self.code[places[0]].predicate else None
+
+    def sum(self, name: str, index: int, depth: int = DEPTH) -> tuple[str, int]:
+        """A register as another one and a distance from it, where it is read."""
+        made = self.defined(name)
+        if made is None or not depth or not self.code[made].opcode.startswith(("mov.", "add.", "cvta.", "cvt.")):
+            return name, 0
+        read = self.code[made].operands[1:]
+        by = sum(operand for operand in read if isinstance(operand, int))
+        left = [operand for operand in read if isinstance(operand, str)]
+        if len(left) != 1 or len(read) > 2:
+            return name, 0
+        base, offset = self.sum(left[0], made, depth - 1)
+        return (base, offset + by) if self.lasts(("register", base), made, index) else (name, 0)
+
+    def lasts(self, one: Condition, made: int, index: int) -> bool:
+        """Whether a value was made before it is read, and nothing that it was made of is written in between."""
+        if self.passes(-1, index, made):
+            return False
+        return not any(self.passes(place, index, made) for name in leaves(one) for place in self.where.get(name, ()))
+
+    def _made(self, one: Instruction, name: str, index: int, depth: int) -> Condition | None:
+        kind, read = one.opcode.partition(".")[0], one.operands
+        if kind == "elect" and isinstance(read[0], Pair) and read[0].second == name:
+            return ("elect", *(self._operand(operand, index, depth) for operand in read[1:]))
+        if kind == "mov" and len(read) == 2:
+            return self._operand(read[1], index, depth)
+        if kind == "not" and one.opcode.endswith("pred") and len(read) == 2:
+            return negation(self._operand(read[1], index, depth))
+        if kind in ("and", "or", "xor") and one.opcode.endswith("pred") and len(read) == 3:
+            parts = [self._operand(operand, index, depth) for operand in read[1:]]
+            return _logic(kind, *parts)
+        if kind == "selp" and len(read) == 4:
+            return ("selp", *(self._operand(operand, index, depth) for operand in read[1:]))
+        if kind == "setp" and len(read) == 3 and isinstance(read[0], str):
+            return _comparison(one, [self._operand(operand, index, depth) for operand in read[1:]])
+        return None
+
+    def _operand(self, operand: Operand, index: int, depth: int) -> Condition:
+        if isinstance(operand, int):
+            return ("constant", operand)
+        if isinstance(operand, Negated):
+            return negation(self.at(operand.name, index, depth))
+        return self.at(operand, index, depth) if isinstance(operand, str) else ("text", str(operand), index)
+
+    def passes(self, start: int, end: int, around: int = -1) -> bool:
+        """Whether a way leads from behind one instruction (-1: the start) to another, and not through a third."""
+        key = (start, end, around)
+        if key not in self._reached:
+            self._reached[key] = self._passes(start, end, around)
+        return self._reached[key]
+
+    def _passes(self, start: int, end: int, around: int) -> bool:
+        if start >= len(self.block) or end >= len(self.block):
+            return False
+        first, last = self.block[max(start, 0)], self.block[end]
+        barred = self.block[around] if around >= 0 else -1
+        if first == last and start < end:
+            return not start < around < end
+        if first == barred and start < around:
+            return False
+        waiting, seen = list(self.graph[first].next), set[int]()
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            if number == last and not (number == barred and around < end):
+                return True
+            if number != barred:
+                waiting.extend(self.graph[number].next)
+        return False
+
+    def comes(self, end: int, around: frozenset[int]) -> bool:
+        """Whether a way from the start comes to an instruction through none of some others."""
+        barred = {self.block[at]: at for at in sorted(around, reverse=True)}
+        waiting, seen, last = [0], set[int](), self.block[end]
+        while waiting:
+            number = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            if number == last and not (number in barred and barred[number] < end):
+                return True
+            if number not in barred:
+                waiting.extend(self.graph[number].next)
+        return False
+
+
+def negation(one: Condition) -> Condition:
+    """What holds where a condition does not.
+
+    >>> negation(negation(("register", "p")))
+    ('register', 'p')
+    """
+    match one:
+        case ("not", inner):
+            return tuple(inner)
+        case ("constant", value):
+            return ("constant", int(not value))
+    return ("not", one)
+
+
+def _logic(kind: str, a: Condition, b: Condition) -> Condition | None:
+    if kind == "xor":
+        for one, other in ((a, b), (b, a)):
+            if one[0] == "constant":
+                return negation(other) if one[1] else other
+        return None
+    if repr(b) < repr(a):
+        a, b = b, a
+    return (kind, a, b)
+
+
+def _comparison(one: Instruction, read: list[Condition]) -> Condition | None:
+    words = one.qualifiers
+    if len(words) != 3 or words[2][:1] not in "sub":
+        return None
+    test, (a, b) = words[1], read
+    if test in ("eq", "ne") and b[0] == "constant" and a[0] == "selp" and a[1][0] == a[2][0] == "constant":
+        found = _chosen(a, b[1])
+        return negation(found) if test == "ne" else found
+    if test in _OPPOSITE:
+        return ("not", (_OPPOSITE[test], words[2], a, b))
+    return (test, words[2], a, b)
+
+
+def _chosen(one: Condition, value: int) -> Condition:
+    """When a choice between two constants is a value."""
+    yes, no = one[1][1] == value, one[2][1] == value
+    if yes == no:
+        return ("constant", int(yes))
+    return tuple(one[3]) if yes else negation(one[3])

@@ -1,0 +1,90 @@
+"""By how many bits an address is shifted on its way into the start field of a descriptor word.
+
+The field counts 16 bytes: an address of shared memory has to lose four bits, by whatever instructions. From the
+register of a word one goes back over moves, sums, masks and shifts, and whatever path ends in the name of a variable
+says by how much that variable's address was shifted. Where none does, nothing is said.
+Source: PTX ISA 9.1, matrix descriptors (matrix-start-address); data movement, logic and shift instructions.
+
+Law: what is found is the sum of all shifts on the way, those to the left taken off.
+
+>>> from descriptors.check.ptx_module import parse
+>>> def of(body): return Shifts(parse(f".version 8.8\\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
+>>> of("shr.u32 %b, %a, 4; and.b32 %c, %b, 16383; cvt.u64.u32 %w, %c;")
+(4,)
+>>> of("bfe.u32 %b, %a, 3, 15; mov.b64 %w, {%b, 7};")
+(3,)
+>>> of("shl.b32 %b, %a, 14; shr.u32 %w, %b, 18;"), of("ld.shared.b32 %w, [%a];")
+((4,), ())
+"""
+
+from __future__ import annotations
+
+from descriptors.check.constant_folding import targets
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import Operand, Vector, names
+
+#: Instructions whose result holds the bits of an operand where they were, and which operands those are.
+_SAME = {
+    "mov": (1,), "cvt": (1,), "cvta": (1,), "shfl": (1,), "and": (1, 2), "or": (1, 2), "add": (1, 2), "sub": (1,),
+    "selp": (1, 2), "mad": (3,),
+}  # fmt: skip
+#: The most steps that are gone back.
+MOST = 400
+
+
+class Shifts:
+    """For registers of a function the shifts by which addresses of variables come into them.
+
+    Args:
+        function: the function.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.code = function.code
+        self.where: dict[str, list[int]] = {}
+        for index, one in enumerate(self.code):
+            for name in targets(one):
+                self.where.setdefault(name, []).append(index)
+        self.found: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, register: str) -> tuple[int, ...]:
+        """The shifts, each once, the least first."""
+        if register not in self.found:
+            self.found[register] = self._back(register)
+        return self.found[register]
+
+    def _back(self, register: str) -> tuple[int, ...]:
+        waiting, seen, reached = [(register, 0)], {(register, 0)}, set[int]()
+        while waiting and len(seen) < MOST:
+            name, shift = waiting.pop()
+            for index in self.where.get(name, ()):
+                for step in _sources(self.code[index], name):
+                    after = (step[0], shift + step[1])
+                    if self._variable(self.code[index], step[0]):
+                        reached.add(after[1])
+                    elif after not in seen:
+                        seen.add(after)
+                        waiting.append(after)
+        return tuple(sorted(reached)) if len(seen) < MOST else ()
+
+    def _variable(self, one: Instruction, name: str) -> bool:
+        """Whether an instruction takes the address of a variable, which a ``mov`` does and nothing else writes."""
+        return one.opcode.startswith(("mov.", "cvta.")) and name not in self.where and not name.startswith("%")
+
+
+def _sources(one: Instruction, target: str) -> list[tuple[str, int]]:
+    """The registers and variables whose bits a result holds, and by how many bits it is shifted."""
+    name, read = one.opcode.partition(".")[0], one.operands
+    if name in ("shr", "bfe", "shl") and len(read) > 2 and isinstance(read[1], str) and isinstance(read[2], int):
+        return [(read[1], -read[2] if name == "shl" else read[2])]
+    if isinstance(read[0], Vector) and target not in names(read[0])[:1]:
+        return []
+    held = [_lowest(read[place]) for place in _SAME.get(name, ()) if place < len(read)]
+    return [(one, 0) for one in held if one]
+
+
+def _lowest(operand: Operand) -> str:
+    """The register that holds the lowest bits of an operand; "" for a number."""
+    if isinstance(operand, Vector):
+        return _lowest(operand.items[0]) if operand.items else ""
+    return operand if isinstance(operand, str) else ""

@@ -1,0 +1,298 @@
+"""Where instructions of ``tcgen05`` read and write tensor memory, as far as a text says it.
+
+An address is what an allocation returned, plus columns and lanes: sums are followed through the registers that make
+them. What is shifted up by 16 bits and more moves by lanes alone, by 21 and more by quarters of them, as warps do. The
+extent of an accumulator is that of its instruction descriptor; of a load, store or copy that of its shape.
+Source: PTX ISA 9.1, Tensor Memory Addressing; Data path layout organization; ``descriptors.tmem``, proved there.
+
+Law: cells of one allocation that share no column, or no lane, are apart; those that share both are not.
+
+>>> from layoutalg.frozen import replace
+>>> low, high = Cells("t", 0, 64, lanes_of(0, 16)), Cells("t", 0, 64, lanes_of(16, 16))
+>>> low.meets(high), low.meets(replace(low, column=63)), low.meets(replace(low, column=64)), low.meets(Cells("u", 0, 9))
+(False, True, False, None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from descriptors.check.conditions import Conditions
+from descriptors.check.constant_folding import Values, fold, number
+from descriptors.check.control_flow import Block
+from descriptors.check.events import ALL_LANES, Cells
+from descriptors.check.known_bits import Known
+from descriptors.check.multiplications import Multiplication, TensorMma, multiplications
+from descriptors.check.ptx_module import Function
+from descriptors.check.ptx_operands import Address, Operand
+from descriptors.errors import DescriptorError
+from descriptors.tmem.accumulator import datapath_of
+from descriptors.tmem.copies import tmem_copy
+from descriptors.tmem.moves import tmem_move
+from layoutalg import size
+from layoutalg.frozen import frozen
+
+#: Definitions that are followed behind one another.
+DEPTH = 16
+_COLUMN_BITS, _QUARTER_BIT = 16, 21
+
+
+def lanes_of(first: int, count: int) -> int:
+    """So many lanes from one on, in every quarter: a bit each.
+
+    >>> hex(lanes_of(0, 16))
+    '0xffff0000ffff0000ffff0000ffff'
+    """
+    low = ((1 << count) - 1) << first % 32
+    return sum((low & 0xFFFFFFFF) << 32 * quarter for quarter in range(4)) if count < 32 else ALL_LANES
+
+
+@frozen
+class _Sum:
+    """An address: what it is counted from, and by how much; None where that is not known.
+
+    Args:
+        root: a register that nothing here makes, an allocation, or "" for the number 0.
+        column: columns from there.
+        lane: lanes from there, modulo a quarter.
+    """
+
+    root: str
+    column: int | None = 0
+    lane: int | None = 0
+
+
+class TensorCells:
+    """The cells that the instructions of a function name.
+
+    Args:
+        function: the function.
+        values: what is known of the operands of its tensor-core instructions.
+        variables: variables of the module.
+        conditions: of the function, which knows what defines a register.
+        graph: its basic blocks.
+    """
+
+    def __init__(
+        self, function: Function, values: Values, variables: Mapping[str, int], conditions: Conditions,
+        graph: list[Block],
+    ) -> None:  # fmt: skip
+        self.code, self.values, self.conditions = function.code, values, conditions
+        named = [i for i, one in enumerate(self.code) if one.opcode.startswith("tcgen05.")]
+        found = self._behind([name for i in named for one in self.code[i].operands for name in _base(one)])
+        self.known = fold(function, variables, found, graph) if found else {}
+        self.slots = {place for i in named if "alloc" in self.code[i].opcode for place in self.slot(i)}
+        self.products = {one.index: one for one in multiplications(function, values)}
+        self.round = {i for i in found if conditions.passes(i, i)}
+
+    def _behind(self, start: list[str]) -> list[int]:
+        """The instructions that addresses are made by."""
+        found: set[int] = set()
+        waiting, seen = list(start), set(start)
+        while waiting:
+            for index in self.conditions.where.get(waiting.pop(), ()):
+                one = self.code[index]
+                found.add(index)
+                if one.opcode.startswith(("mov.", "add.", "or.", "sub.", "shl.", "and.", "selp.", "ld.shared")):
+                    fresh = [name for operand in one.operands[1:] for name in _base(operand) if name not in seen]
+                    seen.update(fresh)
+                    waiting.extend(fresh)
+        return sorted(found)
+
+    def slot(self, index: int) -> list[tuple[str, int]]:
+        """Where in shared memory an allocation writes the address that it returns."""
+        return self._slot(index, self.values)
+
+    def _slot(self, index: int, values: Values) -> list[tuple[str, int]]:
+        """The place in shared memory at which an instruction reads or writes an address."""
+        one = self.code[index]
+        place = next((operand for operand in one.operands if isinstance(operand, Address)), None)
+        if place is None:
+            return []
+        known = values.get(index, {}).get(place.base)
+        if known is not None and known.base:
+            return [(known.base, known.offset + place.offset)]
+        return [(f"&{place.base}", place.offset)] if place.base and known is None else []
+
+    def at(self, operand: Operand | None, index: int) -> _Sum | None:
+        """The address that an operand is; None where nothing is known of it."""
+        if isinstance(operand, int):
+            return _constant(operand)
+        if isinstance(operand, str):
+            return self._register(operand, index, DEPTH)
+        if not isinstance(operand, Address):
+            return None
+        return _added(self._register(operand.base, index, DEPTH), _constant(operand.offset))
+
+    def _register(self, name: str, index: int, depth: int) -> _Sum | None:
+        if not name:
+            return _Sum("")
+        known = self.values.get(index, {}).get(name) or self.known.get(index, {}).get(name)
+        if known is not None and (value := known.constant(32)) is not None:
+            return _constant(value)
+        places = self.conditions.where.get(name, ())
+        if not places:
+            return _Sum(name)
+        if not depth or len(places) > 4:
+            return None
+        found = [self._made(place, name, depth - 1) for place in places]
+        first = found[0]
+        for other in found[1:]:
+            if first is None or other is None or first.root != other.root:
+                return None
+            column = first.column if first.column == other.column else None
+            first = _Sum(first.root, column, first.lane if first.lane == other.lane else None)
+        return first
+
+    def _made(self, index: int, name: str, depth: int) -> _Sum | None:
+        one = self.code[index]
+        kind, read = one.opcode.partition(".")[0], one.operands
+        if one.opcode.startswith("ld.shared") and self.slots.intersection(self._slot(index, self.known)):
+            return _Sum(min(f"{base}+{offset}" for base, offset in self._slot(index, self.known)))
+        if kind == "mov" and len(read) == 2 and isinstance(read[1], str | int):
+            return self._value(read[1], index, depth)
+        if kind in ("add", "or", "sub") and len(read) == 3:
+            a, b = (self._value(operand, index, depth) for operand in read[1:])
+            if kind == "sub":
+                return _Sum(a.root, None, None) if a is not None else None
+            if kind == "or" and not self._apart(read[1], read[2], index):
+                return _Sum(a.root, None, None) if a is not None and b is not None and not b.root else None
+            return _added(a, b)
+        if kind == "selp" and len(read) == 4:
+            a, b = (self._value(operand, index, depth) for operand in read[1:3])
+            if a is None or b is None or a.root != b.root:
+                return None
+            return _Sum(a.root, a.column if a.column == b.column else None, a.lane if a.lane == b.lane else None)
+        return None if index in self.round else _Sum(f"{name}@{index}")
+
+    def _apart(self, a: Operand, b: Operand, index: int) -> bool:
+        """Whether an ``or`` adds: one of its operands moves by lanes alone."""
+        known = self.known.get(index, {})
+        return any(isinstance(one, str) and one in known and _zeros(known[one]) >= _COLUMN_BITS for one in (a, b))
+
+    def _value(self, operand: Operand, index: int, depth: int) -> _Sum | None:
+        if isinstance(operand, int):
+            return _constant(operand)
+        if not isinstance(operand, str):
+            return None
+        known = self.known.get(index, {}).get(operand)
+        if known is not None and known.constant(32) is None:
+            if (low := _zeros(known)) >= _QUARTER_BIT:
+                return _Sum("")
+            if low >= _COLUMN_BITS:
+                return _Sum("", 0, None)
+        return self._register(operand, index, depth)
+
+    def cells(self, operand: Operand | None, index: int, columns: int | None, lanes: int | None) -> Cells | None:
+        """Cells from an address on.
+
+        Args:
+            operand: the address.
+            index: of the instruction.
+            columns: how many; None where that is not known.
+            lanes: those of an address whose lane is 0; None where they are not known.
+        """
+        place = self.at(operand, index)
+        if place is None:
+            return None
+        if lanes is None or place.lane is None:
+            return Cells(place.root, place.column, columns, ALL_LANES)
+        turned = lanes << place.lane % 32 & ALL_LANES
+        return Cells(place.root, place.column, columns, turned)
+
+    def result(self, index: int) -> Cells | None:
+        """The accumulator of a multiplication."""
+        one = self.products.get(index)
+        if one is None or not isinstance(one.view, TensorMma):
+            return self.cells(self.code[index].operands[0] if self.code[index].operands else None, index, None, None)
+        columns, lanes = _extent(one, one.view)
+        return self.cells(one.view.d, index, columns, lanes)
+
+    def factor(self, index: int) -> Cells | None:
+        """A of a multiplication, where it lies in tensor memory."""
+        one = self.products.get(index)
+        if one is None or not isinstance(one.view, TensorMma) or not one.view.in_tensor_memory:
+            return None
+        return self.cells(one.view.a, index, None if one.view.sparse else _PER_STEP, None)
+
+    def scales(self, index: int) -> list[Cells | None]:
+        """The scale factors of A and B of a multiplication, in the lanes that hold any."""
+        one = self.products.get(index)
+        if one is None or not isinstance(one.view, TensorMma) or not one.view.block_scaled:
+            return []
+        rows = (one.described.m, one.described.n) if one.described is not None else (None, None)
+        pair = one.view.cta_group or 1
+        sides = ((rows[0] or 0) // pair, rows[1] or 0)
+        made = zip(one.view.scales, sides, strict=True)
+        return [self.cells(place, index, -(-many // 32) or None, None) for place, many in made]
+
+    def moved(self, index: int) -> Cells | None:
+        """The cells of a load or store, in any quarter."""
+        one = self.code[index]
+        place = next((o for o in one.operands if isinstance(o, Address)), None)
+        words = [w for w in one.qualifiers[2:] if w not in ("sync", "aligned", "b32", "spin")]
+        apart = next((o for o in one.operands if isinstance(o, int)), None)
+        direction = one.qualifiers[1]
+        try:
+            move = tmem_move(".".join(words), direction, offset=apart)
+        except DescriptorError:
+            return self.cells(place, index, None, None)
+        return self.cells(place, index, move.columns, lanes_of(0, move.lanes))
+
+    def copied(self, index: int) -> Cells | None:
+        """The cells that a copy writes."""
+        one = self.code[index]
+        words = [w for w in one.qualifiers[2:] if not w.startswith("cta_group") and w not in ("b8x16",)]
+        try:
+            copy = tmem_copy(".".join(w for w in words if not w.startswith(("b4x16", "b6x16"))))
+        except DescriptorError:
+            return self.cells(one.operands[0] if one.operands else None, index, None, None)
+        return self.cells(one.operands[0], index, copy.columns, None)
+
+    def size(self, index: int) -> int | None:
+        """The columns of an allocation."""
+        one = self.code[index]
+        return number(one.operands[1], self.values.get(index, {})) if len(one.operands) > 1 else None
+
+
+#: Columns of A that one instruction reads: 256 bits of each row.
+_PER_STEP = 8
+
+
+def _base(operand: Operand) -> tuple[str, ...]:
+    if isinstance(operand, Address):
+        return (operand.base,) if operand.base else ()
+    return (operand,) if isinstance(operand, str) else ()
+
+
+def _constant(value: int) -> _Sum:
+    return _Sum("", value & 0xFFFF, value >> _COLUMN_BITS & 0x7F)
+
+
+def _added(a: _Sum | None, b: _Sum | None) -> _Sum | None:
+    if a is None or b is None:
+        return None
+    if a.root and b.root:
+        based = [one for one in (a, b) if one.root.startswith("&")]
+        return _Sum(based[0].root, None, None) if len(based) == 1 else None
+    column = None if a.column is None or b.column is None else (a.column + b.column) & 0xFFFF
+    return _Sum(a.root or b.root, column, None if a.lane is None or b.lane is None else a.lane + b.lane)
+
+
+def _zeros(one: Known) -> int:
+    """How many of the low bits are known to be zero."""
+    low = one.mask & ~one.value
+    return (~low & low + 1).bit_length() - 1 if low + 1 < 1 << 64 else 64
+
+
+def _extent(one: Multiplication, view: TensorMma) -> tuple[int | None, int | None]:
+    """Columns and lanes of D, counted from lane 0."""
+    if one.described is None or not one.described.m or not one.described.n:
+        return None, None
+    try:
+        path, _ = datapath_of(one.described.m, view.cta_group or 1, view.ws, view.sparse)
+    except DescriptorError:
+        return None, None
+    rows = [path.rows(i) for i in range(size(path.rows))]
+    lanes = sum(1 << row + part * path.part_lanes for part in range(path.parts) for row in rows)
+    return one.described.n // path.parts, lanes

@@ -1,0 +1,134 @@
+"""What a kernel does with tensor memory as a whole: columns that it has, cells that nothing wrote, cells used twice.
+
+An address that is counted from what an allocation returned must stay in its columns. Scale factors and an A in tensor
+memory must lie beside the accumulator and beside each other. An accumulator that is added to must have been written: by
+a multiplication without enable-input-d, a store or a copy; so must scale factors.
+Source: PTX ISA 9.1, tcgen05.alloc; tcgen05.mma, enable-input-d; Scale Factor A and B layouts in Tensor Memory.
+
+Law: what is added to and nothing writes is told; where something may write it nothing is.
+
+>>> from descriptors.check.events import Cells
+>>> add, make = (Issue("mma", cells=Cells("t", 0, 64), adds=adds) for adds in (True, False))
+>>> [one.rule.name for _, one in unwritten({0: [add]}, lambda i, others: False)], list(unwritten({0: [make], 1: [add]},
+...     lambda i, others: not others))
+(['tcgen05-unwritten'], [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import TypeAlias
+
+from descriptors.check.conditions import Conditions
+from descriptors.check.events import Alloc, Cells, Event, Issue, Load, Store
+from descriptors.check.multiplications import TensorMma
+from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.check.tcgen05 import may_meet
+from descriptors.check.tensor_cells import TensorCells
+
+_Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]
+_Events: TypeAlias = Mapping[int, list[Event]]
+_OF = "tensor memory"
+
+
+def memory_findings(events: _Events, cells: TensorCells, conditions: Conditions) -> _Found:
+    """What is wrong with the tensor memory of a function, and what is open.
+
+    Args:
+        events: of its instructions.
+        cells: where they read and write.
+        conditions: its definitions and ways.
+    """
+    yield from _columns(events, cells)
+    yield from _beside(events, cells)
+    yield from unwritten(events, lambda index, others: conditions.comes(index, others))
+    yield from _scales_unwritten(events, cells)
+
+
+def _columns(events: _Events, cells: TensorCells) -> _Found:
+    """Whether what is touched lies in the columns of its allocation."""
+    sizes: dict[str, set[int | None]] = {}
+    for index, row in events.items():
+        if any(isinstance(event, Alloc) for event in row):
+            for base, offset in cells.slot(index):
+                sizes.setdefault(f"{base}+{offset}", set()).add(cells.size(index))
+    left = 0
+    for index, row in events.items():
+        for touched in (each for event in row for each in _all_cells(event)):
+            held = sizes.get(touched.name, {None}) if touched is not None else {None}
+            size = next(iter(held)) if len(held) == 1 else None
+            if touched is None or size is None or touched.column is None:
+                left = left or index
+            elif (end := touched.column + (touched.columns or 1)) > size:
+                demand = f"{touched} must be allocated" if touched.columns else f"column {end - 1} must be allocated"
+                yield index, broken("tcgen05-unallocated", f"found {size} columns", demand=demand)
+            elif touched.columns is None:
+                left = left or index
+    if left:
+        why = "an address, an extent or the size of the allocation is not known"
+        decides = (
+            "addresses that are what the allocation returned plus a constant, and a constant instruction descriptor"
+        )
+        yield left, Doubt(_OF, "whether all columns that are touched are allocated", why, decides)
+
+
+def _all_cells(event: Event) -> Iterator[Cells | None]:
+    if isinstance(event, Issue | Load | Store):
+        yield event.cells
+    if isinstance(event, Issue) and event.reads is not None:
+        yield event.reads
+
+
+def _beside(events: _Events, cells: TensorCells) -> _Found:
+    """Whether accumulator, A and scale factors of one multiplication lie apart."""
+    for index, row in events.items():
+        for event in row:
+            if not isinstance(event, Issue) or event.operation != "mma":
+                continue
+            parts = [("D", event.cells), ("A", event.reads), *zip(("SFA", "SFB"), cells.scales(index), strict=False)]
+            known = [(name, part) for name, part in parts if part is not None]
+            for (one, first), (other, second) in combinations(known, 2):
+                if first.meets(second):
+                    yield index, broken("tcgen05-overlap", f"found {other} in {second}, {one} in {first}")
+
+
+def unwritten(events: _Events, comes: Callable[[int, frozenset[int]], bool]) -> _Found:
+    """Accumulators that are added to before anything writes them.
+
+    Args:
+        events: of the instructions of a function.
+        comes: whether a way from the start comes to an instruction through none of some others.
+    """
+    issued = [(i, e) for i, row in events.items() for e in row if isinstance(e, Issue) and e.operation == "mma"]
+    stored = [
+        (i, e) for i, row in events.items() for e in row
+        if isinstance(e, Store) or (isinstance(e, Issue) and e.operation == "cp")
+    ]  # fmt: skip
+    told: set[tuple[bool | None, Cells | None]] = set()
+    for index, event in issued:
+        if event.adds is False or (event.adds, event.cells) in told:
+            continue
+        writers = [*stored, *((i, e) for i, e in issued if e.adds is not True)]
+        before = frozenset(i for i, e in writers if may_meet(e.cells, event.cells) and i != index)
+        if event.adds and not before:
+            told.add((event.adds, event.cells))
+            yield index, broken("tcgen05-unwritten", "found a first tcgen05.mma that adds, and nothing that writes")
+        elif comes(index, before):
+            told.add((event.adds, event.cells))
+            why = "some way leads to it that writes it nowhere"
+            if event.adds is None:
+                why = "its enable-input-d is a predicate whose first value is not known"
+            decides = "enable-input-d false, as a constant, in the first tcgen05.mma"
+            yield index, Doubt(_OF, "whether the accumulator is written before it is added to", why, decides)
+
+
+def _scales_unwritten(events: _Events, cells: TensorCells) -> _Found:
+    if any(
+        isinstance(e, Store) or (isinstance(e, Issue) and e.operation == "cp") for row in events.values() for e in row
+    ):
+        return
+    for index, one in cells.products.items():
+        if isinstance(one.view, TensorMma) and one.view.block_scaled:
+            yield index, broken("tcgen05-unwritten", "found no tcgen05.cp or st that writes its scale factors")
+            return

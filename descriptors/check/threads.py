@@ -1,0 +1,335 @@
+"""Which threads run an instruction: all of a warp, one that is elected, those of a role.
+
+A predicate has a value for each thread of the CTA as far as it is made of a thread's number, of an election and of
+constants; what is one for all, and not known, leaves a thread in; what may differ between threads, and is not known,
+leaves it *open*. A thread comes to a block where the branches on some way let it. ``tcgen05.mma``, ``cp``, ``shift``
+and ``commit`` are issued by one thread; what is ``.aligned`` is run by all threads of a warp, of ``wgmma`` by all of a
+warpgroup. Told is what holds whatever the rest of the text does: two threads of a warp that both come to the one, or of
+a warp that comes to the other a thread that never does.
+Source: PTX ISA 9.1, tcgen05.mma, tcgen05.commit (issued by a single thread), elect.sync, the meaning of .aligned.
+
+Law: an elected thread may multiply, and a warp may not; of what is aligned it is the other way round.
+
+>>> from descriptors.check.control_flow import blocks
+>>> from descriptors.check.ptx_module import parse
+>>> text = ".version 8.8\\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
+>>> def told(body):
+...     function = parse(text.format(body)).functions[0]
+...     return [one.rule.name for _, one in thread_findings(Threads(function, blocks(function)))]
+>>> mma, load = "tcgen05.mma.cta_group::1.kind::f16 [d], x, y, i, q;", "tcgen05.wait::ld.sync.aligned;"
+>>> told(mma), told("@p " + mma), told(load), told("@p " + load)
+(['tcgen05-elect'], [], [], ['tcgen05-aligned'])
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from descriptors.check.conditions import Conditions
+from descriptors.check.control_flow import Block
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import Negated, Operand, Pair
+from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.check.serialization import varying
+from layoutalg.frozen import frozen
+
+WARP, WARPGROUP, MOST_THREADS = 32, 128, 1024
+#: One value for all threads that is not known; one that may differ and is not known.
+_Value: TypeAlias = "int | Literal['same', 'open']"
+_Values: TypeAlias = tuple[_Value, ...]
+_SAME: _Value = "same"
+_OPEN: _Value = "open"
+
+_SINGLE = tuple(f"tcgen05.{name}." for name in ("mma", "cp", "shift", "commit"))
+_DEPTH = 40
+_THREADS = re.compile(r"\.(?:reqntid|maxntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
+_LOW = (1 << 32) - 1
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >> 31 & 1 else value
+
+
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "add": operator.add, "sub": operator.sub, "and": operator.and_, "or": operator.or_, "xor": operator.xor,
+    "mul": operator.mul, "shl": lambda a, b: a << b if b < 32 else 0, "shr": lambda a, b: a >> min(b, 63),
+    "div": lambda a, b: a // b if b else 0, "rem": lambda a, b: a % b if b else 0, "min": min, "max": max,
+}  # fmt: skip
+_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "lo": operator.lt, "ls": operator.le, "hi": operator.gt, "hs": operator.ge,
+}  # fmt: skip
+
+
+@frozen
+class Running:
+    """The threads that may run something, a bit each: those that do as far as the text says, and those left open."""
+
+    sure: int
+    open: int
+
+
+class Threads:
+    """The threads of a function.
+
+    Args:
+        function: the function.
+        graph: its basic blocks.
+        conditions: its definitions, if they are at hand.
+    """
+
+    def __init__(self, function: Function, graph: list[Block], conditions: Conditions | None = None) -> None:
+        self.function, self.code, self.graph = function, function.code, graph
+        self.conditions = conditions or Conditions(function, graph)
+        found = _THREADS.search(function.head)
+        self.extent = tuple(int(n or 1) for n in found.groups()) if found else (MOST_THREADS, 1, 1)
+        self.bounded = found is not None
+        self.count = min(self.extent[0] * self.extent[1] * self.extent[2], MOST_THREADS)
+        self.differ = varying(function)
+        self.made: dict[tuple[int, str], _Values] = {}
+        self.open: set[tuple[int, str]] = set()
+        self.before = self._before()
+
+    def at(self, index: int) -> Running:
+        """The threads that run an instruction."""
+        running = self.before[self.conditions.block[index]]
+        one = self.code[index]
+        return self._let(running, one.predicate, not one.negated, index) if one.predicate else running
+
+    def some(self, index: int) -> bool:
+        """Whether the guard of an instruction holds for some thread that comes to it, whatever is not known.
+
+        A guard that is one for all threads and not known holds for none or for all.
+        """
+        one = self.code[index]
+        if not one.predicate:
+            return True
+        running = self.before[self.conditions.block[index]].sure
+        return any(
+            isinstance(value, int) and bool(value) is not one.negated and running >> thread & 1
+            for thread, value in enumerate(self.value(one.predicate, index))
+        )
+
+    def _let(self, running: Running, name: str, wanted: bool, index: int) -> Running:
+        """Of some threads those for which a predicate is as it is wanted."""
+        sure = left = 0
+        for thread, value in enumerate(self.value(name, index)):
+            if value == "open":
+                left |= 1 << thread
+            elif value == "same" or bool(value) is wanted:
+                sure |= 1 << thread
+        return Running(running.sure & sure, (running.sure | running.open) & left | running.open & sure)
+
+    def _before(self) -> list[Running]:
+        found = [Running(0, 0) for _ in self.graph]
+        if not found:
+            return found
+        found[0] = Running((1 << self.count) - 1, 0)
+        waiting = [0]
+        while waiting:
+            number = waiting.pop()
+            for follower in self.graph[number].next:
+                come, old = self._over(number, follower, found[number]), found[follower]
+                new = Running(old.sure | come.sure, old.open | come.open)
+                if new != old:
+                    found[follower] = new
+                    waiting.append(follower)
+        return found
+
+    def _over(self, number: int, follower: int, running: Running) -> Running:
+        index = self.graph[number].end - 1
+        last = self.code[index]
+        if last.opcode.startswith("brx"):
+            name = last.operands[0] if last.operands else ""
+            apart = isinstance(name, str) and any(value != "same" for value in self.value(name, index))
+            return Running(0, running.sure | running.open) if apart else running
+        if not last.predicate or not last.opcode.startswith(("bra", "ret", "exit", "trap")):
+            return running
+        if len(self.graph[number].next) == 1 and not last.opcode.startswith(("ret", "exit", "trap")):
+            return running
+        taken = follower != number + 1
+        return self._let(running, last.predicate, taken is not last.negated, index)
+
+    def value(self, name: str, index: int) -> _Values:
+        """The value of a register for each thread, where an instruction reads it."""
+        if (special := self._special(name)) is not None:
+            return special
+        places = self._reaching(name, index)
+        if not places:
+            return self._unknown(name)
+        key = places[-1], name
+        if key not in self.made:
+            if key in self.open or len(self.open) > _DEPTH:
+                return self._unknown(name)
+            self.open.add(key)
+            self.made[key] = self._defined(places, name)
+            self.open.discard(key)
+        return self.made[key]
+
+    def _reaching(self, name: str, index: int) -> list[int]:
+        """What writes a register before it is read: one instruction that always does, and those behind it that may."""
+        places, block = self.conditions.where.get(name, []), self.conditions.block
+        before = [at for at in places if at < index and block[at] == block[index]]
+        if not before and len({block[at] for at in places}) == 1:
+            before = places
+        plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
+        return before[plain[-1] :] if plain else []
+
+    def _unknown(self, name: str) -> _Values:
+        """What is not followed: one for all, unless something that differs is in it."""
+        differs = name in self.differ or (name not in self.conditions.where and name.startswith("%"))
+        return (_OPEN if differs else _SAME,) * self.count
+
+    def _special(self, name: str) -> _Values | None:
+        x, y, _ = self.extent
+        if name == "%tid.x":
+            return tuple(thread % x for thread in range(self.count))
+        if name == "%tid.y" and self.bounded:
+            return tuple(thread // x % y for thread in range(self.count))
+        if name == "%tid.z" and self.bounded:
+            return tuple(thread // (x * y) for thread in range(self.count))
+        if name == "%laneid":
+            return tuple(thread % WARP for thread in range(self.count))
+        if name.startswith(("%ctaid", "%nctaid", "%ntid", "%cluster", "%gridid", "%smid", "%nsmid", "%is_explicit")):
+            return (_SAME,) * self.count
+        return None
+
+    def _defined(self, places: list[int], name: str) -> _Values:
+        found = self._computed(places[0], name)
+        for index in places[1:]:
+            one = self.code[index]
+            guard, made = self.value(one.predicate, index), self._computed(index, name)
+            rows = zip(guard, made, found, strict=True)
+            found = _settled(tuple(_selected(g, one.negated, m, f) for g, m, f in rows))
+        return found
+
+    def _computed(self, index: int, name: str) -> _Values:
+        one = self.code[index]
+        kind, read = one.opcode.partition(".")[0], one.operands
+        words = one.qualifiers
+        if kind == "elect" and isinstance(read[0], Pair):
+            if name != read[0].second:
+                return (_SAME,) * self.count
+            return tuple(int(thread % WARP == 0) for thread in range(self.count))
+        if one.opcode.startswith("shfl.sync.idx") and len(read) > 2 and read[2] == 0:
+            target = read[0].first if isinstance(read[0], Pair) else read[0]
+            whole = self._operand(read[1], index)
+            return tuple(whole[at - at % WARP] for at in range(self.count)) if name == target else self._unknown(name)
+        if "f16" in one.opcode or "f32" in one.opcode or "f64" in one.opcode:
+            return self._unknown(name)
+        if kind in ("mov", "cvt", "cvta") and len(read) == 2 and isinstance(read[1], str | int):
+            return self._operand(read[1], index)
+        if kind == "not" and len(read) == 2 and words[-1] == "pred":
+            return tuple(int(not v) if isinstance(v, int) else v for v in self._operand(read[1], index))
+        if kind in ("and", "or", "xor") and words[-1] == "pred" and len(read) == 3:
+            sides = [self._operand(operand, index) for operand in read[1:]]
+            return _settled(tuple(_logic(kind, a, b) for a, b in zip(*sides, strict=True)))
+        if kind == "selp" and len(read) == 4:
+            yes, no, chosen = (self._operand(operand, index) for operand in read[1:])
+            return _settled(tuple(_selected(*row) for row in zip(chosen, (False,) * self.count, yes, no, strict=True)))
+        if kind == "setp" and len(read) == 3 and isinstance(read[0], str) and words[1] in _COMPARE:
+            signed = words[-1].startswith("s")
+            compare = _COMPARE[words[1]]
+            return self._of(
+                read[1:], index, lambda a, b: int(compare(*((_signed(a), _signed(b)) if signed else (a, b))))
+            )
+        if kind in _ARITHMETIC and len(read) == 3 and ".hi" not in one.opcode and ".wide" not in one.opcode:
+            return self._of(read[1:], index, lambda a, b: _ARITHMETIC[kind](a, b) & _LOW)
+        return self._unknown(name)
+
+    def _operand(self, operand: Operand, index: int) -> _Values:
+        if isinstance(operand, int):
+            return (operand & _LOW,) * self.count
+        if isinstance(operand, Negated):
+            return tuple(int(not v) if isinstance(v, int) else v for v in self.value(operand.name, index))
+        return self.value(operand, index) if isinstance(operand, str) else (_OPEN,) * self.count
+
+    def _of(self, read: tuple[Operand, ...], index: int, compute: Callable[[int, int], int]) -> _Values:
+        a, b = (self._operand(operand, index) for operand in read)
+        return _settled(
+            tuple(
+                compute(x, y) if isinstance(x, int) and isinstance(y, int) else "open" if "open" in (x, y) else "same"
+                for x, y in zip(a, b, strict=True)
+            ),
+            apart=len({x for x in a if isinstance(x, int)}) > 1 or len({y for y in b if isinstance(y, int)}) > 1,
+        )
+
+
+def _settled(found: _Values, *, apart: bool = False) -> _Values:
+    """What is computed of one unknown value and of a thread's number is not one for all."""
+    mixed = apart or len(set(found)) > 1
+    return tuple("open" if value == "same" and mixed else value for value in found)
+
+
+def _selected(chosen: _Value, negated: bool, yes: _Value, no: _Value) -> _Value:
+    if isinstance(chosen, int):
+        return yes if bool(chosen) is not negated else no
+    return yes if yes == no else chosen
+
+
+def _logic(kind: str, a: _Value, b: _Value) -> _Value:
+    if isinstance(a, int) and isinstance(b, int):
+        return int(_ARITHMETIC[kind](int(bool(a)), int(bool(b))))
+    if kind == "and" and 0 in (a, b):
+        return 0
+    if kind == "or" and any(isinstance(v, int) and v for v in (a, b)):
+        return 1
+    return "open" if "open" in (a, b) else "same"
+
+
+def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
+    """Instructions that too many threads issue, or too few; of what is open the first of a kind.
+
+    Args:
+        threads: those of a kernel.
+    """
+    function = threads.function
+    asked = [i for i, one in enumerate(function.code) if one.opcode.startswith(_SINGLE) or _group(one)]
+    told: set[str] = set()
+    for index in asked:
+        one, running = function.code[index], threads.at(index)
+        found = _alone(one, running) if one.opcode.startswith(_SINGLE) else _together(one, running, threads.count)
+        if isinstance(found, Broken):
+            yield index, found
+        elif found is not None and found.what not in told:
+            told.add(found.what)
+            yield index, found
+
+
+def _group(one: Instruction) -> int:
+    """How many threads must run an instruction together; 0 where that is not said."""
+    if one.opcode.startswith("wgmma.") and ".aligned" in one.opcode:
+        return WARPGROUP
+    return WARP if one.opcode.startswith("tcgen05.") and ".aligned" in one.opcode else 0
+
+
+def _alone(one: Instruction, running: Running) -> Broken | Doubt | None:
+    name = ".".join(one.qualifiers[:2])
+    for first in range(0, MOST_THREADS, WARP):
+        sure = (running.sure >> first & _LOW).bit_count()
+        if sure > 1:
+            return broken("tcgen05-elect", f"found {sure} threads of a warp")
+    for first in range(0, MOST_THREADS, WARP):
+        if ((running.sure | running.open) >> first & _LOW).bit_count() > 1:
+            why = "its guard, or a branch before it, is not traced to a thread's number or an election"
+            return Doubt("order", f"whether one thread issues {name}", why, "elect.sync, or a comparison of %tid")
+    return None
+
+
+def _together(one: Instruction, running: Running, count: int) -> Broken | Doubt | None:
+    group, name = _group(one), ".".join(one.qualifiers[:2])
+    for first in range(0, count, group):
+        whole = (1 << min(group, count - first)) - 1
+        sure, left = running.sure >> first & whole, running.open >> first & whole
+        if (sure | left) not in (0, whole):
+            rule, kind = ("wgmma-aligned", "warpgroup") if group == WARPGROUP else ("tcgen05-aligned", "warp")
+            return broken(rule, f"found {(sure | left).bit_count()} of {whole.bit_length()} of a {kind}")
+    if running.open & ~running.sure:
+        why = "its guard, or a branch before it, may differ between threads"
+        return Doubt(
+            "order", f"whether all threads run {name}", why, "a branch on what shfl.sync.idx makes one for all"
+        )
+    return None

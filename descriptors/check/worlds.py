@@ -1,0 +1,279 @@
+"""A state carried along a function, one for each thing that branches and guards have decided on the way.
+
+Where ways meet, states are kept apart as long as what they know differs: a *world* is what is known of conditions
+that are asked more than once, and the state under it. So a wait behind a branch belongs to the multiplication behind
+another branch on the same condition. A guarded instruction runs in the worlds in which its guard holds, and in both
+ways where that is not known. Of a wait for an mbarrier the predicate says whether it was over. There are at most
+``MOST`` worlds at a place: where there would be more, what is asked least is forgotten, and their states meet.
+Source: PTX ISA 9.1, Predicated Execution; mbarrier.try_wait.
+
+Law: what two ways lead to is what each of them leads to.
+
+>>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.control_flow import blocks
+>>> sets = Family(frozenset(), lambda state, index, event: state | {event}, frozenset.union)
+>>> def after(body, *events):
+...     function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+...     graph = blocks(function)
+...     worlds = Worlds(function, graph, {i: [e] for i, e in enumerate(events) if e}, sets)
+...     return sorted("".join(sorted(world)) for world in worlds.states()[len(function.code) - 1])
+>>> after("@p a; b; @!p c; ret;", "a", "b", "c")
+['ab', 'bc']
+>>> after("@p a; mov.pred p, q; @!p c; ret;", "a", "", "c")
+['ac']
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from heapq import heappop, heappush
+from typing import Any, TypeAlias
+
+from descriptors.check.conditions import Condition, Conditions, follows, leaves, truth, within
+from descriptors.check.constant_folding import WAITS, targets
+from descriptors.check.control_flow import Block
+from descriptors.check.ptx_module import Function
+from descriptors.errors import DescriptorError
+from layoutalg.frozen import frozen
+
+#: Worlds at one place; where a block was looked at as often as this, one is left.
+MOST, PATIENCE = 8, 12
+#: How often a block is looked at before a fixed point is given up.
+ROUNDS = 400
+
+
+@frozen
+class Family:
+    """A protocol on paths.
+
+    Args:
+        start: the state at the start.
+        after: the state behind an event at an index; it may change the state that it is handed.
+        meet: the state where two ways meet.
+        back: what the way back to the head of a loop does to a state; nothing if there is none.
+        renamed: what the new value of a register does to a state; nothing if there is none.
+        both: whether guards and branches are all taken both ways, and never compared.
+    """
+
+    start: Any
+    after: Callable[[Any, int, Any], Any]
+    meet: Callable[[Any, Any], Any]
+    back: Callable[[Any], Any] | None = None
+    renamed: Callable[[Any, str], Any] | None = None
+    both: bool = False
+
+
+_World: TypeAlias = frozenset[tuple[Condition, bool]]
+_Worlds: TypeAlias = dict[_World, Any]
+
+
+class Worlds:
+    """The states of a family at every instruction of a function.
+
+    Args:
+        function: the function.
+        graph: its basic blocks.
+        events: of an instruction, by its index.
+        family: the protocol.
+        conditions: of the function, if they are at hand.
+        names: registers of which the family asks when they change.
+        certain: instructions whose guard holds for some thread, which counts as if they had none.
+    """
+
+    def __init__(
+        self, function: Function, graph: list[Block], events: Mapping[int, Sequence[Any]], family: Family,
+        conditions: Conditions | None = None, names: frozenset[str] = frozenset(),
+        certain: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.code, self.graph, self.events, self.family = function.code, graph, events, family
+        self.certain = certain
+        self.conditions = conditions or Conditions(function, graph)
+        self.asked = self._asked()
+        changes = {name for one in self.asked for name in leaves(one)} | names
+        self.names = names
+        self.written = {
+            index: found
+            for name in sorted(changes)
+            for index in self.conditions.where.get(name, ())
+            if (found := tuple(n for n in targets(self.code[index]) if n in changes))
+        }
+        looked = {*events, *self.written}
+        self.looked = [[i for i in range(one.start, one.end) if i in looked] for one in graph]
+
+    def _asked(self) -> dict[Condition, int]:
+        """The conditions that more than one branch or guard depends on, and how many do."""
+        if self.family.both:
+            return {}
+        counts: Counter[Condition] = Counter()
+        for index, one in enumerate(self.code):
+            if one.predicate and (index in self.events or one.opcode.startswith(("bra", "ret", "exit"))):
+                counts.update(set(within(self.conditions.guard(index))))
+        waits = {("register", name) for i in self.events if (name := self._result(i))}
+        return {one: count for one, count in counts.items() if count > 1 or one in waits}
+
+    def _result(self, index: int) -> str:
+        """The predicate that a wait for an mbarrier writes."""
+        one = self.code[index]
+        found = targets(one) if one.opcode.startswith(WAITS) else ()
+        return found[0] if found else ""
+
+    def states(self) -> dict[int, list[Any]]:
+        """The states before each instruction of interest, and before the last; none where no way leads."""
+        last = len(self.code) - 1
+        found: dict[int, list[Any]] = {}
+        for number, worlds in enumerate(self._before()):
+            if worlds is None:
+                continue
+            now = {world: copy(state) for world, state in worlds.items()}
+            for index in self.looked[number]:
+                runs = [copy(state) for world, state in now.items() if self._runs(index, world) is not False]
+                if index in self.events or index == last:
+                    found[index] = runs
+                now = self._through(index, now)
+            if self.graph[number].end == last + 1 and last not in found:
+                found[last] = [copy(state) for state in now.values()]
+        return found
+
+    def walk(self) -> Iterator[tuple[int, Any, Any]]:
+        """Every event with the state before it, all worlds met: the index, the event, and the state."""
+        for number, worlds in enumerate(self._before()):
+            if worlds is None:
+                continue
+            now = {world: copy(state) for world, state in worlds.items()}
+            for index in self.looked[number]:
+                runs = [state for world, state in now.items() if self._runs(index, world) is not False]
+                if index in self.events and runs:
+                    state = copy(runs[0])
+                    for other in runs[1:]:
+                        state = self.family.meet(state, other)
+                    for event in self.events[index]:
+                        yield index, event, state
+                        state = self.family.after(copy(state), index, event)
+                now = self._through(index, now)
+
+    def _runs(self, index: int, world: _World) -> bool | None:
+        if not self.code[index].predicate or index in self.certain:
+            return True
+        return truth(self.conditions.guard(index), dict(world))
+
+    def _before(self) -> list[_Worlds | None]:
+        """The worlds before each block."""
+        before: list[_Worlds | None] = [None] * len(self.graph)
+        if not self.graph:
+            return before
+        before[0] = {frozenset(): self.family.start}
+        seen, waiting, held = [0] * len(self.graph), [0], {0}
+        while waiting:
+            number = heappop(waiting)
+            held.discard(number)
+            seen[number] += 1
+            worlds = before[number]
+            if seen[number] > ROUNDS or worlds is None:
+                raise DescriptorError(f"check: states must settle in {ROUNDS} rounds, found a block that does not")
+            now = {world: copy(state) for world, state in worlds.items()} if self.looked[number] else worlds
+            for index in self.looked[number]:
+                now = self._through(index, now)
+            for follower in self.graph[number].next:
+                come = self._over(number, follower, now)
+                old = before[follower]
+                if not come:
+                    continue
+                new = come if old is None else self._met(old, come, MOST if seen[follower] < PATIENCE else 1)
+                if old is None or new != old:
+                    before[follower] = new
+                    if follower not in held:
+                        heappush(waiting, follower)
+                        held.add(follower)
+        return before
+
+    def _over(self, number: int, follower: int, worlds: _Worlds) -> _Worlds:
+        """The worlds that come from one block to another."""
+        index = self.graph[number].end - 1
+        last, both = self.code[index], len(self.graph[number].next) == 1 or self.family.both
+        found: _Worlds = {}
+        decided = last.predicate and last.opcode.startswith(("bra", "ret", "exit")) and not both
+        guard = self.conditions.guard(index) if decided else ("constant", 1)
+        taken = not decided or follower != number + 1
+        for world, state in worlds.items():
+            known = dict(world)
+            if decided and truth(guard, known) is (not taken):
+                continue
+            if self.family.back is not None and follower <= number:
+                state = self.family.back(state)
+            self._put(found, self._with(world, guard, taken) if decided else world, state)
+        return self._few(found)
+
+    def _with(self, world: _World, one: Condition, holds: bool) -> _World:
+        more = [(each, value) for each, value in follows(one, holds) if each in self.asked]
+        return world | frozenset(more) if more else world
+
+    def _put(self, worlds: _Worlds, world: _World, state: Any) -> None:
+        old = worlds.get(world)
+        worlds[world] = state if old is None else self.family.meet(old, state)
+
+    def _met(self, one: _Worlds, other: _Worlds, most: int) -> _Worlds:
+        found = dict(one)
+        for world, state in other.items():
+            self._put(found, world, state)
+        return self._few(found, most)
+
+    def _few(self, worlds: _Worlds, most: int = MOST) -> _Worlds:
+        while len(worlds) > most:
+            conditions = {one for world in worlds for one, _ in world}
+            least = min(conditions, key=lambda one: (self.asked.get(one, 0), repr(one)))
+            worlds = self._without(worlds, {least})
+        return worlds
+
+    def _without(self, worlds: _Worlds, gone: set[Condition]) -> _Worlds:
+        found: _Worlds = {}
+        for world, state in worlds.items():
+            self._put(found, frozenset(each for each in world if each[0] not in gone), state)
+        return found
+
+    def _through(self, index: int, worlds: _Worlds) -> _Worlds:
+        """The worlds behind an instruction."""
+        if index in self.events:
+            worlds = self._happened(index, worlds)
+        if index in self.written and not self._result(index):
+            worlds = self._changed(index, worlds)
+        return worlds
+
+    def _changed(self, index: int, worlds: _Worlds) -> _Worlds:
+        names = set(self.written.get(index, ()))
+        if gone := {one for one in self.asked if names.intersection(leaves(one))}:
+            worlds = self._without(worlds, gone)
+        if self.family.renamed is not None:
+            for name in sorted(names & self.names):
+                worlds = {world: self.family.renamed(state, name) for world, state in worlds.items()}
+        return worlds
+
+    def _happened(self, index: int, worlds: _Worlds) -> _Worlds:
+        guard, result = self.conditions.guard(index), self._result(index)
+        guarded = bool(self.code[index].predicate) and index not in self.certain
+        found: _Worlds = {}
+        for world, state in worlds.items():
+            runs = truth(guard, dict(world)) if guarded else True
+            if runs is not True:
+                self._put(found, self._with(world, guard, False) if guarded else world, copy(state))
+            if runs is not False:
+                inside = self._with(world, guard, True) if guarded else world
+                for further, then in self._ran(index, inside, state, result).items():
+                    self._put(found, further, then)
+        return self._few(found)
+
+    def _ran(self, index: int, world: _World, state: Any, result: str) -> _Worlds:
+        """What an instruction that runs makes of a world; a wait may be over or not, and its predicate says so."""
+        found: _Worlds = {}
+        then = copy(state) if result else state
+        for event in self.events[index]:
+            then = self.family.after(then, index, event)
+        if not result:
+            self._put(found, world, then)
+            return found
+        ((left, state),) = self._changed(index, {world: state}).items()
+        ((_, then),) = self._changed(index, {world: then}).items()
+        self._put(found, self._with(left, ("register", result), True), then)
+        self._put(found, self._with(left, ("register", result), False), state)
+        return found
