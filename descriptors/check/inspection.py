@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from descriptors.check.constant_folding import Values, fold, observed
 from descriptors.check.control_flow import Block, blocks
+from descriptors.check.execution.verdict import executed
 from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -36,14 +37,14 @@ from descriptors.check.paths import path_findings, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
 from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
-from descriptors.check.scope import FAMILIES, MATRICES, not_run, read_of
+from descriptors.check.scope import FAMILIES, MATRICES, read_of
 from descriptors.check.serialization import serializations
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
 
 #: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
-EXECUTION: Callable[[Module], Judgement] = not_run
+EXECUTION: Callable[[Module, str], Judgement] = executed
 
 
 def check_ptx(text: str) -> Report:
@@ -71,6 +72,7 @@ def check_ptx(text: str) -> Report:
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
+    run = EXECUTION(module, text)
     for number in held:
         function = module.functions[number]
         graph = blocks(function)
@@ -78,7 +80,7 @@ def check_ptx(text: str) -> Report:
         found = list(multiplications(function, values, module.target))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        protocol = list(_protocol(number, values, module, graph))
+        protocol = list(_protocol(number, values, module, graph, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
         undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
         findings += [replace(one, function=function.name) for one in made]
@@ -94,7 +96,7 @@ def check_ptx(text: str) -> Report:
             (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)
         ),
         read_of(module),
-        EXECUTION(module),
+        run,
     ]
     report = Report(
         target=module.target,
@@ -106,6 +108,7 @@ def check_ptx(text: str) -> Report:
         findings=tuple(dict.fromkeys(sorted((row for one in judged for row in one.findings), key=_line))),
         scopes=tuple([scope for one in judged for scope in one.scopes]),
         undecided=tuple(sorted((row for one in judged for row in one.undecided), key=_line)),
+        notes=tuple([note for one in judged for note in one.notes]),
     )
     return without_ignored(report, text)
 
@@ -148,7 +151,10 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding | Undecided]:
+def _protocol(
+    number: int, values: Values, module: Module, graph: list[Block], settled: bool
+) -> Iterator[Finding | Undecided]:
+    """What the order of a function breaks or leaves open; less the doubts that a run of it settled."""
     function = module.functions[number]
     told = [
         *path_findings(function, values, module.variables, graph),
@@ -158,6 +164,8 @@ def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -
     for index, one in told:
         made = function.code[index]
         if isinstance(one, Doubt):
+            if settled and (made.opcode.startswith("tcgen05.") or one.what.startswith("whether all threads")):
+                continue
             yield Undecided(one.property, made.line, one.what, one.why, one.decides)
         else:
             yield of_protocol(made.line, one, made.opcode)

@@ -112,11 +112,15 @@ class Judgement:
         scopes: one for each of them: all of it looked at is clean, if nothing else is said.
         undecided: what he could not decide.
         findings: what he found.
+        notes: how he looked, a sentence each.
+        settled: functions of which he saw what every thread does to tensor memory, so that no doubt of it is left.
     """
 
     scopes: tuple[Scope, ...]
     undecided: tuple[Undecided, ...] = ()
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    settled: frozenset[str] = frozenset()
 
 
 @frozen
@@ -165,6 +169,7 @@ class Report(Told):
         hidden: findings that comments or the question leave out.
         known: findings that a baseline has.
         accepted: those of what was not decided that a baseline has.
+        notes: how it was looked at: with how many threads and what parameters a kernel was run.
     """
 
     target: str
@@ -179,6 +184,7 @@ class Report(Told):
     hidden: tuple[Finding, ...] = ()
     known: tuple[Finding, ...] = ()
     accepted: tuple[Undecided, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> int:

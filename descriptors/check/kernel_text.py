@@ -194,6 +194,8 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
     for (told, how), names in groups.items():
         yield f"{', '.join(names).capitalize()}:", ""
         yield f"{told}.", how
+    for note in report.notes:
+        yield f"{printable(note)}.", _FAINT
 
 
 def _phrase(one: Verdict) -> tuple[str, str]:
@@ -267,6 +269,7 @@ def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:
         "errors": len(report.errors),
         **fields(report, "left_out"),
         "known": len(report.known),
+        "notes": list(report.notes),
         "findings": [_finding_record(one) for one in report.findings],
     }
 

@@ -31,9 +31,17 @@ _LOGIC: dict[str, Callable[[int, int], int]] = {
     "xor": int.__xor__,
 }
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "eq": int.__eq__, "ne": int.__ne__, "lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__,
-    "lo": int.__lt__, "ls": int.__le__, "hi": int.__gt__, "hs": int.__ge__,
-}  # fmt: skip
+    "eq": int.__eq__,
+    "ne": int.__ne__,
+    "lt": int.__lt__,
+    "le": int.__le__,
+    "gt": int.__gt__,
+    "ge": int.__ge__,
+    "lo": int.__lt__,
+    "ls": int.__le__,
+    "hi": int.__gt__,
+    "hs": int.__ge__,
+}
 
 
 def signed(value: int, bits: int) -> int:
@@ -272,13 +280,34 @@ def _choose(words: list[str], is_signed: bool, bits: int) -> Operation | None:
 
 
 _MAKERS: dict[str, Callable[[list[str], bool, int], Operation | None]] = {
-    "mov": _address, "cvta": _address, "cvt": _convert, "selp": _choose,
-    "add": _sum(1), "sub": _sum(-1), "mul": _product, "mad": _product_sum, "div": _quotient(False),
-    "rem": _quotient(True), "min": _extreme(min), "max": _extreme(max),
-    "and": _bitwise("and"), "or": _bitwise("or"), "xor": _bitwise("xor"),
-    "not": _one(lambda a, bits: ~a), "cnot": _one(lambda a, bits: int(a == 0)), "neg": _one(lambda a, bits: -a),
-    "abs": _one(lambda a, bits: abs(a)), "popc": _one(lambda a, bits: (a & ((1 << bits) - 1)).bit_count()),
-    "clz": _one(lambda a, bits: bits - a.bit_length()), "brev": _one(lambda a, bits: int(f"{a:0{bits}b}"[::-1], 2)),
-    "bfind": _found, "shl": _shift_left, "shr": _shift_right, "shf": _funnel, "bfe": _extract, "bfi": _insert,
-    "prmt": _permute, "lop3": _table,
-}  # fmt: skip
+    "mov": _address,
+    "cvta": _address,
+    "cvt": _convert,
+    "selp": _choose,
+    "add": _sum(1),
+    "sub": _sum(-1),
+    "mul": _product,
+    "mad": _product_sum,
+    "div": _quotient(False),
+    "rem": _quotient(True),
+    "min": _extreme(min),
+    "max": _extreme(max),
+    "and": _bitwise("and"),
+    "or": _bitwise("or"),
+    "xor": _bitwise("xor"),
+    "not": _one(lambda a, bits: ~a),
+    "cnot": _one(lambda a, bits: int(a == 0)),
+    "neg": _one(lambda a, bits: -a),
+    "abs": _one(lambda a, bits: abs(a)),
+    "popc": _one(lambda a, bits: (a & ((1 << bits) - 1)).bit_count()),
+    "clz": _one(lambda a, bits: bits - a.bit_length()),
+    "brev": _one(lambda a, bits: int(f"{a:0{bits}b}"[::-1], 2)),
+    "bfind": _found,
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "shf": _funnel,
+    "bfe": _extract,
+    "bfi": _insert,
+    "prmt": _permute,
+    "lop3": _table,
+}

@@ -111,9 +111,11 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> bool | None:
     place, _ = _address(step)
     operand = _after(step, place)
     expects = "expect_tx" in words
-    number = machine.known(one, operand, step, "a number of bytes" if expects else "a number of arrivals") if (
-        operand is not None
-    ) else 1
+    number = (
+        machine.known(one, operand, step, "a number of bytes" if expects else "a number of arrivals")
+        if (operand is not None)
+        else 1
+    )
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         _tell(machine, one, barrier)
@@ -171,7 +173,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if one.failed == (one.pc, barrier.phase):
         one.failed = (-1, -1)
         one.active = None
-        why = f"{step.index}:{barrier.address}"
+        why = f"{step.place}:{barrier.address}"
         return machine.park(one, ("m", barrier.address), why)
     one.failed = (one.pc, barrier.phase)
     machine.set(one, names[0], 0)
@@ -205,7 +207,7 @@ def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if "arrive" in words:
         held.check(machine)
         return None
-    one.blocked = f"{step.index}:barrier {number}"
+    one.blocked = f"{step.place}:barrier {number}"
     held.waiters.append(one)
     held.check(machine)
     return True
@@ -228,7 +230,7 @@ def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
         one.known |= held.known
         one.published |= held.published
         return None
-    one.blocked = f"{step.index}:the cluster's barrier"
+    one.blocked = f"{step.place}:the cluster's barrier"
     held.waiters.append(one)
     return True
 
@@ -241,7 +243,7 @@ def _gathered(machine: Machine, one: Fragment, step: Step, mask: Operand) -> lis
     value = machine.value(one, mask)
     wanted = {lane for lane in range(32) if type(value) is not int or value >> lane & 1}
     wanted &= machine.alive[one.cta, one.warp]
-    key = ("warp", one.cta, one.warp, step.index)
+    key = ("warp", one.cta, one.warp, step.place)
     parts = [*machine.waiting.get(key, ()), one]
     have = {lane for part in parts for lane in part.lanes}
     if wanted <= have or "\0alone" in one.registers:
@@ -302,13 +304,15 @@ def _shuffle(machine: Machine, one: Fragment, step: Step) -> bool | None:
             values.update(zip(part.lanes, lane_values(machine.value(part, operands[1]), len(part.lanes)), strict=True))
         for part in parts:
             by = lane_values(machine.value(part, operands[2]), len(part.lanes))
-            rows = []
+            rows: list[int | Unknown] = []
             for lane, step_ in zip(part.lanes, by, strict=True):
                 if type(step_) is Unknown:
                     rows.append(step_)
                     continue
                 assert isinstance(step_, int)
-                source = {"idx": step_ & 31, "up": lane - step_, "down": lane + step_, "bfly": lane ^ step_}.get(mode, -1)
+                source = {"idx": step_ & 31, "up": lane - step_, "down": lane + step_, "bfly": lane ^ step_}.get(
+                    mode, -1
+                )
                 missing = Unknown("a shuffle from a lane that is not there", step.instruction.line)
                 rows.append(values.get(source, values[lane] if mode != "idx" else missing))
             target = operands[0]

@@ -66,8 +66,11 @@ def _equations(phases: Iterable[Phase]) -> list[tuple[Counter[object], int]]:
 
 
 def _choose(
-    rows: list[tuple[Counter[object], int]], rooms: Mapping[object, int], read: Mapping[object, int], sizes: dict[object, int]
-) -> bool:  # fmt: skip
+    rows: list[tuple[Counter[object], int]],
+    rooms: Mapping[object, int],
+    read: Mapping[object, int],
+    sizes: dict[object, int],
+) -> bool:
     """Settle one equation with several open sizes, by the bytes that are read or the room that there is."""
     for known in (read, rooms):
         for counts, total in rows:

@@ -72,8 +72,10 @@ class Judgement(NamedTuple):
 
 
 ALL = ("barriers", "bytes", "proxies", "reuse")
-_DIMENSIONS = {name: re.compile(rf"\.{name}\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?") for name in (
-    "reqntid", "maxntid", "reqnctapercluster")}  # fmt: skip
+_DIMENSIONS = {
+    name: re.compile(rf"\.{name}\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
+    for name in ("reqntid", "maxntid", "reqnctapercluster")
+}
 _SHARED = re.compile(
     r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
 )
@@ -99,7 +101,7 @@ def shared_variables(text: str) -> dict[str, int]:
         found[one[3]] = place
         place += int(one[2]) // 8 * prod(int(extent) for extent in extents)
     place = -(-place // 1024) * 1024
-    return found | {name: place for name in outer}
+    return found | dict.fromkeys(outer, place)
 
 
 def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
@@ -127,8 +129,8 @@ def judge(function: Function, text: str) -> Judgement:
         clusters = tuple(one for one in _CLUSTERS if prod(one) > 1)
     first = None
     for shape in clusters:
-        launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None)
-        machine, stop = _run(made, launch)
+        launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None, {})
+        machine, stop = max(_runs(made, launch), key=lambda run: (run[1] is None, run[0].count))
         if first is None:
             first = launch, machine, stop
         if not machine.hung and (stop is None or stop.what != "an mbarrier"):
@@ -146,9 +148,25 @@ def judge(function: Function, text: str) -> Judgement:
 def _clustered(function: Function) -> bool:
     """Whether a kernel does what only CTAs of a cluster do."""
     return any(
-        one.opcode.startswith(("mapa", "barrier.cluster")) or "multicast::cluster" in one.opcode or "cta_group::2" in one.opcode
+        one.opcode.startswith(("mapa", "barrier.cluster"))
+        or "multicast::cluster" in one.opcode
+        or "cta_group::2" in one.opcode
         for one in function.code
     )
+
+
+#: Branches that parameters of floating point decide, both ways of which are run.
+FORKS = 3
+
+
+def _runs(made: Program, launch: Launch) -> Iterator[tuple[Machine, Stop | None]]:
+    """A run, or one for each way that it may take."""
+    machine, stop = _run(made, launch)
+    if stop is None or stop.fork < 0 or len(launch.choices) >= FORKS:
+        yield machine, stop
+        return
+    for way in (True, False):
+        yield from _runs(made, launch._replace(choices={**launch.choices, stop.fork: way}))
 
 
 def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
@@ -162,39 +180,25 @@ def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
 
 def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, assumed: list[str]) -> Judgement:
     sizes = _sizes(machine)
-    witnesses: dict[tuple[str, int, int], Witness] = {}
+    witnesses: dict[tuple[str, int], Witness] = {}
     blind: dict[tuple[int, str], Blind] = {}
     words: dict[int, set[tuple[int, ...]]] = {}
     done: list[int] = []
     steps = machine.count
     singles = [(LITTLE, {key: LARGE}) for key in list(machine.scalars)[:MOST]]
     for size, scalars in (*[(size, {}) for size in SIZES], *singles, *[(size, {}) for size in SMALL]):
-        one = launch._replace(size=size, scalars=scalars, sizes=sizes)
-        machine, stop = _run(made, one)
-        steps += machine.count
-        found = [*machine.found.values()]
-        if stop is None:
-            found += [*_hangs(machine), *_unread(machine)] if machine.hung else _unread(machine)
-        for witness in _decided(machine, found):
-            key = (witness.rule, witness.index, witness.other)
-            if key in witnesses:
-                continue
-            if size in SMALL:
-                line, other = made.function.code[witness.index].line, f", line {witness.other}" if witness.other else ""
-                row = Blind(_OF[witness.rule.partition("-")[0]], line, f"{witness.rule} of a launch with few rounds", (
-                    f"{witness.found}{other}, where scalar parameters are {size}"))  # fmt: skip
-                blind.setdefault((line, witness.rule), row)
-            else:
-                witnesses[key] = witness
-        for index, words_ in machine.words.items():
-            words.setdefault(index, set()).update(words_)
-        for row in _blind(made, machine, stop):
-            blind.setdefault((row.line, row.what), row)
-        if stop is not None and not stop.why.startswith("stopped after") and not scalars:
-            break
-        if stop is None:
+        runs = list(_runs(made, launch._replace(size=size, scalars=scalars, sizes=sizes, choices={})))
+        for machine, stop in runs:
+            steps += machine.count
+            _gather(made, machine, stop, size in SMALL, witnesses, blind)
+            for index, words_ in machine.words.items():
+                words.setdefault(index, set()).update(words_)
+        stops = [stop for _, stop in runs if stop is not None]
+        if not stops:
             done.append(LARGE if scalars else size)
-        elif stop.why.startswith("stopped after") and (scalars or size != SIZES[0]):
+        elif not all(stop.why.startswith("stopped after") for stop in stops):
+            break
+        elif done:
             blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
         if steps > 2 * BUDGET:
             break
@@ -207,9 +211,40 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
     )
 
 
+def _gather(
+    made: Program,
+    machine: Machine,
+    stop: Stop | None,
+    small: bool,
+    witnesses: dict[tuple[str, int], Witness],
+    blind: dict[tuple[int, str], Blind],
+) -> None:
+    """What one run says: of a small one that something is wrong there is a doubt, for it may never be launched so."""
+    found = [*machine.found.values()]
+    if stop is None:
+        found += [*_hangs(machine), *_unread(machine)] if machine.hung else _unread(machine)
+    for witness in _decided(machine, found):
+        if (witness.rule, witness.place) in witnesses:
+            continue
+        if small:
+            line, other = made.function.code[witness.place].line, f", line {witness.other}" if witness.other else ""
+            why = f"{witness.found}{other}, where scalar parameters are {machine.launch.size}"
+            row = Blind(_OF[witness.rule.partition("-")[0]], line, f"{witness.rule} of a launch with few rounds", why)
+            blind.setdefault((line, witness.rule), row)
+        else:
+            witnesses[witness.rule, witness.place] = witness
+    for row in _blind(made, machine, stop):
+        blind.setdefault((row.line, row.what), row)
+
+
 _OF = {
-    "barrier": ("barriers",), "bytes": ("bytes",), "proxy": ("proxies",), "reuse": ("reuse",), "tcgen05": ("tensor memory",),
-}  # fmt: skip
+    "barrier": ("barriers",),
+    "bytes": ("bytes",),
+    "proxy": ("proxies",),
+    "reuse": ("reuse",),
+    "tcgen05": ("tensor memory",),
+    "wgmma": ("order",),
+}
 
 
 def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
@@ -249,15 +284,20 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
         yield Blind(ALL, stop.line, stop.what, stop.why)
     code = made.function.code
     for index, why in machine.skipped.items():
-        name = code[index].opcode
-        where = ("tensor memory",) if name.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc")) else ("proxies", "reuse")
-        yield Blind(where, code[index].line, ".".join(name.split(".")[:2]), why)
+        opcode = code[index].opcode
+        of_tensor = opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
+        where = ("tensor memory",) if of_tensor else ("proxies", "reuse")
+        yield Blind(where, code[index].line, ".".join(opcode.split(".")[:2]), why)
     for index, name, _ in machine.copies:
         if not _by_map(name):
             continue
         size = (machine.launch.sizes or {}).get(name)
-        what = "its tensor map is a parameter" + (f"; what is expected and read is consistent with {size} bytes" if size else "")
-        yield Blind(("bytes",) if size else ("bytes", "proxies", "reuse"), code[index].line, "the box of a tensor copy", what)
+        what = "its tensor map is a parameter" + (
+            f"; what is expected and read is consistent with {size} bytes" if size else ""
+        )
+        yield Blind(
+            ("bytes",) if size else ("bytes", "proxies", "reuse"), code[index].line, "the box of a tensor copy", what
+        )
 
 
 def _hangs(machine: Machine) -> Iterator[Witness]:
@@ -310,4 +350,4 @@ def sorted_witnesses(rows: Iterable[Witness]) -> list[Witness]:
     >>> sorted_witnesses([])
     []
     """
-    return sorted(rows, key=lambda row: (row.index, row.rule, row.other))
+    return sorted(rows, key=lambda row: (row.place, row.rule, row.other))

@@ -15,7 +15,7 @@ Law: what is read after it was written, by one who knows, is in order; by one wh
 >>> memory = Segments()
 >>> list(memory.write(0, 64, Access(0, 10, "copy"), known=0))
 []
->>> [(one.earlier.line, one.place) for one in memory.read(32, 40, Access(1, 20, "load"), known=0)], 
+>>> [(one.earlier.line, one.place) for one in memory.read(32, 40, Access(1, 20, "load"), known=0)],
 ([(10, 32)],)
 >>> list(memory.read(32, 40, Access(1, 20, "load"), known=1))
 []

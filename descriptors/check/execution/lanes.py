@@ -29,8 +29,10 @@ class Unknown(NamedTuple):
     line: int = 0
 
 
+#: A number a lane.
+Lanes: TypeAlias = "tuple[int | Unknown, ...]"
 #: One number for all lanes, or one a lane.
-Value: TypeAlias = "int | Unknown | tuple[int | Unknown, ...]"
+Value: TypeAlias = "int | Unknown | Lanes"
 
 
 def together(values: Sequence[int | Unknown]) -> Value:
@@ -68,7 +70,7 @@ def of_lanes(value: Value, places: Sequence[int]) -> Value:
     >>> of_lanes((5, 6, 6), [1, 2]), of_lanes(7, [0])
     (6, 7)
     """
-    return together([value[place] for place in places]) if type(value) is tuple else value
+    return value if isinstance(value, (int, Unknown)) else together([value[place] for place in places])
 
 
 def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
@@ -77,4 +79,4 @@ def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
     >>> lane_values(3, 2)
     (3, 3)
     """
-    return value if type(value) is tuple else (value,) * lanes
+    return (value,) * lanes if isinstance(value, (int, Unknown)) else value

@@ -28,6 +28,8 @@ from descriptors.check.ptx_operands import Address, Negated, Operand, Pair, Vect
 WARP = 32
 #: Bits of a shared address below the rank of its CTA.
 RANK = 24
+#: Where a value comes from that is the same all over a run, whatever it is.
+PARAMETER = "a parameter of floating point"
 #: Where the local memory of a thread begins, among generic addresses.
 LOCAL = 1 << 40
 #: Where parameters lie.
@@ -45,6 +47,7 @@ class Launch(NamedTuple):
         scalars: what others are, by name and offset.
         variables: addresses of shared variables.
         sizes: bytes of a copy, by what names its tensor map; None for a run that is to learn them.
+        choices: which way branches go that parameters of floating point decide, by their instruction.
     """
 
     threads: tuple[int, int, int]
@@ -54,14 +57,15 @@ class Launch(NamedTuple):
     scalars: Mapping[tuple[str, int], int]
     variables: Mapping[str, int]
     sizes: Mapping[object, int] | None
+    choices: Mapping[int, bool]
 
 
 class Stop(Exception):
-    """The run cannot go on: the line, the value that is not known, and why."""
+    """The run cannot go on: the line, the value that is not known, why, and the branch that may go either way."""
 
-    def __init__(self, line: int, what: str, why: str) -> None:
+    def __init__(self, line: int, what: str, why: str, fork: int = -1) -> None:
         super().__init__(f"line {line}: {what}: {why}")
-        self.line, self.what, self.why = line, what, why
+        self.line, self.what, self.why, self.fork = line, what, why, fork
 
 
 class Witness(NamedTuple):
@@ -69,13 +73,13 @@ class Witness(NamedTuple):
 
     Args:
         rule: of the table.
-        index: of the instruction.
+        place: of the instruction.
         found: what was found.
         other: the line of the other event; 0 for none.
     """
 
     rule: str
-    index: int
+    place: int
     found: str
     other: int = 0
 
@@ -211,8 +215,8 @@ class Machine:
             if stem == "tid":
                 width, height = launch.threads[0], launch.threads[1]
                 numbers = [one.warp * WARP + lane for lane in one.lanes]
-                cut = [(lambda t: t % width), (lambda t: t // width % height), (lambda t: t // width // height)][place]
-                return together([cut(number) for number in numbers])
+                step, extent = ((1, width), (width, height), (width * height, 1 << 10))[place]
+                return together([number // step % extent for number in numbers])
             if stem == "laneid":
                 return together(one.lanes)
             if stem in ("ntid", "nctaid"):
@@ -223,10 +227,16 @@ class Machine:
             if stem in ("ctaid", "cluster_ctaid"):
                 return (rank % x, rank // x % y, rank // x // y)[place]
             fixed = {
-                "cluster_ctarank": rank, "cluster_nctarank": self.ctas, "cluster_nctaid": launch.cluster[place],
-                "clusterid": 0, "nclusterid": max(1, launch.grid[place] // launch.cluster[place]),
-                "is_explicit_cluster": 1, "smid": rank, "nwarpid": self.warps, "gridid": 0,
-            }  # fmt: skip
+                "cluster_ctarank": rank,
+                "cluster_nctarank": self.ctas,
+                "cluster_nctaid": launch.cluster[place],
+                "clusterid": 0,
+                "nclusterid": max(1, launch.grid[place] // launch.cluster[place]),
+                "is_explicit_cluster": 1,
+                "smid": rank,
+                "nwarpid": self.warps,
+                "gridid": 0,
+            }
             if stem in fixed:
                 return fixed[stem]
             if stem.startswith("lanemask_"):
@@ -259,7 +269,9 @@ class Machine:
         if not isinstance(name, str) or name == "_":
             return
         if one.active is not None and len(one.active) < len(one.lanes):
-            before = list(lane_values(one.registers.get(name, Unknown(f"{name}, which nothing writes")), len(one.lanes)))
+            before = list(
+                lane_values(one.registers.get(name, Unknown(f"{name}, which nothing writes")), len(one.lanes))
+            )
             for place, number in zip(one.active, lane_values(value, len(one.active)), strict=True):
                 before[place] = number
             value = together(before)
@@ -285,7 +297,7 @@ class Machine:
 
     def tell(self, rule: str, step: Step, found: str, other: int = 0) -> None:
         """Tell of something wrong."""
-        self.found.setdefault((rule, step.index, other), Witness(rule, step.index, found, other))
+        self.found.setdefault((rule, step.place, other), Witness(rule, step.place, found, other))
 
     # -- running
 
@@ -306,10 +318,10 @@ class Machine:
 
     def _settle(self) -> bool:
         """What happens where nobody can go on; whether anything does."""
-        ended = [one for one in self.barriers.values() if one.settle()]
+        ended = [barrier.address for barrier in self.barriers.values() if barrier.settle()]
         if ended:
-            for one in ended:
-                self.wake(("m", one.address))
+            for address in ended:
+                self.wake(("m", address))
             return True
         for key in [key for key in self.waiting if isinstance(key, tuple) and key[0] == "warp" and self.waiting[key]]:
             for one in self.waiting.pop(key):
@@ -356,8 +368,8 @@ class Machine:
             if self.count > self.budget:
                 raise Stop(step.instruction.line, "a run that does not end", f"stopped after {self.budget} steps")
             handler, instruction = handlers[one.pc], step.instruction
-            if step.index in self.program.uses:
-                for load in self.program.uses[step.index]:
+            if step.place in self.program.uses:
+                for load in self.program.uses[step.place]:
                     one.known |= one.loaded.pop(load, 0)
             if instruction.predicate and handler is not _branch and handler is not _leave:
                 if not self._guarded(one, step, handler):
@@ -383,14 +395,14 @@ class Machine:
             if len(places) < len(one.lanes):
                 one.active = places
             return bool(places)
-        unknown = value if type(value) is Unknown else next(v for v in value if type(v) is Unknown)
+        unknown = _first_unknown(value, len(one.lanes))
         if handler is _compute or handler is _unknown_result:
             for name in _results(step.instruction):
                 one.registers[name] = unknown
         elif step.instruction.opcode.startswith(("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c")):
             for name in _results(step.instruction):
                 one.registers[name] = unknown
-            self.skipped.setdefault(step.index, f"a guard that depends on {_origin(unknown)}")
+            self.skipped.setdefault(step.place, f"a guard that depends on {_origin(unknown)}")
         else:
             raise Stop(step.instruction.line, f"the guard of {_short(step.instruction)}", _origin(unknown))
         return False
@@ -456,8 +468,17 @@ class Machine:
         kept = [place for place in range(len(one.lanes)) if place not in set(places)]
         other.registers = {n: of_lanes(v, places) if type(v) is tuple else v for n, v in one.registers.items()}
         one.registers = {n: of_lanes(v, kept) if type(v) is tuple else v for n, v in one.registers.items()}
-        for name in ("known", "published", "issued", "issued_known", "issued_published", "loads", "stores", "sequence",
-                     "cluster_phase"):  # fmt: skip
+        for name in (
+            "known",
+            "published",
+            "issued",
+            "issued_known",
+            "issued_published",
+            "loads",
+            "stores",
+            "sequence",
+            "cluster_phase",
+        ):
             setattr(other, name, getattr(one, name))
         other.loaded = dict(one.loaded)
         other.groups = {kind: list(rows) for kind, rows in one.groups.items()}
@@ -544,6 +565,10 @@ def _origin(value: Value) -> str:
     return f"{value.why}{f', line {value.line}' if value.line else ''}" if type(value) is Unknown else "a value"
 
 
+def _first_unknown(value: Value, lanes: int) -> Unknown:
+    return next(v for v in lane_values(value, lanes) if isinstance(v, Unknown))
+
+
 def _short(one: Instruction) -> str:
     return ".".join(one.qualifiers[:3])
 
@@ -607,10 +632,17 @@ def _branch(machine: Machine, one: Fragment, step: Step) -> bool | None:
 
 def _unknown_branch(machine: Machine, one: Fragment, step: Step, value: Value) -> bool | None:
     """A branch on what is not known: passed over if nothing happens on its ways."""
-    unknown = value if type(value) is Unknown else next(v for v in lane_values(value, len(one.lanes)) if type(v) is Unknown)
+    unknown = _first_unknown(value, len(one.lanes))
     region, meeting = machine.program.region(step.block), machine.program.meeting(step.block)
     if region.hard or meeting is None:
-        raise Stop(step.instruction.line, "a branch", _origin(unknown))
+        if unknown.why != PARAMETER:
+            raise Stop(step.instruction.line, "a branch", _origin(unknown))
+        if step.place not in machine.launch.choices:
+            raise Stop(step.instruction.line, "a branch", _origin(unknown), step.place)
+        if machine.launch.choices[step.place]:
+            target = machine.program.at(str(step.instruction.operands[-1]))
+            one.pc = (len(machine.steps) if target is None else target) - 1
+        return None
     for index in region.soft:
         machine.skipped.setdefault(index, f"a branch on {_origin(unknown)}")
     for name in region.written:
@@ -639,7 +671,9 @@ def _leave(machine: Machine, one: Fragment, step: Step) -> bool | None:
         value = machine.value(one, instruction.predicate)
         values = lane_values(value, len(one.lanes))
         if any(type(v) is Unknown for v in values):
-            raise Stop(instruction.line, "the guard of a return", _origin(next(v for v in values if type(v) is Unknown)))
+            raise Stop(
+                instruction.line, "the guard of a return", _origin(next(v for v in values if type(v) is Unknown))
+            )
         places = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
         if not places:
             return None
@@ -650,12 +684,25 @@ def _leave(machine: Machine, one: Fragment, step: Step) -> bool | None:
 def _unknown_result(machine: Machine, one: Fragment, step: Step) -> bool | None:
     """An instruction whose result is data."""
     instruction = step.instruction
-    what = "a value loaded from global memory" if instruction.opcode.startswith(("ld", "atom")) else (
-        f"what {_short(instruction)} computes"
+    what = (
+        "a value loaded from global memory"
+        if instruction.opcode.startswith(("ld", "atom"))
+        else (f"what {_short(instruction)} computes")
     )
+    unknown = _of_parameters(machine, one, instruction) or Unknown(what, instruction.line)
     for name in _results(instruction):
-        machine.set(one, name, Unknown(what, instruction.line))
+        machine.set(one, name, unknown)
     return None
+
+
+def _of_parameters(machine: Machine, one: Fragment, instruction: Instruction) -> Unknown | None:
+    """What is computed of parameters of floating point and constants alone is as constant as they are."""
+    if instruction.opcode.startswith(("ld", "atom", "red", "tcgen05", "wgmma", "mma")) or len(instruction.operands) < 2:
+        return None
+    values = [machine.value(one, operand) for operand in instruction.operands[1:]]
+    unknown = next((v for v in values if type(v) is Unknown), None)
+    same = all(type(v) is int or (type(v) is Unknown and v.why == PARAMETER) for v in values)
+    return unknown if same and unknown is not None else None
 
 
 def _compute(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -693,7 +740,9 @@ def _compare(machine: Machine, one: Fragment, instruction: Instruction) -> bool 
     values = [machine.value(one, operand) for operand in operands[1:]]
     first, second = (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], None)
     if compare is None or len(values) != 2 + bool(logic):
-        result: Value = Unknown(f"what {_short(instruction)} computes", instruction.line)
+        result: Value = _of_parameters(machine, one, instruction) or Unknown(
+            f"what {_short(instruction)} computes", instruction.line
+        )
         opposite = result
     else:
         plain = each(lambda a, b: int(compare(a, b)), values[:2], one.many)
@@ -702,7 +751,9 @@ def _compare(machine: Machine, one: Fragment, instruction: Instruction) -> bool 
             join = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}[logic]
             third = values[2]
             absorbing = {"and": 0, "or": 1}.get(logic)
-            result = third if third == absorbing else plain if plain == absorbing else each(join, [plain, third], one.many)
+            result = (
+                third if third == absorbing else plain if plain == absorbing else each(join, [plain, third], one.many)
+            )
             opposite = each(join, [opposite, third], one.many)
     machine.set(one, first, result)
     if second is not None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from descriptors.check.execution.barrier_events import arrived, barrier_at
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
-from descriptors.check.execution.machine import LOCAL, PARAMETERS, RANK, Fragment, Handler, Machine, Stop
+from descriptors.check.execution.machine import LOCAL, PARAMETER, PARAMETERS, RANK, Fragment, Handler, Machine, Stop
 from descriptors.check.execution.mbarrier import Landing
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx_operands import Address, Operand, Vector
@@ -36,7 +36,7 @@ def _addresses(machine: Machine, one: Fragment, step: Step, operand: Operand) ->
     if any(type(v) is Unknown for v in values):
         if "shared" in step.instruction.opcode or step.instruction.opcode.startswith(("ldmatrix", "stmatrix")):
             unknown = next(v for v in values if isinstance(v, Unknown))
-            machine.skipped.setdefault(step.index, f"an address that depends on {unknown.why}, line {unknown.line}")
+            machine.skipped.setdefault(step.place, f"an address that depends on {unknown.why}, line {unknown.line}")
         return None
     numbers = [v for v in values if isinstance(v, int) and v < _WINDOW]
     return numbers if len(numbers) == len(values) else None
@@ -161,7 +161,9 @@ def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
                 row.append(unknown)
                 continue
             value = sum(part << 8 * byte for byte, part in enumerate(parts) if part is not None)
-            row.append(value if not signed or not value >> (8 * width - 1) else value - (1 << 8 * width) & 0xFFFFFFFFFFFFFFFF)
+            row.append(
+                value if not signed or not value >> (8 * width - 1) else value - (1 << 8 * width) & 0xFFFFFFFFFFFFFFFF
+            )
         machine.set(one, item, together(row))
     return None
 
@@ -214,7 +216,7 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> bool | None:
     for number, item in enumerate(items):
         value: Value
         if kind.startswith("f"):
-            value = Unknown("a parameter of floating point", step.instruction.line)
+            value = Unknown(PARAMETER, step.instruction.line)
         elif kind.endswith("64"):
             place = sum(map(ord, name)) * 64 + offset // 8 + number
             value = _POINTERS + place * _APART
@@ -347,7 +349,7 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if "multicast::cluster" in words and after:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")
         ctas = [rank for rank in range(machine.ctas) if mask >> rank & 1]
-    name = _map_name(machine, one, source) if tensor else ("bytes", step.index)
+    name = _map_name(machine, one, source) if tensor else ("bytes", step.place)
     size = (machine.launch.sizes or {}).get(name) if tensor else size
     places = _each_place(machine, one, step, target, "where a bulk copy goes")
     barriers = _each_place(machine, one, step, barrier_operand, "the address of an mbarrier")
@@ -373,7 +375,7 @@ def _one_in(
     barrier = barrier_at(machine, one, step, address)
     barrier.learn(one.known | 1 << bit, one.published)
     one.epoch = -1
-    machine.copies.append((step.index, name, place))
+    machine.copies.append((step.place, name, place))
     if size is not None:
         arrived(machine, step, barrier, barrier.complete(size))
     else:
@@ -395,7 +397,7 @@ def _bulk_across(machine: Machine, one: Fragment, step: Step) -> bool | None:
         _each_place(machine, one, step, operands[3], "the address of an mbarrier"),
         strict=True,
     ):
-        _one_in(machine, one, step, place, address, ("bytes", step.index), size)
+        _one_in(machine, one, step, place, address, ("bytes", step.place), size)
     return None
 
 
@@ -410,19 +412,25 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> bool | None:
         size = (machine.launch.sizes or {}).get(name)
     else:
         value = machine.value(one, operands[2])
-        name, size = ("out", step.index), value if isinstance(value, int) else None
+        name, size = ("out", step.place), value if isinstance(value, int) else None
     for place in _each_place(machine, one, step, source, "what a bulk copy reads"):
         bit = machine.fresh()
         one.groups["bulk"][-1] |= 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store")
         asynchronous_read(machine, one, step, [(place, place + (size or 16))], access, one.known, one.published)
-        machine.copies.append((step.index, name, place))
+        machine.copies.append((step.place, name, place))
     return None
 
 
 def asynchronous_read(
-    machine: Machine, one: Fragment, step: Step, runs: Iterable[tuple[int, int]], access: Access, known: int, published: int,
-) -> None:  # fmt: skip
+    machine: Machine,
+    one: Fragment,
+    step: Step,
+    runs: Iterable[tuple[int, int]],
+    access: Access,
+    known: int,
+    published: int,
+) -> None:
     """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
     if machine.launch.sizes is None:
         return
@@ -431,7 +439,9 @@ def asynchronous_read(
             machine.clash(step, "reuse-order", clash, _told(access, clash.earlier, False, clash.wrote))
         for _, _, writer in machine.shared.rows(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
-                found = f"found {access.kind} of bytes that {writer.kind} in line {writer.line} has written, and no fence"
+                found = (
+                    f"found {access.kind} of bytes that {writer.kind} in line {writer.line} has written, and no fence"
+                )
                 machine.tell("proxy-fence", step, found, writer.line)
 
 
@@ -445,10 +455,16 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> bool | None:
         machine.set(one, operands[0], address if isinstance(address, Unknown) else rank)
     else:
         rows = zip(lane_values(address, one.many), lane_values(rank, one.many), strict=True)
-        machine.set(one, operands[0], together([
-            (a & ~(0xFF << RANK)) | r << RANK if isinstance(a, int) and isinstance(r, int) else Unknown("mapa")
-            for a, r in rows
-        ]))  # fmt: skip
+        machine.set(
+            one,
+            operands[0],
+            together(
+                [
+                    (a & ~(0xFF << RANK)) | r << RANK if isinstance(a, int) and isinstance(r, int) else Unknown("mapa")
+                    for a, r in rows
+                ]
+            ),
+        )
     return None
 
 
@@ -459,8 +475,8 @@ TILES = 2
 def _cancel(machine: Machine, one: Fragment, step: Step) -> bool | None:
     """``clusterlaunchcontrol.try_cancel``: another CTA's work, if there is some left."""
     operands = step.instruction.operands
-    asked = machine.cancels.get(step.index, 0) + 1
-    machine.cancels[step.index] = asked
+    asked = machine.cancels.get(step.place, 0) + 1
+    machine.cancels[step.place] = asked
     answer = asked if asked <= TILES else 0
     place = machine.known(one, operands[0], step, "where an answer goes")
     address = machine.known(one, operands[1], step, "the address of an mbarrier")

@@ -25,16 +25,55 @@ from descriptors.check.ptx_operands import Operand, names
 
 #: Instructions that are events: they move data that others see, or wait.
 EVENTS = (
-    "mbarrier.", "bar.", "barrier.", "cp.async", "cp.reduce", "wgmma.", "tcgen05.", "fence.", "elect.", "ldmatrix",
-    "stmatrix", "st.shared", "red.async", "st.async", "multimem", "clusterlaunchcontrol.try_cancel", "call", "trap",
-    "membar", "griddepcontrol", "tensormap.",
-)  # fmt: skip
+    "mbarrier.",
+    "bar.",
+    "barrier.",
+    "cp.async",
+    "cp.reduce",
+    "wgmma.",
+    "tcgen05.",
+    "fence.",
+    "elect.",
+    "ldmatrix",
+    "stmatrix",
+    "st.shared",
+    "red.async",
+    "st.async",
+    "multimem",
+    "clusterlaunchcontrol.try_cancel",
+    "call",
+    "trap",
+    "membar",
+    "griddepcontrol",
+    "tensormap.",
+)
 #: Those among them that a branch on unknown data may lead round without a word lost on barriers.
-SOFT = ("st.shared", "ldmatrix", "stmatrix", "fence.", "membar", "tcgen05.wait", "call", "trap", "tensormap.", "prefetch")
+SOFT = (
+    "st.shared",
+    "ldmatrix",
+    "stmatrix",
+    "fence.",
+    "membar",
+    "tcgen05.wait",
+    "call",
+    "trap",
+    "tensormap.",
+    "prefetch",
+)
 _IGNORED = (
-    "tcgen05.fence", "tcgen05.relinquish", "cp.async.bulk.prefetch", "cp.async.bulk.prefetch.tensor", "griddepcontrol",
-    "fence.mbarrier_init", "tensormap.", "membar", "fence.acq_rel", "fence.sc", "fence.proxy.tensormap", "fence.proxy.alias",
-)  # fmt: skip
+    "tcgen05.fence",
+    "tcgen05.relinquish",
+    "cp.async.bulk.prefetch",
+    "cp.async.bulk.prefetch.tensor",
+    "griddepcontrol",
+    "fence.mbarrier_init",
+    "tensormap.",
+    "membar",
+    "fence.acq_rel",
+    "fence.sc",
+    "fence.proxy.tensormap",
+    "fence.proxy.alias",
+)
 _CONTROL = ("bra", "brx", "ret", "exit")
 
 
@@ -42,12 +81,12 @@ class Step(NamedTuple):
     """An instruction that is executed.
 
     Args:
-        index: of the instruction in its function.
+        place: of the instruction in its function.
         instruction: the instruction.
         block: the block that it stands in.
     """
 
-    index: int
+    place: int
     instruction: Instruction
     block: int
 
@@ -205,8 +244,10 @@ def _needed(function: Function) -> set[int]:
         name = one.opcode
         if name.startswith(_CONTROL):
             take(index, [n for operand in one.operands[:1] for n in names(operand)] if name.startswith("brx") else [])
-        elif is_event(one) or name.startswith(("ld.shared", "atom.shared", "red.shared")) or (
-            name.startswith("st.") and not name.startswith(("st.global", "st.param"))
+        elif (
+            is_event(one)
+            or name.startswith(("ld.shared", "atom.shared", "red.shared"))
+            or (name.startswith("st.") and not name.startswith(("st.global", "st.param")))
         ):
             take(index, _read(one))
     done: set[str] = set()

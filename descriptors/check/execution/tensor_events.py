@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from descriptors.check.execution.barrier_events import arrived, barrier_at
 from descriptors.check.execution.knowledge import Access, Segments
-from descriptors.check.execution.lanes import Unknown, lane_values
-from descriptors.check.execution.machine import RANK, Fragment, Handler, Machine, Stop, _origin
+from descriptors.check.execution.lanes import Unknown
+from descriptors.check.execution.machine import RANK, Fragment, Handler, Machine, _origin
 from descriptors.check.execution.memory_events import _set_all, _wait_groups, asynchronous_read
 from descriptors.check.execution.program import Step
 from descriptors.check.multiplications import TensorMma, tensor_mma, wgmma
@@ -43,12 +43,14 @@ def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, in
     """
     rows = read_rows(word, arch, dtype=dtype, major=major, shape=shape)
     code = word >> 62 if arch == "sm90" else word >> 61
-    atom = {0: 128, 1: 1024, 2: 512, 3: 256}.get(code, 1024) if arch == "sm90" else 1024 if code == 1 else (
-        {0: 128, 2: 1024, 4: 512, 6: 256}.get(code, 1024)
+    atom = (
+        {0: 128, 1: 1024, 2: 512, 3: 256}.get(code, 1024)
+        if arch == "sm90"
+        else 1024
+        if code == 1
+        else ({0: 128, 2: 1024, 4: 512, 6: 256}.get(code, 1024))
     )
-    bits = {"tf32": 32, "f32": 32, "f16": 16, "bf16": 16}.get(dtype, 8)
-    unit = 1 if bits >= 8 else 1
-    atoms = sorted({address * unit // atom for row in rows for address in row})
+    atoms = sorted({address // atom for row in rows for address in row})
     runs: list[tuple[int, int]] = []
     for number in atoms:
         if runs and runs[-1][1] == number * atom:
@@ -75,7 +77,15 @@ def operand_runs(
 # -- wgmma
 
 
+def whole(machine: Machine, one: Fragment, step: Step, rule: str) -> None:
+    """Tell where only some lanes of a warp execute what all of them must."""
+    lanes = machine.alive[one.cta, one.warp]
+    if one.many < len(lanes):
+        machine.tell(rule, step, f"found {one.many} of {len(lanes)} threads of a warp")
+
+
 def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
+    whole(machine, one, step, "wgmma-aligned")
     view = wgmma(step.instruction)
     if view is None:
         return None
@@ -96,16 +106,18 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         value = machine.value(one, operand)
         words.append(value if isinstance(value, int) else -2)
         if not isinstance(value, int):
-            machine.skipped.setdefault(step.index, f"a descriptor that depends on {_origin(value)}")
+            machine.skipped.setdefault(step.place, f"a descriptor that depends on {_origin(value)}")
         del transposed
-    machine.words.setdefault(step.index, set()).add(tuple(words))
+    machine.words.setdefault(step.place, set()).add(tuple(words))
     if held[1] < min(_WARPGROUP, machine.warps):
         return None
     del machine.warpgroups[group]
     access = Access(held[0], step.instruction.line, "a multiplication")
     m, n, k = view.shape
-    sides = (("A", words[0], view.types[1], view.a_transposed, (m, k // (1 + view.sparse))),
-             ("B", words[1], view.types[2], view.b_transposed, (n, k)))  # fmt: skip
+    sides = (
+        ("A", words[0], view.types[1], view.a_transposed, (m, k // (1 + view.sparse))),
+        ("B", words[1], view.types[2], view.b_transposed, (n, k)),
+    )
     for _, word, dtype, transposed, shape in sides:
         if word >= 0:
             runs = operand_runs(word, "sm90", dtype, "MN" if transposed == 1 else "K", shape, one.cta)
@@ -114,11 +126,17 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
 
 
 def _read(
-    machine: Machine, one: Fragment, step: Step, runs: list[tuple[int, int]] | None, access: Access, known: int, published: int,
+    machine: Machine,
+    one: Fragment,
+    step: Step,
+    runs: list[tuple[int, int]] | None,
+    access: Access,
+    known: int,
+    published: int,
     padded: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     if runs is None:
-        machine.skipped.setdefault(step.index, "a descriptor that describes no operand")
+        machine.skipped.setdefault(step.place, "a descriptor that describes no operand")
         return
     if machine.launch.sizes is None:
         machine.footprints.update(runs)
@@ -127,7 +145,7 @@ def _read(
     for start, end in runs if not padded else ():
         for low, high, writer in machine.shared.rows(start, end):
             if writer is None:
-                machine.unwritten.setdefault(step.index, (low, high))
+                machine.unwritten.setdefault(step.place, (low, high))
 
 
 def _wgmma_commit(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -172,9 +190,17 @@ def _segments(machine: Machine, cta: int, group: int) -> Segments:
 
 
 def _touch(
-    machine: Machine, step: Step, cta: int, groups: Iterable[int], columns: tuple[int, int], access: Access, known: int,
-    *, writes: bool, fresh: bool = False,
-) -> None:  # fmt: skip
+    machine: Machine,
+    step: Step,
+    cta: int,
+    groups: Iterable[int],
+    columns: tuple[int, int],
+    access: Access,
+    known: int,
+    *,
+    writes: bool,
+    fresh: bool = False,
+) -> None:
     """An access of tensor memory."""
     low, high = columns
     rule = "tcgen05-order"
@@ -189,10 +215,12 @@ def _touch(
         for clash in clashes:
             verb = "written" if clash.wrote else "read"
             machine.clash(
-                step, rule, clash,
+                step,
+                rule,
+                clash,
                 f"found {access.kind} of columns that {clash.earlier.kind} in line {clash.earlier.line} has {verb}, "
                 "with nothing that waits for it",
-            )  # fmt: skip
+            )
     live = machine.allocated.get(cta, [])
     if any(a <= low and high <= b for a, b in live):
         return
@@ -210,10 +238,8 @@ def _place(machine: Machine, one: Fragment, step: Step, operand: object) -> tupl
     if not isinstance(operand, Address):
         return None
     value = machine.value(one, operand)
-    if isinstance(value, tuple) and len(set(value)) == 1:
-        value = value[0]
     if not isinstance(value, int):
-        machine.skipped.setdefault(step.index, f"an address of tensor memory that depends on {_origin(value)}")
+        machine.skipped.setdefault(step.place, f"an address of tensor memory that depends on {_origin(value)}")
         machine.tensor_unknown = True
         return None
     return value >> 16 & 0x7F, value & 0x1FF
@@ -221,6 +247,7 @@ def _place(machine: Machine, one: Fragment, step: Step, operand: object) -> tupl
 
 def _alloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
     operands = step.instruction.operands
+    whole(machine, one, step, "tcgen05-aligned")
     columns = machine.known(one, operands[1], step, "the columns of an allocation")
     live = machine.allocated.setdefault(one.cta, [])
     place = 0
@@ -229,16 +256,20 @@ def _alloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
             break
         place = max(place, high)
     if place + columns > COLUMNS:
-        return machine.park(one, ("tmem", one.cta), f"{step.index}:columns of tensor memory")
+        return machine.park(one, ("tmem", one.cta), f"{step.place}:columns of tensor memory")
     live.append((place, place + columns))
-    machine.freed[one.cta] = [row for row in machine.freed.get(one.cta, []) if row[1] <= place or row[0] >= place + columns]
+    machine.freed[one.cta] = [
+        row for row in machine.freed.get(one.cta, []) if row[1] <= place or row[0] >= place + columns
+    ]
     for group in range(8):
         _segments(machine, one.cta, group).clear(place, place + columns)
     slot = machine.value(one, operands[0])
     if isinstance(slot, int):
         access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
         for clash in machine.shared.write(slot, slot + 4, access, one.known):
-            machine.clash(step, "reuse-order", clash, f"found a store of the address over bytes of line {clash.earlier.line}")
+            machine.clash(
+                step, "reuse-order", clash, f"found a store of the address over bytes of line {clash.earlier.line}"
+            )
         for byte in range(4):
             machine.bytes[slot + byte] = place >> 8 * byte & 0xFF
     return None
@@ -246,14 +277,17 @@ def _alloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
 
 def _dealloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
     operands = step.instruction.operands
+    whole(machine, one, step, "tcgen05-aligned")
     value, columns = machine.value(one, operands[0]), machine.value(one, operands[1])
     if not isinstance(value, int) or not isinstance(columns, int):
-        machine.skipped.setdefault(step.index, f"an address that depends on {_origin(value)}")
+        machine.skipped.setdefault(step.place, f"an address that depends on {_origin(value)}")
         return None
     low, live = value & 0x1FF, machine.allocated.setdefault(one.cta, [])
     if (low, low + columns) not in live:
         held = ", ".join(f"{a} to {b - 1}" for a, b in live) or "none"
-        machine.tell("tcgen05-dealloc-unknown", step, f"found columns {low} to {low + columns - 1}, with {held} allocated")
+        machine.tell(
+            "tcgen05-dealloc-unknown", step, f"found columns {low} to {low + columns - 1}, with {held} allocated"
+        )
         return None
     access = Access(machine.fresh(), step.instruction.line, "the deallocation")
     for group in range(8):
@@ -270,6 +304,7 @@ def _dealloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
 def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
     words, operands = step.instruction.qualifiers, step.instruction.operands
     stores = words[1] == "st"
+    whole(machine, one, step, "tcgen05-aligned")
     operand = next((o for o in operands if isinstance(o, Address)), None)
     if not stores:
         _set_all(machine, one, operands[0], Unknown("a value loaded from tensor memory", step.instruction.line))
@@ -281,7 +316,9 @@ def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
     packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
     halves = next((o for o in operands if isinstance(o, int)), None)
     try:
-        move = tmem_move(f"{shape}.{num}{packed}", words[1] if stores else "ld", offset=halves if "bx2" in shape else None)
+        move = tmem_move(
+            f"{shape}.{num}{packed}", words[1] if stores else "ld", offset=halves if "bx2" in shape else None
+        )
     except DescriptorError:
         return None
     lane, column = place
@@ -297,7 +334,7 @@ def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
         one.stores |= 1 << bit
     else:
         one.loads |= 1 << bit
-        one.loaded[step.index] = one.loaded.get(step.index, 0) | 1 << bit
+        one.loaded[step.place] = one.loaded.get(step.place, 0) | 1 << bit
     return None
 
 
@@ -307,6 +344,7 @@ def _thread(one: Fragment, kind: int) -> int:
 
 
 def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
+    whole(machine, one, step, "tcgen05-aligned")
     if "wait::ld" in step.instruction.opcode:
         one.known |= one.loads
         one.loads = 0
@@ -340,12 +378,12 @@ def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         value = machine.value(one, operand) if not isinstance(operand, Address) else -1
         values.append(value if isinstance(value, int) else -2)
         if isinstance(value, Unknown):
-            machine.skipped.setdefault(step.index, f"a descriptor that depends on {_origin(value)}")
+            machine.skipped.setdefault(step.place, f"a descriptor that depends on {_origin(value)}")
     if not isinstance(number, int):
-        machine.skipped.setdefault(step.index, f"an instruction descriptor that depends on {_origin(number)}")
+        machine.skipped.setdefault(step.place, f"an instruction descriptor that depends on {_origin(number)}")
         machine.tensor_unknown = True
         return None
-    machine.words.setdefault(step.index, set()).add((*values, number & 0xFFFFFFFF))
+    machine.words.setdefault(step.place, set()).add((*values, number & 0xFFFFFFFF))
     try:
         read = decode_idesc(number & 0xFFFFFFFF, view.kind)
         fields = dict(read.values)
@@ -353,7 +391,7 @@ def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         if not m or not n or any(isinstance(value, UnknownCode) for value in fields.values()):
             raise ValueError
     except (DescriptorError, KeyError, TypeError, ValueError):
-        machine.skipped.setdefault(step.index, "an instruction descriptor that describes no instruction")
+        machine.skipped.setdefault(step.place, "an instruction descriptor that describes no instruction")
         machine.tensor_unknown = True
         return None
     group = view.cta_group or 1
@@ -367,9 +405,15 @@ _CONTAINERS = {"e2m1": "e2m1_unpacksmem"}
 
 
 def _operands(
-    machine: Machine, one: Fragment, step: Step, view: TensorMma, fields: dict[str, object], values: list[int],
-    ranks: list[int], access: Access,
-) -> None:  # fmt: skip
+    machine: Machine,
+    one: Fragment,
+    step: Step,
+    view: TensorMma,
+    fields: dict[str, object],
+    values: list[int],
+    ranks: list[int],
+    access: Access,
+) -> None:
     k = 96 if fields.get("k_is_96") else view.k * (1 + view.sparse)
     sides = (("a", values[0], fields["m"], k // (1 + view.sparse)), ("b", values[1], fields["n"], k))
     for name, word, extent, depth in sides:
@@ -381,9 +425,16 @@ def _operands(
         major = "MN" if str(fields.get(f"{name}_major")) == "MN" else "K"
         for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
             runs = operand_runs(word, "sm100", dtype, major, (int(str(extent)) // len(ranks), depth), rank)
-            _read(machine, one, step, runs, access, one.known, one.published, padded="e2m1" in dtype or "e3m2" in dtype or (
-                "e2m3" in dtype
-            ))  # fmt: skip
+            _read(
+                machine,
+                one,
+                step,
+                runs,
+                access,
+                one.known,
+                one.published,
+                padded="e2m1" in dtype or "e3m2" in dtype or ("e2m3" in dtype),
+            )
 
 
 def rank_exists(machine: Machine, ranks: list[int]) -> bool:
@@ -396,15 +447,23 @@ def rank_exists(machine: Machine, ranks: list[int]) -> bool:
 
 
 def _accumulate(
-    machine: Machine, one: Fragment, step: Step, view: TensorMma, fields: dict[str, object], shape: tuple[int, int],
-    ranks: list[int], access: Access,
-) -> None:  # fmt: skip
+    machine: Machine,
+    one: Fragment,
+    step: Step,
+    view: TensorMma,
+    fields: dict[str, object],
+    shape: tuple[int, int],
+    ranks: list[int],
+    access: Access,
+) -> None:
     place = _place(machine, one, step, view.d)
     enable = machine.value(one, view.enable) if not isinstance(view.enable, int) else view.enable
     if place is not None:
         lane, column = place
         m, n = shape
-        groups, columns = _cells(m, n, str(fields.get("d_dtype", "f32")), view.cta_group or 1, view.ws, view.sparse, lane)
+        groups, columns = _cells(
+            m, n, str(fields.get("d_dtype", "f32")), view.cta_group or 1, view.ws, view.sparse, lane
+        )
         for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
             span = (column, column + columns)
             if enable == 1:
@@ -473,4 +532,3 @@ TENSOR: dict[str, Handler] = {
     "tcgen05.shift": _copy,
     "tcgen05.commit": _commit,
 }
-_ = (Stop, lane_values)

@@ -30,6 +30,8 @@ from descriptors.check.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
 
+#: Letters of a name that are told.
+NAME = 40
 #: What would decide what is open, by what it is.
 _DECIDES = {
     "the box of a tensor copy": "the box, in elements and bytes: where the tensor map is made",
@@ -51,21 +53,27 @@ def executed(module: Module, text: str) -> Judged:
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     notes: list[str] = []
+    settled: set[str] = set()
     ran = True
     for function in module.functions:
         if not _asks(function):
             continue
         if not function.entry:
-            undecided += [Undecided(name, function.line, function.name, "a function that is called", "", function.name) for name in ALL]
+            undecided += [
+                Undecided(name, function.line, function.name, "a function that is called", "", function.name)
+                for name in ALL
+            ]
             ran = False
             continue
         told = judge(function, text)
         ran = ran and bool(told.sizes)
+        if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
+            settled.add(function.name)
         findings += _findings(function, told)
         undecided += _undecided(function, told)
         notes.append(_note(function, told))
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
-    return Judged(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes))
+    return Judged(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
 
 
 def _asks(function: Function) -> bool:
@@ -74,7 +82,7 @@ def _asks(function: Function) -> bool:
 
 def _findings(function: Function, told: Judgement) -> Iterator[Finding]:
     for one in sorted_witnesses(told.witnesses):
-        made = function.code[one.index]
+        made = function.code[one.place]
         yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
 
 
@@ -93,4 +101,5 @@ def _note(function: Function, told: Judgement) -> str:
     parts.append(f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA")
     parts.append(f"scalar parameters {sizes}" if sizes else "to no end")
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
-    return f"{function.name} was run with {', '.join(parts)}{assumed}"
+    name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
+    return f"{name} was run with {', '.join(parts)}{assumed}"
