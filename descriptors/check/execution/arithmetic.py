@@ -1,8 +1,9 @@
 """What integer instructions of PTX compute, bit by bit: a value is its unsigned bits.
 
-An instruction is taken by its name *and* its type: what is not written here, as all of floating point, has no operation,
-and its result is not known. Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data
-Movement and Conversion Instructions.
+An instruction is taken by its name *and* its type: what is not written here, as all of floating point, has no
+operation, and its result is not known.
+Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
+Instructions.
 
 Law: a number and its negative add to nothing, whatever the width.
 

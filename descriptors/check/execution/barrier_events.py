@@ -2,6 +2,22 @@
 
 Source: PTX ISA 9.1, mbarrier.init, inval, expect_tx, complete_tx, arrive, test_wait, try_wait; barrier, bar.warp.sync,
 barrier.cluster; elect.sync, shfl.sync, vote.sync; fence.proxy.async.
+
+Law: who waits goes on when as many threads arrived as the barrier counts, and not before.
+
+>>> from descriptors.check.execution.machine import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx_module import parse
+>>> def hangs(count):
+...     body = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
+...     text = f".version 8.8\\n.entry k() {{ {body} {wait} }}"
+...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
+...     held = Machine(program(parse(text).functions[0]), launch, BARRIERS)
+...     held.run()
+...     return held.hung
+>>> hangs(32), hangs(33)
+(False, True)
 """
 
 from __future__ import annotations

@@ -4,6 +4,17 @@ A kernel is run for several sizes, once to learn what its copies bring and once 
 size that the run is for, so that loops make 0, 1, 2 and more rounds; pointers lead nowhere near shared memory; the grid
 is one CTA, or one cluster, so that a kernel that takes tile after tile takes all.
 Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run.
+
+Law: a loop that waits for what nobody tells is found, and where it waits.
+
+>>> from descriptors.check.ptx_module import parse
+>>> def of(count):
+...     made = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
+...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
+...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
+>>> of(32), of(33)
+([], [('barrier-hang', 'found [b], in phase 0 with 32 of 33 arrivals')])
 """
 
 from __future__ import annotations
@@ -222,7 +233,7 @@ def _gather(
     """What one run says: of a small one that something is wrong there is a doubt, for it may never be launched so."""
     found = [*machine.found.values()]
     if stop is None:
-        found += [*_hangs(machine), *_unread(machine)] if machine.hung else _unread(machine)
+        found += _hangs(machine) if machine.hung else _unread(machine)
     for witness in _decided(machine, found):
         if (witness.rule, witness.place) in witnesses:
             continue
@@ -283,6 +294,9 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
     if stop is not None:
         yield Blind(ALL, stop.line, stop.what, stop.why)
     code = made.function.code
+    if machine.hung:
+        line = min((code[one.place].line for one in _hangs(machine)), default=made.function.line)
+        yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
     for index, why in machine.skipped.items():
         opcode = code[index].opcode
         of_tensor = opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))

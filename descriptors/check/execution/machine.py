@@ -9,6 +9,17 @@ fails twice in a row is parked until its barrier's phase ends. Where nobody can 
 not say are taken to have come; where that helps nobody, the kernel hangs.
 Source: PTX ISA 9.1, Thread Hierarchy; Special Registers; Parallel Synchronization and Communication Instructions; the
 way of emulating the integers of each warp is Weft's (Sharma, Bauer, Aiken 2015).
+
+Law: lanes that a branch takes apart are one again where its ways meet, each with what it computed.
+
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx_module import parse
+>>> body = "mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; add.u32 a, a, 100; L: st.shared.b32 [s], a; ret;"
+>>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+>>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, {})
+>>> held.run()
+>>> [(one.lanes, one.registers["a"]) for one in held.fragments]
+[((0, 1, 2, 3), (0, 1, 2, 103))]
 """
 
 from __future__ import annotations

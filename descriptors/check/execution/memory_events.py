@@ -1,9 +1,21 @@
 """Shared memory executed: ordinary loads and stores, copies of a thread, and bulk copies in and out.
 
-What an ordinary store leaves is kept byte by byte where it is known, since roles of warps and addresses of tensor memory
-go through shared memory. Of a bulk tensor copy the text does not say the bytes: the box is in the tensor map.
+What an ordinary store leaves is kept byte by byte where it is known, since roles of warps and addresses of tensor
+memory go through shared memory. Of a bulk tensor copy the text does not say the bytes: the box is in the tensor map.
 Source: PTX ISA 9.1, ld, st, ldmatrix, stmatrix, cp.async, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk;
 their completion mechanisms and proxies.
+
+Law: what is stored is loaded, by whatever width.
+
+>>> from descriptors.check.execution.machine import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx_module import parse
+>>> body = "st.shared.b32 [s+4], 0x12345678; ld.shared.b8 a, [s+6]; ld.shared.u16 c, [s+4]; st.shared.b32 [s], a;"
+>>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+>>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, MEMORY)
+>>> held.run()
+>>> [hex(held.fragments[0].registers[name]) for name in "ac"]
+['0x34', '0x5678']
 """
 
 from __future__ import annotations

@@ -1,8 +1,14 @@
 """Multiplications executed: ``wgmma`` of a warpgroup, and ``tcgen05`` with its tensor memory.
 
-A ``wgmma`` is one operation of four warps, which reads when the last of them has issued it. The operations of ``tcgen05``
-that a thread issues are in order among themselves; all else is in order by commits, waits and barriers alone.
+A ``wgmma`` is one operation of four warps, which reads when the last of them has issued it. The operations of
+``tcgen05`` that a thread issues are in order among themselves; all else is in order by commits, waits and barriers.
 Source: PTX ISA 9.1, wgmma, Asynchronous operations; tcgen05, Memory Consistency Model; Tensor Memory Allocation.
+
+Law: an operand is read where its word says, and a word with another start elsewhere by as much.
+
+>>> runs = operand_runs(0x4000004000010000, "sm90", "bf16", "K", (64, 16), 0)
+>>> operand_runs(0x4000004000010000 + 0x40, "sm90", "bf16", "K", (64, 16), 0) == [(a + 1024, b + 1024) for a, b in runs]
+True
 """
 
 from __future__ import annotations
@@ -292,7 +298,8 @@ def _dealloc(machine: Machine, one: Fragment, step: Step) -> bool | None:
     access = Access(machine.fresh(), step.instruction.line, "the deallocation")
     for group in range(8):
         for clash in _segments(machine, one.cta, group).write(low, low + columns, access, one.known):
-            found = f"found columns that {clash.earlier.kind} in line {clash.earlier.line} is at, with nothing that waits for it"
+            user = f"{clash.earlier.kind} in line {clash.earlier.line}"
+            found = f"found columns that {user} is at, with nothing that waits for it"
             machine.clash(step, "tcgen05-dealloc-early", clash, found)
         _segments(machine, one.cta, group).clear(low, low + columns)
     live.remove((low, low + columns))

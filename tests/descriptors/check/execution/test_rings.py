@@ -1,0 +1,118 @@
+"""Kernels that hand stages through mbarriers: the right ones are clean in all that a run decides, and each fault is
+told by its rule."""
+
+from __future__ import annotations
+
+import pytest
+from ring_kernels import ring_sm90, ring_sm100
+
+from descriptors import check_ptx
+
+RUN = ("barriers", "bytes", "proxies", "reuse", "tensor memory")
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 5])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_a_right_ring_is_clean_in_all_that_a_run_decides(ring: object, stages: int) -> None:
+    report = check_ptx(ring(stages))  # type: ignore[operator]
+    assert [(one.line, one.rule.name, one.found) for one in report.errors] == []
+    held = {one.property: one.verdict for one in report.properties}
+    assert {held[name] for name in RUN} <= {"clean", "absent"}, report.undecided
+    assert held["barriers"] == held["bytes"] == held["reuse"] == "clean"
+
+
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64"
+
+#: What is put for what, and by which rules it may be told.
+SM90 = {
+    "count of the full barriers doubled": (("[smem+49152], 1;", "[smem+49152], 2;"), {"barrier-hang"}),
+    "count of an empty barrier halved": (("[smem+49216], 128;", "[smem+49216], 64;"), {"barrier-count", "barrier-hang"}),
+    "count of an empty barrier doubled": (("[smem+49216], 128;", "[smem+49216], 256;"), {"barrier-hang"}),
+    "no init of a barrier": (("mbarrier.init.shared::cta.b64 [smem+49152], 1;", ""), {"barrier-init"}),
+    "no rendezvous after init": (("bar.sync 0;", ""), {"barrier-init-seen"}),
+    "half of the bytes expected": (("[full], 16384;", "[full], 8192;"), {"barrier-hang", "reuse-order"}),
+    "twice the bytes expected": (("[full], 16384;", "[full], 32768;"), {"barrier-hang"}),
+    "a copy left out": ((f"{COPY} [at+8192], [g], 8192, [full];", ""), {"barrier-hang"}),
+    "a copy twice": (
+        (f"{COPY} [at], [g], 8192, [full];", f"{COPY} [at], [g], 8192, [full];\n" * 2),
+        {"reuse-order", "barrier-hang"},
+    ),
+    "a copy into the other operand": (("[at+8192], [g]", "[at], [g]"), {"reuse-order", "reuse-unwritten"}),
+    "no wait for the slot": (("@!pw bra SLOT;", ""), {"reuse-order"}),
+    "no wait for the data": (("@!pw bra DATA;", ""), {"reuse-order", "reuse-unwritten"}),
+    "the producer begins with parity 0": (("mov.u32 parity, 1;", "mov.u32 parity, 0;"), {"barrier-hang"}),
+    "the consumer begins with parity 1": (
+        ("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 1;"), {"reuse-order", "barrier-hang"},
+    ),
+    "a parity that never turns": (("xor.b32 parity, parity, turn;", ""), {"barrier-hang", "reuse-order"}),
+    "no arrival at the empty barrier": (("mbarrier.arrive.shared::cta.b64 _, [empty];", ""), {"barrier-hang"}),
+    "an arrival before the wait for the group": (
+        (
+            "wgmma.wait_group.sync.aligned 0;\nmbarrier.arrive.shared::cta.b64 _, [empty];",
+            "mbarrier.arrive.shared::cta.b64 _, [empty];\nwgmma.wait_group.sync.aligned 0;",
+        ),
+        {"reuse-order"},
+    ),
+    "a group left in flight": (("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;"), {"reuse-order"}),
+    "the consumer makes a round more": (
+        ("CONSUME: setp.ge.u32 pd, k, n;", "CONSUME: setp.gt.u32 pd, k, n;"), {"barrier-hang"},
+    ),
+    "stages that overlap": (("mad.lo.u32 at, stage, 16384, 0;", "mad.lo.u32 at, stage, 8192, 0;"), {"reuse-order"}),
+}  # fmt: skip
+
+SM100 = {
+    "no wait for the result": (("@!pw bra RESULT;", ""), {"tcgen05-order", "tcgen05-unwritten"}),
+    "no commit for the result": (("LAST: " + COMMIT + " [smem+73856];", "LAST:"), {"barrier-hang"}),
+    "no commit for the slot": ((f"{COMMIT} [empty];", ""), {"barrier-hang"}),
+    "a wait for the data left out": (("@!pw bra DATA;", ""), {"reuse-order", "reuse-unwritten"}),
+    "no columns": (("[smem+73864], 64;", "[smem+73864], 32;"), {"tcgen05-unallocated"}),
+    "no rendezvous after the allocation": (("WAITED: bar.sync 0;", "WAITED:"), {"reuse-order", "tcgen05-unallocated"}),
+    "an accumulator that is never begun": (("setp.ne.u32 pd, k, 0;", "setp.eq.u32 pd, k, k;"), {"tcgen05-unwritten"}),
+    "freed before it is read": (("END: bar.sync 0;", "END:"), {"tcgen05-dealloc-early", "tcgen05-unallocated"}),
+    "all threads of a warp multiply": (("setp.ne.u32 pe, t, 160;", "setp.lt.u32 pe, t, 160;"), {"tcgen05-elect"}),
+    "the reader begins with parity 1": (
+        ("[smem+73856], 0;", "[smem+73856], 1;"),
+        {"tcgen05-order", "tcgen05-unwritten"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SM90)
+def test_a_fault_of_a_ring_is_told(name: str) -> None:
+    (old, new), rules = SM90[name]
+    right = ring_sm90()
+    assert right.count(old) >= 1
+    wrong = {one.rule.name for one in check_ptx(right.replace(old, new)).errors}
+    assert wrong & rules, wrong
+
+
+@pytest.mark.parametrize("name", SM100)
+def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
+    (old, new), rules = SM100[name]
+    right = ring_sm100()
+    assert right.count(old) >= 1
+    wrong = {one.rule.name for one in check_ptx(right.replace(old, new)).errors}
+    assert wrong & rules, wrong
+
+
+def test_ordinary_stores_of_an_operand_need_a_fence_of_the_proxy() -> None:
+    store = "st.shared.v4.b32 [at], {t, t, t, t};\n"
+    body = ring_sm90(1).replace("CONSUMER: ", "CONSUMER: mov.u32 at, smem;\nmad.lo.u32 at, t, 64, at;\n" + "".join(
+        store.replace("[at]", f"[at+{16 * i}]") for i in range(4)
+    ))  # fmt: skip
+    plain = body.replace(f"{COPY} [at], [g], 8192, [full];", "").replace("[full], 16384;", "[full], 8192;")
+    bar = "bar.sync 1, 128;\n"
+    words = "CONSUME: setp.ge.u32 pd, k, n;"
+    fenced = plain.replace(words, "fence.proxy.async.shared::cta;\n" + bar + words, 1)
+    assert "proxy-fence" in {one.rule.name for one in check_ptx(plain.replace(words, bar + words, 1)).errors}
+    assert [one.rule.name for one in check_ptx(fenced.replace("bra CONSUME;", "bra AGAIN;").replace(
+        words, "AGAIN: setp.ge.u32 pd, k, n;").replace("CONSUME:", "")).errors] == []  # fmt: skip
+
+
+def test_what_a_run_cannot_decide_is_told_with_its_reason() -> None:
+    text = ring_sm90().replace("shr.u32 n, n, 6;", "ld.global.u32 n, [g];").replace("ld.param.u64 g, [k_param_1];", "")
+    text = text.replace("ld.param.u32 n, [k_param_0];", "ld.param.u64 g, [k_param_1];")
+    report = check_ptx(text)
+    assert report.verdict == "incomplete" and not report.errors
+    assert any(one.property == "barriers" and "global memory" in one.why for one in report.undecided)

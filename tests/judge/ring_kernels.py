@@ -1,0 +1,196 @@
+"""Small kernels of our own that hand stages from a producer to multiplications: right ones, and with one thing wrong.
+
+Their copies are bulk copies that say their bytes, so that a text has all there is to decide.
+"""
+
+from __future__ import annotations
+
+#: A word of a K-major operand with 128-byte rows, less its start; for sm90 and sm100.
+SM90_WORD, SM100_WORD = 0x4000004000010000, 0x4000404000010000
+#: The instruction descriptor of bf16, M 128, N 64, both operands K-major.
+IDESC = 0x08100490
+
+
+def _wait(label: str, barrier: str, parity: str) -> str:
+    return f"{label}: mbarrier.try_wait.parity.shared::cta.b64 pw, [{barrier}], {parity};\n@!pw bra {label};"
+
+
+def _next(stages: int) -> str:
+    """The next stage of the ring, and the parity turned over where it begins again."""
+    return f"""add.u32 k, k, 1;
+add.u32 stage, stage, 1;
+setp.eq.u32 pn, stage, {stages};
+selp.b32 stage, 0, stage, pn;
+selp.b32 turn, 1, 0, pn;
+xor.b32 parity, parity, turn;"""
+
+
+def _begin(stages: int, full: int, empty: int, size: int, more: str = "") -> str:
+    """Registers, addresses, and the barriers of the ring."""
+    base = stages * size
+    inits = "\n".join(
+        f"mbarrier.init.shared::cta.b64 [smem+{base + 8 * s}], {full};\n"
+        f"mbarrier.init.shared::cta.b64 [smem+{base + 64 + 8 * s}], {empty};"
+        for s in range(stages)
+    )
+    return f""".reg .pred pw, pn, pi, pr, pe, pd; .reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
+.reg .b64 g, da, db, x; .reg .f32 f<64>; .reg .b32 q<64>;
+ld.param.u32 n, [k_param_0];
+shr.u32 n, n, 6;
+ld.param.u64 g, [k_param_1];
+mov.u32 t, %tid.x;
+setp.ne.u32 pi, t, 0;
+@pi bra READY;
+{inits}
+{more}
+READY:
+bar.sync 0;
+mov.u32 k, 0;
+mov.u32 stage, 0;"""
+
+
+def _stage(stages: int, size: int) -> str:
+    return f"""mad.lo.u32 at, stage, {size}, 0;
+mov.u32 r, smem;
+add.u32 at, at, r;
+shl.b32 full, stage, 3;
+add.u32 full, full, r;
+add.u32 full, full, {stages * size};
+add.u32 empty, full, 64;"""
+
+
+def _copies(a: int, b: int) -> str:
+    copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+    return f"""mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {a + b};
+{copy} [at], [g], {a}, [full];
+{copy} [at+{a}], [g], {b}, [full];"""
+
+
+def _words(word: int, a: int) -> str:
+    return f"""shr.u32 lo, at, 4;
+cvt.u64.u32 da, lo;
+or.b64 da, da, {word};
+add.u64 db, da, {a >> 4};"""
+
+
+def ring_sm90(stages: int = 3) -> str:
+    """A producer warp and a warpgroup that multiplies 64 by 64 by 64 a stage."""
+    size = 16384
+    d = "{" + ", ".join(f"f{i}" for i in range(32)) + "}"
+    mma = "\n".join(
+        f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 db, db, {2 * (i > 0)};\n"
+        f"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {d}, da, db, 1, 1, 1, 0, 0;"
+        for i in range(4)
+    )
+    zero = "\n".join(f"mov.f32 f{i}, 0f00000000;" for i in range(32))
+    store = "\n".join(f"st.global.f32 [g+{4 * i}], f{i};" for i in range(32))
+    return f"""{_head(90, 160)}
+{_begin(stages, 1, 128, size)}
+setp.lt.u32 pr, t, 128;
+@pr bra CONSUMER;
+setp.ne.u32 pe, t, 128;
+@pe bra END;
+mov.u32 parity, 1;
+PRODUCE: setp.ge.u32 pd, k, n;
+@pd bra END;
+{_stage(stages, size)}
+{_wait("SLOT", "empty", "parity")}
+{_copies(8192, 8192)}
+{_next(stages)}
+bra PRODUCE;
+CONSUMER: mov.u32 parity, 0;
+{zero}
+CONSUME: setp.ge.u32 pd, k, n;
+@pd bra STORE;
+{_stage(stages, size)}
+{_wait("DATA", "full", "parity")}
+{_words(SM90_WORD, 8192)}
+wgmma.fence.sync.aligned;
+{mma}
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+mbarrier.arrive.shared::cta.b64 _, [empty];
+{_next(stages)}
+bra CONSUME;
+STORE:
+{store}
+END: ret;
+}}
+"""
+
+
+def ring_sm100(stages: int = 3) -> str:
+    """A producer warp, a warp that multiplies 128 by 64 by 64 a stage, and four that read the accumulator."""
+    size, base = 24576, stages * 24576
+    mma = "\n".join(
+        f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 db, db, {2 * (i > 0)};\n"
+        f"tcgen05.mma.cta_group::1.kind::f16 [d], da, db, w, pd;\nsetp.eq.u32 pd, k, k;"
+        for i in range(4)
+    )
+    row = "{" + ", ".join(f"q{i}" for i in range(64)) + "}"
+    store = "\n".join(f"st.global.b32 [g+{4 * i}], q{i};" for i in range(64))
+    done = f"smem+{base + 128}"
+    return f"""{_head(100, 192)}
+{_begin(stages, 1, 1, size, f"mbarrier.init.shared::cta.b64 [{done}], 1;")}
+setp.ge.u32 pi, t, 32;
+@pi bra WAITED;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem+{base + 136}], 64;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+WAITED: bar.sync 0;
+ld.shared.b32 d, [smem+{base + 136}];
+setp.lt.u32 pr, t, 128;
+@pr bra READER;
+setp.ge.u32 pr, t, 160;
+@pr bra MULTIPLY;
+setp.ne.u32 pe, t, 128;
+@pe bra END;
+mov.u32 parity, 1;
+PRODUCE: setp.ge.u32 pd, k, n;
+@pd bra END;
+{_stage(stages, size)}
+{_wait("SLOT", "empty", "parity")}
+{_copies(16384, 8192)}
+{_next(stages)}
+bra PRODUCE;
+MULTIPLY: setp.ne.u32 pe, t, 160;
+@pe bra END;
+mov.u32 parity, 0;
+mov.u32 w, {IDESC};
+ROUND: setp.ge.u32 pd, k, n;
+@pd bra LAST;
+{_stage(stages, size)}
+{_wait("DATA", "full", "parity")}
+{_words(SM100_WORD, 16384)}
+setp.ne.u32 pd, k, 0;
+{mma}
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [empty];
+{_next(stages)}
+bra ROUND;
+LAST: tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [{done}];
+bra END;
+READER: setp.eq.u32 pe, n, 0;
+@pe bra END;
+{_wait("RESULT", done, "0")}
+tcgen05.fence::after_thread_sync;
+shr.u32 r, t, 5;
+shl.b32 r, r, 21;
+add.u32 r, r, d;
+tcgen05.ld.sync.aligned.32x32b.x64.b32 {row}, [r];
+tcgen05.wait::ld.sync.aligned;
+{store}
+END: bar.sync 0;
+setp.ge.u32 pi, t, 32;
+@pi bra OUT;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;
+OUT: ret;
+}}
+"""
+
+
+def _head(arch: int, threads: int) -> str:
+    return f""".version 8.7
+.target sm_{arch}a
+.address_size 64
+.extern .shared .align 1024 .b8 smem[];
+.visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1) .reqntid {threads}
+{{"""
