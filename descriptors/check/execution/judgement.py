@@ -297,6 +297,10 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
     if machine.hung:
         line = min((code[one.place].line for one in _hangs(machine)), default=made.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+    elif stop is None and any(machine.allocated.values()):
+        line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
+        why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
+        yield Blind(("tensor memory",), line, "columns that are never freed", why)
     for index, why in machine.skipped.items():
         opcode = code[index].opcode
         of_tensor = opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))

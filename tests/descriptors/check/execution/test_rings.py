@@ -116,3 +116,9 @@ def test_what_a_run_cannot_decide_is_told_with_its_reason() -> None:
     report = check_ptx(text)
     assert report.verdict == "incomplete" and not report.errors
     assert any(one.property == "barriers" and "global memory" in one.why for one in report.undecided)
+
+
+def test_columns_that_are_never_freed_leave_tensor_memory_open() -> None:
+    report = check_ptx(ring_sm100().replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;", ""))
+    held = {one.property: one.verdict for one in report.properties}
+    assert not report.errors and held["tensor memory"] == "incomplete"
