@@ -456,6 +456,12 @@ _ROWS = (
         "PTX ISA 9.1, Async proxy; measured on an H200 and an H100 (races.json)", MANUAL,
     ),
     Rule(
+        "proxy-fence-copy", _A, _PROXIES,
+        "fence.proxy.async must stand between a cp.async and what reads its bytes asynchronously",
+        "insert fence.proxy.async.shared::cta after the wait for the copies, before what reads them",
+        "PTX ISA 9.1, Async proxy; Triton 3.9.0 emits it, 3.5.0 does not", MANUAL,
+    ),
+    Rule(
         "reuse-order", _E, _REUSE, "two accesses of the same bytes, of which one writes, must be in order",
         "let the second wait for the first: an mbarrier, a wait_group, or bar.sync between them", _MEMORY, MANUAL,
     ),

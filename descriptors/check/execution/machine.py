@@ -434,16 +434,17 @@ class Machine:
             return
         join.dead = True
         self.joins = [one for one in self.joins if one is not join]
-        self.resume(self._merged(join.arrived, join))
+        self.resume(self.merged(join.arrived, join))
 
-    def _merged(self, parts: list[Fragment], join: _Join) -> Fragment:
+    def merged(self, parts: list[Fragment], join: _Join | None) -> Fragment:
+        """Fragments at one place as one: where a join is, with the registers that are read behind it alone."""
         first = parts[0]
         first.joins = tuple(held for held in first.joins if held is not join)
         if len(parts) == 1:
             return first
         order = sorted((lane, number, place) for number, p in enumerate(parts) for place, lane in enumerate(p.lanes))
         registers: dict[str, Value] = {}
-        live = self.program.live.get(join.pc)
+        live = None if join is None else self.program.live.get(join.pc)
         for name in {name for part in parts for name in part.registers if live is None or name in live}:
             values = [part.registers.get(name) for part in parts]
             head = values[0]
@@ -548,13 +549,21 @@ class Rendezvous:
         if not self.came or self.came < wanted:
             return
         self.came, self.phase, self.last = self.came - wanted, self.phase + 1, []
-        for one in self.waiters:
+        for one in _warps(machine, self.waiters):
             one.known |= self.known
             one.published |= self.published
             one.pc += 1
             one.active = None
             machine.resume(one)
         self.waiters = []
+
+
+def _warps(machine: Machine, waiters: list[Fragment]) -> list[Fragment]:
+    """Those that waited, the fragments of a warp at one place as one again."""
+    groups: dict[tuple[int, int, int, tuple[_Join, ...]], list[Fragment]] = {}
+    for one in waiters:
+        groups.setdefault((one.cta, one.warp, one.pc, one.joins), []).append(one)
+    return [machine.merged(parts, None) for parts in groups.values()]
 
 
 def _aligned(one: list[int], other: list[int]) -> list[int]:

@@ -264,6 +264,9 @@ def _set_all(machine: Machine, one: Fragment, target: Operand, value: Value) -> 
 
 # -- copies of a thread (cp.async)
 
+#: What a copy of a thread is called.
+COPY = "cp.async"
+
 
 def _thread_copy(machine: Machine, one: Fragment, step: Step) -> bool | None:
     operands = step.instruction.operands
@@ -272,7 +275,7 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> bool | None:
         return None
     size = operands[2] if len(operands) > 2 and isinstance(operands[2], int) else 16
     bit = machine.fresh()
-    access = Access(bit, step.instruction.line, "cp.async", generic=True)
+    access = Access(bit, step.instruction.line, COPY, generic=True)
     touch(machine, one, step, _runs(places, size), access, writes=True)
     one.groups["cp"][-1] |= 1 << bit
     return None
@@ -454,7 +457,7 @@ def asynchronous_read(
                 found = (
                     f"found {access.kind} of bytes that {writer.kind} in line {writer.line} has written, and no fence"
                 )
-                machine.tell("proxy-fence", step, found, writer.line)
+                machine.tell("proxy-fence-copy" if writer.kind == COPY else "proxy-fence", step, found, writer.line)
 
 
 def _map_shared(machine: Machine, one: Fragment, step: Step) -> bool | None:

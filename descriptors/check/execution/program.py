@@ -121,9 +121,15 @@ class Program:
         names = re.findall(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])", function.head)
         self.parameters = {name: number for number, name in enumerate(names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
-        self._nearest = postdominators(self.graph)
+        self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
         self.live = self._live()
+
+    def _passed(self, number: int) -> Block:
+        """A block, with one that ends in a trap taken as going on: nobody who goes on comes from there."""
+        block = self.graph[number]
+        ends = not block.next and self.function.code[block.end - 1].opcode == "trap" and number + 1 < len(self.graph)
+        return Block(block.start, block.end, (number + 1,)) if ends else block
 
     def at(self, label: str) -> int | None:
         """The step at a label; None where nothing stands behind it."""

@@ -36,6 +36,8 @@ from descriptors.tmem.operand_cells import operand_a
 #: Bytes after which every swizzle pattern repeats.
 _PATTERN = 1024
 _WARPGROUP = 4
+#: Bytes in which a swizzle moves pieces about, by its code: what is read of a line is taken as the line.
+_LINES = {"sm90": {1: 128, 2: 64, 3: 32}, "sm100": {1: 128, 2: 128, 4: 64, 6: 32}}
 #: Lanes that are followed as one.
 GROUP = 16
 
@@ -48,21 +50,14 @@ def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, in
     ((0, 8192),)
     """
     rows = read_rows(word, arch, dtype=dtype, major=major, shape=shape)
-    code = word >> 62 if arch == "sm90" else word >> 61
-    atom = (
-        {0: 128, 1: 1024, 2: 512, 3: 256}.get(code, 1024)
-        if arch == "sm90"
-        else 1024
-        if code == 1
-        else ({0: 128, 2: 1024, 4: 512, 6: 256}.get(code, 1024))
-    )
-    atoms = sorted({address // atom for row in rows for address in row})
+    line = _LINES[arch].get(word >> (62 if arch == "sm90" else 61), 16)
+    lines = sorted({address // line for row in rows for address in row})
     runs: list[tuple[int, int]] = []
-    for number in atoms:
-        if runs and runs[-1][1] == number * atom:
-            runs[-1] = (runs[-1][0], (number + 1) * atom)
+    for number in lines:
+        if runs and runs[-1][1] == number * line:
+            runs[-1] = (runs[-1][0], (number + 1) * line)
         else:
-            runs.append((number * atom, (number + 1) * atom))
+            runs.append((number * line, (number + 1) * line))
     return tuple(runs)
 
 
