@@ -43,3 +43,10 @@ def test_a_missing_proxy_fence_is_a_rare_race_and_half_a_wait_is_wrong_every_tim
 def test_what_the_assembler_mends_was_right_and_a_missing_commit_was_too(gpu: str) -> None:
     assert (row(gpu, "wait")["assembler"], row(gpu, "fence")["assembler"]) == (["C7517"], ["C7519"])
     assert {row(gpu, name)["wrong_rounds"] for name in ("wait", "fence", "commit")} == {0}
+
+
+@pytest.mark.parametrize("gpu", RECORDS)
+def test_copies_of_a_thread_were_right_without_fence_and_a_stage_that_is_written_early_is_not(gpu: str) -> None:
+    copies = ("copy_nothing", "copy_proxy_fence", "copy_rendezvous")
+    assert {row(gpu, name)["wrong_rounds"] for name in copies} == {0}
+    assert row(gpu, "stage")["wrong_rounds"] > row(gpu, "stage")["rounds"] // 10

@@ -31,6 +31,10 @@ LEFT_OUT = {
     "commit": "wgmma.commit_group: wait_group 0 follows the wgmma at once",
     "fence": "wgmma.fence between the accumulators' first values and the first wgmma",
     "wait_for_one": "half a wait: wait_group 1 where the newest group is read",
+    "copy_nothing": "nothing; cp.async brings the operands",
+    "copy_proxy_fence": "fence.proxy.async between cp.async of the operands and wgmma",
+    "copy_rendezvous": "bar.sync between cp.async of the operands and wgmma: a thread waits for its own copies",
+    "stage": "wgmma.wait_group before the operands are written again",
 }
 
 
@@ -48,15 +52,22 @@ def repairs(told: str) -> dict[str, list[str]]:
     return found
 
 
+def operands() -> np.ndarray:
+    """Operands of every value that a round may have, as the kernels copy them: A of 1 to 3, then B of 1 to 5."""
+    rows = [np.full(64 * 16, value, np.float16) for value in (1, 2, 3, 1, 2, 3, 4, 5)]
+    return np.concatenate(rows)
+
+
 def run(device: Device, options: argparse.Namespace) -> int:
     """The probe as the command line asks for it; its status is 1 if the kernel that leaves nothing out is wrong."""
     facts = provenance(device, " ".join(["scripts/probe_wgmma races", *sys.argv[1:]]))
     module = device.load(build("races")["races"])
     mended = repairs(compiler_says("races"))
     blocks, rows = 4 * 132, []
+    table = device.upload(operands())
     for name, left in LEFT_OUT.items():
         out = device.upload(np.zeros(2, np.uint64))
-        module.kernel(f"race_{name}", 32768).launch(blocks, 128, out, options.rounds, options.seed)
+        module.kernel(f"race_{name}", 32768).launch(blocks, 128, out, options.rounds, options.seed, table)
         device.synchronize()
         accumulators, rounds = (int(count) for count in out.get(np.uint64, (2,)))
         done = blocks * options.rounds

@@ -4,7 +4,9 @@
 // the one value that all of them must have. What a round before has left behind is therefore seen.
 #include "common.cuh"
 
-enum class Left : int { NOTHING, PROXY_FENCE, WAIT, COMMIT, FENCE, WAIT_FOR_ONE };
+enum class Left : int {
+  NOTHING, PROXY_FENCE, WAIT, COMMIT, FENCE, WAIT_FOR_ONE, COPY_NOTHING, COPY_PROXY_FENCE, COPY_RENDEZVOUS, STAGE
+};
 
 constexpr int STEPS = 8, N = 64, R = N / 2, A_BYTES = 64 * 32;
 
@@ -25,9 +27,24 @@ __device__ __forceinline__ void multiply(float (&d)[R], uint64_t a, uint64_t b) 
       : "l"(a), "l"(b));
 }
 
+constexpr int B_BYTES = N * 32;
+
+// Operands by cp.async out of a table that has those of every value, A's three first and then B's five.
+__device__ __forceinline__ void copy_operands(uint32_t base, const uint8_t* table, int a, int b) {
+  const uint8_t* of_a = table + (a - 1) * A_BYTES;
+  const uint8_t* of_b = table + 3 * A_BYTES + (b - 1) * B_BYTES;
+  for (int i = 16 * threadIdx.x; i < A_BYTES; i += 16 * blockDim.x)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(base + i), "l"(of_a + i) : "memory");
+  for (int i = 16 * threadIdx.x; i < B_BYTES; i += 16 * blockDim.x)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(base + A_BYTES + i), "l"(of_b + i) : "memory");
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;\n" ::: "memory");
+}
+
 // wrong[0]: accumulators that were not as they must be; wrong[1]: rounds of a block in which there was one.
 template <Left LEFT>
-__device__ void race(unsigned long long* wrong, int rounds, int seed) {
+__device__ void race(unsigned long long* wrong, int rounds, int seed, const uint8_t* table) {
+  constexpr bool COPIES =
+      LEFT == Left::COPY_NOTHING || LEFT == Left::COPY_PROXY_FENCE || LEFT == Left::COPY_RENDEZVOUS;
   extern __shared__ __align__(1024) uint8_t shared[];
   __shared__ int bad;
   const uint32_t base = shared_address(shared);
@@ -36,10 +53,14 @@ __device__ void race(unsigned long long* wrong, int rounds, int seed) {
     const int a = 1 + (seed + round + blockIdx.x) % 3, b = 1 + (seed + round / 3 + blockIdx.x) % 5;
     if (threadIdx.x == 0) bad = 0;
     const __half2 of_a = __half2half2(__int2half_rn(a)), of_b = __half2half2(__int2half_rn(b));
-    for (int i = threadIdx.x; i < A_BYTES / 4; i += blockDim.x) reinterpret_cast<__half2*>(shared)[i] = of_a;
-    for (int i = threadIdx.x; i < N * 8; i += blockDim.x) reinterpret_cast<__half2*>(shared + A_BYTES)[i] = of_b;
-    if constexpr (LEFT != Left::PROXY_FENCE) fence_async();
-    __syncthreads();
+    if constexpr (COPIES) {
+      copy_operands(base, table, a, b);
+    } else {
+      for (int i = threadIdx.x; i < A_BYTES / 4; i += blockDim.x) reinterpret_cast<__half2*>(shared)[i] = of_a;
+      for (int i = threadIdx.x; i < N * 8; i += blockDim.x) reinterpret_cast<__half2*>(shared + A_BYTES)[i] = of_b;
+    }
+    if constexpr (LEFT != Left::PROXY_FENCE && LEFT != Left::COPY_PROXY_FENCE) fence_async();
+    if constexpr (LEFT != Left::COPY_RENDEZVOUS) __syncthreads();
     const float first = static_cast<float>(round % 7);
     float d[R];
 #pragma unroll
@@ -54,6 +75,10 @@ __device__ void race(unsigned long long* wrong, int rounds, int seed) {
         if (step == 0) wgmma_commit();
     }
     if constexpr (LEFT != Left::COMMIT) wgmma_commit();
+    if constexpr (LEFT == Left::STAGE) {  // the next operands, while these are read
+      for (int i = threadIdx.x; i < A_BYTES / 4; i += blockDim.x) reinterpret_cast<__half2*>(shared)[i] = of_b;
+      fence_async();
+    }
     if constexpr (LEFT == Left::WAIT_FOR_ONE) {
       asm volatile("wgmma.wait_group.sync.aligned 1;\n" ::: "memory");
     } else if constexpr (LEFT != Left::WAIT) {
@@ -80,8 +105,9 @@ __device__ void race(unsigned long long* wrong, int rounds, int seed) {
 }
 
 #define RACE(name, left)                                                                                       \
-  extern "C" __global__ void __launch_bounds__(128) race_##name(unsigned long long* wrong, int rounds, int seed) { \
-    race<Left::left>(wrong, rounds, seed);                                                                     \
+  extern "C" __global__ void __launch_bounds__(128) race_##name(                         \
+      unsigned long long* wrong, int rounds, int seed, const uint8_t* table) {                                 \
+    race<Left::left>(wrong, rounds, seed, table);                                                              \
   }
 RACE(nothing, NOTHING)
 RACE(proxy_fence, PROXY_FENCE)
@@ -89,3 +115,7 @@ RACE(wait, WAIT)
 RACE(commit, COMMIT)
 RACE(fence, FENCE)
 RACE(wait_for_one, WAIT_FOR_ONE)
+RACE(copy_nothing, COPY_NOTHING)
+RACE(copy_proxy_fence, COPY_PROXY_FENCE)
+RACE(copy_rendezvous, COPY_RENDEZVOUS)
+RACE(stage, STAGE)
