@@ -170,22 +170,30 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     number = machine.known(one, _after(step, place) or 0, step, "the parity of a wait")
     passed: list[bool] = []
     barrier = None
+    new, held = 0, list[Mbarrier]()
     for address, _ in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         by_parity = "parity" in step.instruction.qualifiers
         if by_parity and number > 1:
             machine.tell("barrier-parity", step, f"found {number}")
         passed.append(barrier.passes(number) if by_parity else barrier.phase > number)
-        if passed[-1]:
-            one.known |= barrier.known
-            one.published |= barrier.published
+        new |= barrier.known & ~one.known
+        held.append(barrier)
     target = step.instruction.operands[0]
     names = (target.first,) if isinstance(target, Pair) else (target,)
+    assert barrier is not None
+    if all(passed) and new and one.failed != (one.pc, barrier.phase):
+        # The phase may end later than this: who asks once and goes on, whatever the answer, has not waited.
+        one.failed = (one.pc, barrier.phase)
+        machine.set(one, names[0], 0)
+        return None
     if all(passed):
+        for barrier in held:
+            one.known |= barrier.known
+            one.published |= barrier.published
         machine.set(one, names[0], 1)
         one.failed = (-1, -1)
         return None
-    assert barrier is not None
     if one.failed == (one.pc, barrier.phase):
         one.failed = (-1, -1)
         one.active = None

@@ -183,7 +183,9 @@ class Machine:
         self.allocated: dict[int, list[tuple[int, int]]] = {}
         self.found: dict[tuple[str, int, int], Witness] = {}
         self.skipped: dict[int, str] = {}
-        self.warpgroups: dict[tuple[int, int, int], list[int]] = {}
+        self.warpgroups: dict[tuple[int, int, int], list[int]] = {}  # wgmma that not all four warps have issued
+        self.issuing: dict[int, tuple[int, int]] = {}  # their bits, and the warpgroup
+        self.behind: dict[int, tuple[int, int]] = {}  # what a wgmma that was issued came after
         self.words: dict[int, set[tuple[int, ...]]] = {}
         self.copies: list[tuple[int, object, int]] = []
         self.footprints: set[tuple[int, int]] = set()

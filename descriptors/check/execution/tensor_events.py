@@ -95,6 +95,7 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
     held = machine.warpgroups.get(group)
     if held is None:
         held = machine.warpgroups[group] = [machine.fresh(), 0, 0, 0]
+        machine.issuing[held[0]] = group[:2]
     held[1] += 1
     held[2] |= one.known
     held[3] |= one.published
@@ -112,7 +113,9 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
     machine.words.setdefault(step.place, set()).add(tuple(words))
     if held[1] < min(_WARPGROUP, machine.warps):
         return None
-    del machine.warpgroups[group]
+    del machine.warpgroups[group], machine.issuing[held[0]]
+    machine.behind[held[0]] = held[2], held[3]
+    machine.wake(("wgmma", *group[:2]))
     access = Access(held[0], step.instruction.line, "a multiplication")
     m, n, k = view.shape
     sides = (
@@ -147,6 +150,33 @@ def _read(
         for low, high, writer in machine.shared.rows(start, end):
             if writer is None:
                 machine.unwritten.setdefault(step.place, (low, high))
+
+
+def _wgmma_wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
+    """A wait ends when all four warps have issued what it covers; then it is known what they knew."""
+    left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
+    closed = one.groups["wgmma"][:-1]
+    over = closed[: len(closed) - left] if left else closed
+    bits = [bit for group in over for bit in _bits(group)]
+    if any(bit in machine.issuing for bit in bits):
+        return machine.park(one, ("wgmma", one.cta, one.warp // _WARPGROUP), f"{step.place}:a wgmma of four warps")
+    for bit in bits:
+        known, published = machine.behind.get(bit, (0, 0))
+        one.known |= known
+        one.published |= published
+    return _WAIT_GROUPS(machine, one, step)
+
+
+def _bits(group: int) -> list[int]:
+    found = []
+    while group:
+        lowest = group & -group
+        found.append(lowest.bit_length() - 1)
+        group ^= lowest
+    return found
+
+
+_WAIT_GROUPS = _wait_groups("wgmma")
 
 
 def _wgmma_commit(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -521,7 +551,7 @@ def _nothing(machine: Machine, one: Fragment, step: Step) -> bool | None:
 TENSOR: dict[str, Handler] = {
     "wgmma.mma_async": _wgmma,
     "wgmma.commit_group": _wgmma_commit,
-    "wgmma.wait_group": _wait_groups("wgmma"),
+    "wgmma.wait_group": _wgmma_wait,
     "wgmma.fence": _nothing,
     "tcgen05.alloc": _alloc,
     "tcgen05.dealloc": _dealloc,
