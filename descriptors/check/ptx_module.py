@@ -33,10 +33,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from descriptors.check.ptx_operands import Address, Negated, Operand, Other, Pair, Vector, operands
+from descriptors.check.ptx_operands import WORD, Address, Negated, Operand, Other, Pair, Vector, number, operands
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
@@ -60,12 +61,26 @@ class Statement(NamedTuple):
 
 _END = {"directive": ";", "code": ";", "label": ":", "open": "{", "close": "}", "line": ""}
 
-# Directives that end with their line. A section of debug data has its own braces, which _section passes over.
-_LINE = re.compile(r"\.(version|target|address_size|file|loc)\b[^\n]*?(?=//|/\*|\n|;|$)")
-_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+# Directives without a semicolon: what each takes, and whatever stands in its line if that is something else.
+_LINE = re.compile(
+    r"""\.(?:version\s+\d+\.\d+
+    |target\s+\w+(?:\s*,\s*\w+)*
+    |address_size\s+\d+
+    |file\s+\d+\s*"(?:[^"\\\n]|\\.)*"(?:\s*,\s*\d+\s*,\s*\d+)?
+    |loc\s+\d+\s+\d+\s+\d+(?:\s*,\s*function_name\s+[\w$]+(?:\s*\+\s*\d+)?\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?
+    )(?![\w.]) | \.(?:version|target|address_size|file|loc)\b[^\n]*?(?=//|/\*|\n|;|$)""",
+    re.VERBOSE,
+)
+# The assembler takes \r for white space, and a comment to end at \n alone.
+_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)+", re.DOTALL)
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _STOP = re.compile(r'[;{}"]|//|/\*')
+_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
 _FAST = re.compile(r'[^;{}"/]*;')
+# What nearly all statements are: code, perhaps with vectors in it, and without a label, a string or a comment.
+_PLAIN = r'[^;{}"/:]*+(?:::[^;{}"/:]*+)*+'
+_CODE = re.compile(rf"\s*+([\w%$@]{_PLAIN}(?:\{{{_PLAIN}\}}{_PLAIN})*+);")
+# A section of debug data has braces of its own.
 _SECTION = re.compile(r"\.section\b[^{;]*\{[^}]*\}")
 
 
@@ -82,6 +97,11 @@ def statements(text: str) -> Iterator[Statement]:
         raise DescriptorError(f"ptx: a text must have at most {LIMIT} bytes, found {len(text)}")
     place, line, depth, counted = 0, 1, 0, 0
     while True:
+        if found := _CODE.match(text, place):
+            start, place = found.start(1), found.end()
+            line, counted = line + text.count("\n", counted, start), start
+            yield Statement("code", found[1], line)
+            continue
         if found := _SKIP.match(text, place):
             place = found.end()
         if place >= len(text):
@@ -127,9 +147,10 @@ def _slow(text: str, start: int, line: int) -> tuple[str, str, int]:
                 raise DescriptorError(f"ptx: a comment must end before the text does; line {line}")
             place = kept = end + (0 if mark == "//" else 2)
         elif mark == '"':
-            place = text.find('"', place) + 1
-            if not place:
+            string = _STRING.match(text, place)
+            if string is None:
                 raise DescriptorError(f"ptx: a string must be closed; line {line}")
+            place = string.end()
         elif mark == ";" and depth == 0:
             parts.append(text[kept : found.start()])
             return ("directive" if text[start] == "." else "code"), "".join(parts).strip(), place
@@ -164,7 +185,60 @@ class Instruction(NamedTuple):
     @property
     def qualifiers(self) -> tuple[str, ...]:
         """The parts of the opcode, its name first."""
-        return tuple(self.opcode.split("."))
+        return _qualifiers(self.opcode)
+
+
+@lru_cache(maxsize=4096)
+def _qualifiers(opcode: str) -> tuple[str, ...]:
+    return tuple(opcode.split("."))
+
+
+class Registers(Mapping[str, str]):
+    """The class of each register that is declared: ``b32``, ``f32``, ``pred``.
+
+    A family, ``%r<100>``, is kept as that: a text may declare far more registers than it names.
+
+    Args:
+        single: registers declared one by one, and their classes.
+        families: stems, with how many registers each has and their class.
+
+    >>> one = Registers({"p": "pred"}, {"%r": (2, "b32")})
+    >>> list(one.items()), one.get("%r2"), one.get("%r01")
+    ([('p', 'pred'), ('%r0', 'b32'), ('%r1', 'b32')], None, None)
+    """
+
+    def __init__(
+        self, single: Mapping[str, str] | None = None, families: Mapping[str, tuple[int, str]] | None = None
+    ) -> None:
+        self.single, self.families = dict(single or {}), dict(families or {})
+
+    def __getitem__(self, name: str) -> str:
+        if name in self.single:
+            return self.single[name]
+        stem, member, block = _member(name)
+        many, kind = self.families.get(stem + block, (0, ""))
+        if member < 0 or member >= many:
+            raise KeyError(name)
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.single
+        for stem, (many, _) in self.families.items():
+            bare, mark, block = stem.partition("#")
+            yield from (f"{bare}{member}{mark}{block}" for member in range(many))
+
+    def __len__(self) -> int:
+        return len(self.single) + sum(many for many, _ in self.families.values())
+
+
+def _member(name: str) -> tuple[str, int, str]:
+    """A name as the member of a family: its stem, its number, -1 for none, and the suffix of its block."""
+    bare, mark, block = name.partition("#")
+    stem = bare.rstrip("0123456789")
+    digits = bare[len(stem) :]
+    if not digits or len(digits) > 9 or (digits[0] == "0" and digits != "0"):
+        return stem, -1, mark + block
+    return stem, int(digits), mark + block
 
 
 @frozen
@@ -180,6 +254,7 @@ class Function:
         labels: name of a label to the index of the instruction behind it.
         tables: lists of labels of ``.branchtargets``.
         variables: variables declared inside, and their alignment in bytes.
+        classes: registers declared inside, and the class of each, as ``b32``, ``f32``, ``pred``.
     """
 
     name: str
@@ -190,6 +265,7 @@ class Function:
     labels: Mapping[str, int]
     tables: Mapping[str, tuple[str, ...]]
     variables: Mapping[str, int]
+    classes: Mapping[str, str] = Registers()
 
 
 @frozen
@@ -211,8 +287,8 @@ class Module:
     @property
     def arch(self) -> str:
         """``sm90``, ``sm100`` (which stands for all that have tcgen05), or "" for any other target."""
-        number = re.match(r"sm_(\d+)", self.target)
-        return {9: "sm90", 10: "sm100", 11: "sm100"}.get(int(number[1]) // 10, "") if number else ""
+        found = re.match(r"sm_(\d{1,4})(?!\d)", self.target)
+        return {9: "sm90", 10: "sm100", 11: "sm100"}.get(int(found[1]) // 10, "") if found else ""
 
 
 def parse(text: str) -> Module:
@@ -235,12 +311,41 @@ def parse(text: str) -> Module:
 
 
 _HEAD = re.compile(r"\.(entry|func)\s*(?:\([^)]*\)\s*)?([\w$%]+)")
-_REGISTERS = re.compile(r"\.reg\s+(?:\.v\d\s+)?\.\w+\s+(.*)", re.DOTALL)
+_RETURNS = re.compile(r"\.func\s*(\([^)]*\))")
+_REGISTERS = re.compile(r"\.reg\s*(?:\.v\d\s*)?\.(\w+)\s+(.*)", re.DOTALL)
+_OF_A_FUNCTION = re.compile(r"\.reg\s*(?:\.v\d\s*)?\.(\w+)\s+([\w$%]+)")
+_FAMILY = re.compile(r"([\w$%]+)\s*<\s*(\d{1,9})\s*>\Z")
 _VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DOTALL)
 _NAMED = re.compile(r"\.[busf]\d+\s+([\w$%]+)")
-_ALIGN = re.compile(r"\.align\s+(\d+)")
-_OPCODE = re.compile(r"[\w.:]+")
-_GUARD = re.compile(r"@\s*(!?)\s*([\w$%]+)\s+")
+_ALIGN = re.compile(r"\.align\s+(\d{1,9})(?!\d)")
+_WHOLE = r"(?:0[xX][0-9a-fA-F]+|[0-9]+)"
+_PARTS = re.compile(r"(?:@\s*(!?)\s*([\w$%]+)\s+)?([\w.:]*)\s*(.*)", re.DOTALL)
+
+
+class _Scope:
+    """A block: the names that registers, labels and variables of it have in all of its function.
+
+    Args:
+        suffix: what is put behind such a name; "" for the block of the function itself.
+    """
+
+    def __init__(self, suffix: str) -> None:
+        self.suffix = suffix
+        self.names: dict[str, str] = {}
+        self.families: dict[str, int] = {}
+        self.branches: list[int] = []  # whose labels may still come
+        self.tables: list[str] = []
+
+    def own(self, name: str) -> str:
+        """The name of what is declared in this block."""
+        return self.names.setdefault(name, name + self.suffix)
+
+    def find(self, name: str) -> str | None:
+        """The name that something has that is declared in this block; None for anything else."""
+        if name in self.names or not self.families:
+            return self.names.get(name)
+        stem, member, _ = _member(name)
+        return name + self.suffix if 0 <= member < self.families.get(stem, 0) else None
 
 
 class _Open:
@@ -252,28 +357,34 @@ class _Open:
         self.labels: dict[str, int] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         self.variables: dict[str, int] = {}
+        self.classes = Registers({name: kind for kind, name in _OF_A_FUNCTION.findall(head)})
 
     def closed(self) -> Function:
         """The function, when its block has ended."""
-        code = tuple(self.code)
-        return Function(self.name, self.line, self.entry, self.head, code, self.labels, self.tables, self.variables)
+        return Function(
+            self.name, self.line, self.entry, self.head, tuple(self.code), self.labels, self.tables, self.variables,
+            self.classes,
+        )  # fmt: skip
 
 
 class _Reader:
     """Statements become functions: what is known of the blocks that are open."""
 
     def __init__(self) -> None:
-        self.version = self.target = ""
+        self.version = self.target = self.last_label = ""
         self.functions: list[Function] = []
         self.variables: dict[str, int] = {}
         self.open: _Open | None = None
-        self.scopes: list[dict[str, str]] = []
+        self.scopes: list[_Scope] = []
         self.blocks = 0
-        self.pending: list[tuple[int, dict[str, str]]] = []  # branches of a block, until its labels are known
 
     def take(self, one: Statement) -> None:
         """Read one statement."""
         match one.kind:
+            case "code":
+                self._code(one)
+            case "label":
+                self._label(one)
             case "line":
                 words = one.text.split(None, 1)
                 if words[0] == ".version" and not self.version:
@@ -284,12 +395,8 @@ class _Reader:
                 self._open(one)
             case "close":
                 self._close()
-            case "label":
-                self._label(one)
-            case "directive":
-                self._directive(one)
             case _:
-                self._code(one)
+                self._directive(one)
 
     def _open(self, one: Statement) -> None:
         if not self.version:
@@ -299,90 +406,125 @@ class _Reader:
             if head is None:
                 raise DescriptorError(f"ptx: a block must be that of a function, found none; line {one.line}")
             self.open = _Open(head[2], one.line, one.text, entry=head[1] == "entry")
-        self.scopes.append({})
+        self.blocks += 1
+        self.scopes.append(_Scope(f"#{self.blocks}" if self.scopes else ""))
 
     def _close(self) -> None:
-        scope = self.scopes.pop()
-        if self.open is not None and scope and self.scopes:
-            code = self.open.code
-            while self.pending and self.pending[-1][1] is scope:
-                index = self.pending.pop()[0]
-                code[index] = _renamed(code[index], scope)
+        scope, made = self.scopes.pop(), self.open
+        if made is None:
+            return
         if not self.scopes:
-            if self.open is not None:
-                self.functions.append(self.open.closed())
-            self.open, self.pending = None, []
+            self.functions.append(made.closed())
+            self.open, self.blocks = None, 0
+            return
+        # Labels that stand below the branches to them are known where their block ends.
+        for index in scope.branches:
+            done = made.code[index]
+            target = scope.find(str(done.operands[-1])) if done.operands else None
+            if target is not None:
+                made.code[index] = done._replace(operands=(*done.operands[:-1], target))
+            else:
+                self.scopes[-1].branches.append(index)
+        for table in scope.tables:
+            made.tables[table] = tuple([scope.find(label) or label for label in made.tables[table]])
+            self.scopes[-1].tables.append(table)
 
     def _own(self, name: str) -> str:
-        """The name that a register or label of the innermost block has in all of its function."""
-        if len(self.scopes) < 2:
-            return name
-        if name not in self.scopes[-1]:
-            self.blocks += 1
-            self.scopes[-1][name] = f"{name}#{self.blocks}"
-        return self.scopes[-1][name]
+        """The name that what the innermost block declares has in all of its function."""
+        return self.scopes[-1].own(name) if len(self.scopes) > 1 else name
 
     def _label(self, one: Statement) -> None:
         if self.open is None:
             raise DescriptorError(f"ptx: a label must stand in a function, found {brief(one.text)}; line {one.line}")
-        self.open.labels[self._own(one.text)] = len(self.open.code)
-        self.last_label = one.text
+        self.last_label = self._own(one.text)
+        self.open.labels[self.last_label] = len(self.open.code)
 
     def _directive(self, one: Statement) -> None:
         text = one.text
         if found := _REGISTERS.match(text):
-            if len(self.scopes) > 1:
-                for name in found[1].split(","):
-                    self._own(name.strip().partition("<")[0])
+            self._registers(found[1], found[2])
         elif text.startswith(".branchtargets") and self.open is not None:
             self.open.tables[self.last_label] = tuple(n.strip() for n in text[14:].split(","))
+            self.scopes[-1].tables.append(self.last_label)
         elif (space := _VARIABLE.search(text)) and (named := _NAMED.search(space[1])):
             align = _ALIGN.search(text)
             home = self.variables if self.open is None else self.open.variables
-            home[named[1]] = int(align[1]) if align else 1
+            home[self._own(named[1]) if self.scopes else named[1]] = int(align[1]) if align else 1
+
+    def _registers(self, kind: str, names: str) -> None:
+        """Registers declared, of one class: names, and families."""
+        if self.open is None:
+            return
+        scope, classes = self.scopes[-1], self.open.classes
+        for name in map(str.strip, names.split(",")):
+            if found := _FAMILY.match(name):
+                scope.families[found[1]] = int(found[2])
+                classes.families[found[1] + scope.suffix] = int(found[2]), kind
+            else:
+                classes.single[self._own(name)] = kind
 
     def _code(self, one: Statement) -> None:
         if self.open is None:
             shown = brief(one.text)
             raise DescriptorError(f"ptx: an instruction must stand in a function, found {shown}; line {one.line}")
-        text, guard = one.text, _GUARD.match(one.text)
-        predicate, negated = "", False
-        if guard:
-            predicate, negated, text = guard[2], bool(guard[1]), text[guard.end() :]
-        opcode = _OPCODE.match(text)
-        name, rest = (opcode[0], text[opcode.end() :].strip()) if opcode else ("", text)
-        done = Instruction(one.line, name, operands(rest), predicate, negated)
+        found = _PARTS.match(one.text)
+        assert found is not None  # every part may be empty
+        negated, predicate, opcode, rest = found.groups("")
+        try:
+            read = operands(rest.rstrip())
+        except DescriptorError as error:
+            raise DescriptorError(f"{error}; line {one.line}") from None
+        done = Instruction(one.line, opcode, read, predicate, bool(negated))
         if len(self.scopes) > 1:
-            # The names that are declared so far; labels further down are filled in where the block ends.
-            for scope in reversed(self.scopes[1:]):
-                done = _renamed(done, scope) if scope else done
-            if done.opcode.startswith("bra"):
-                self.pending.append((len(self.open.code), self.scopes[-1]))
+            done = self._renamed(done)
         self.open.code.append(done)
 
+    def _renamed(self, one: Instruction) -> Instruction:
+        """An instruction in a nested block, with the names that are declared so far; a label may be declared later."""
+        assert self.open is not None
+        read, predicate = one.operands, self._name(one.predicate) if one.predicate else ""
+        if one.opcode.startswith("bra"):
+            self.scopes[-1].branches.append(len(self.open.code))
+        else:
+            read = tuple([self._in_scope(operand) for operand in read])
+        return Instruction(one.line, one.opcode, read, predicate, one.negated)
 
-def _renamed(one: Instruction, scope: dict[str, str]) -> Instruction:
-    known = scope.get(one.predicate, one.predicate)
-    return one._replace(operands=tuple([_in_scope(o, scope) for o in one.operands]), predicate=known)
+    def _name(self, name: str) -> str:
+        for scope in reversed(self.scopes[1:]):
+            if found := scope.find(name):
+                return found
+        return name
+
+    def _in_scope(self, operand: Operand) -> Any:
+        match operand:
+            case str():
+                return self._name(operand)
+            case Vector(items):
+                return Vector(tuple([self._in_scope(item) for item in items]))
+            case Address(base, offset, rest):
+                return Address(self._name(base) if base else "", offset, tuple([self._in_scope(r) for r in rest]))
+            case Pair(first, second):
+                return Pair(self._name(first), self._name(second))
+            case Negated(name):
+                return Negated(self._name(name))
+            case Other(text):
+                return Other(WORD.sub(lambda found: self._name(found[0]), text))
+        return operand
 
 
-def _in_scope(operand: Operand, scope: dict[str, str]) -> Any:
-    match operand:
-        case str():
-            found = scope.get(operand)
-            if found is None and operand[-1:].isdigit() and (stem := operand.rstrip("0123456789")) in scope:
-                return f"{operand}#{scope[stem].rpartition('#')[2]}"  # of a family like %r<4>
-            return found or operand
-        case Vector(items):
-            return Vector(tuple(_in_scope(item, scope) for item in items))
-        case Address(base, offset, rest):
-            return Address(_in_scope(base, scope) if base else "", offset, tuple(_in_scope(r, scope) for r in rest))
-        case Pair(first, second):
-            return Pair(_in_scope(first, scope), _in_scope(second, scope))
-        case Negated(name):
-            return Negated(_in_scope(name, scope))
-        case Other() | int():
-            return operand
+def directive(head: str, name: str) -> tuple[int, ...]:
+    """The numbers of a directive in the head of a kernel; none where it is not there.
+
+    Args:
+        head: the head, as ``Function`` has it.
+        name: as ``reqntid``, ``maxntid``, ``minnctapersm``, ``reqnctapercluster``, ``maxclusterrank``, ``maxnreg``.
+
+    >>> head = ".entry k(.param .u64 p) .reqntid 128, 1, 1 .reqnctapercluster 2"
+    >>> directive(head, "reqntid"), directive(head, "reqnctapercluster"), directive(head, "maxntid")
+    ((128, 1, 1), (2,), ())
+    """
+    found = re.search(rf"\.{name}\s+({_WHOLE}(?:\s*,\s*{_WHOLE})*)", head)
+    return tuple(number(one.strip()) for one in found[1].split(",")) if found else ()
 
 
 #: What ptxas needs beside the registers of one multiplication or of all that are in flight (C7602, C7512: tried).

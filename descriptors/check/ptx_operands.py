@@ -13,8 +13,10 @@ Law: the operands of a text are its commas outside of brackets, plus one.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
+from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
 
@@ -69,8 +71,6 @@ _NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?\Z", re.ASCII)
 _FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})\Z", re.ASCII)
 _SUM = re.compile(r"([A-Za-z_$%][\w$%.]*)?\s*(?:([-+])?\s*(-?(?:0[xX][0-9a-fA-F]+|\d+)))?\Z", re.ASCII)
 _PAIR = re.compile(r"([\w$%.]+)\s*\|\s*([\w$%.]+)\Z", re.ASCII)
-_SIMPLE = re.compile(r"[\w$%.,\s+-]*\Z", re.ASCII)
-
 
 #: Brackets inside one another that are looked into: PTX has two.
 DEPTH = 8
@@ -88,7 +88,7 @@ def operands(text: str, depth: int = 0) -> tuple[Operand, ...]:
     """
     if not text:
         return ()
-    parts = text.split(",") if _SIMPLE.match(text) else list(split(text))
+    parts = split(text) if "{" in text or "[" in text or "(" in text else text.split(",")
     return tuple([_operand(part.strip(), depth) for part in parts])
 
 
@@ -113,6 +113,8 @@ def split(text: str) -> list[str]:
 _MARKS = re.compile(r"[,{}\[\]()]")
 
 
+# A text names the same few registers again and again.
+@lru_cache(maxsize=1 << 14)
 def _operand(text: str, depth: int) -> Operand:
     if _NAME.match(text):
         return text
@@ -134,13 +136,22 @@ def _operand(text: str, depth: int) -> Operand:
     return Other(text)
 
 
+#: Digits that a number may have: those of 64 bits take 64 at most.
+DIGITS = 1024
+
+
 def number(text: str) -> int:
     """A number as PTX writes it: decimal, hexadecimal, binary or octal, with a sign, and U behind it if unsigned.
+
+    Raises:
+        DescriptorError: if it has more digits than any machine has bits.
 
     >>> number("0x10U"), number("-1"), number("010")
     (16, -1, 8)
     """
     digits = text.rstrip("U").lstrip("+-")
+    if len(digits) > DIGITS:
+        raise DescriptorError(f"ptx: a number must have at most {DIGITS} digits, found {brief(text, 40)}")
     octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit() and not set(digits) & {"8", "9"}
     value = int(digits, 8) if octal else int(digits, 0) if digits[:1] != "0" or not digits.isdigit() else int(digits)
     return -value if text.startswith("-") else value
@@ -174,8 +185,8 @@ def names(operand: Operand) -> tuple[str, ...]:
         case Negated(name):
             return (name,)
         case Other(text):
-            return tuple(_WORD.findall(text))
+            return tuple(WORD.findall(text))
     return ()
 
 
-_WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*", re.ASCII)
+WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*", re.ASCII)

@@ -38,6 +38,46 @@ def test_initialisers_sections_and_strings_are_one_statement_each() -> None:
     assert [kind for kind, _, _ in cut(text)] == ["directive", "line", "directive", "line", "label", "code"]
 
 
+def test_directives_without_a_semicolon_end_where_they_are_whole() -> None:
+    text = '.version 8.8 .target sm_90a, debug .address_size 64 .file 1 "/a;b/*{\\"k.cu", 12, 34 .entry k()'
+    text += " { .loc 1 2 3 ret; .loc 1 2 3, function_name $L + 4, inlined_at 1 2 3 exit; }"
+    assert [(kind, text) for kind, text, _ in cut(text)] == [
+        ("line", ".version 8.8"),
+        ("line", ".target sm_90a, debug"),
+        ("line", ".address_size 64"),
+        ("line", '.file 1 "/a;b/*{\\"k.cu", 12, 34'),
+        ("open", ".entry k()"),
+        ("line", ".loc 1 2 3"),
+        ("code", "ret"),
+        ("line", ".loc 1 2 3, function_name $L + 4, inlined_at 1 2 3"),
+        ("code", "exit"),
+        ("close", ""),
+    ]
+
+
+def test_lines_of_a_preprocessor_are_passed_over() -> None:
+    assert cut('#line 3 "a;{b.cu"\n.version 8.8\n# 4 "c\nret;') == [("line", ".version 8.8", 2), ("code", "ret", 4)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", " "])
+def test_whatever_ends_a_line_is_white_space_and_a_newline_alone_counts(end: str) -> None:
+    text = end.join([".version 8.8", ".target sm_90a", ".entry k()", "{", "@%p bra L;", "L: ret;", "}"])
+    down = int("\n" in end)
+    assert cut(text) == [
+        ("line", ".version 8.8", 1),
+        ("line", ".target sm_90a", 1 + down),
+        ("open", ".entry k()", 1 + 2 * down),
+        ("code", "@%p bra L", 1 + 4 * down),
+        ("label", "L", 1 + 5 * down),
+        ("code", "ret", 1 + 5 * down),
+        ("close", "", 1 + 6 * down),
+    ]
+
+
+def test_a_comment_ends_with_its_line_as_the_assembler_has_it() -> None:
+    assert [text for _, text, _ in cut("// a\r.version 8.8\r\n.version 8.7\n")] == [".version 8.7"]
+
+
 def test_a_qualifier_with_two_colons_is_no_label() -> None:
     assert cut("mbarrier::a.b c;")[0][0] == "code"
 
