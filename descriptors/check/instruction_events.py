@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.check.constant_folding import WAITS, Values, number, targets
+from descriptors.check.constant_folding import WAITS, Values, number
 from descriptors.check.events import (
     Alloc,
     BarrierWait,
@@ -45,6 +45,7 @@ from descriptors.check.known_bits import Known
 from descriptors.check.multiplications import wgmma
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Operand, Vector, names
+from descriptors.check.reaching_definitions import targets
 
 
 def events_of(function: Function, values: Values, variables: Mapping[str, int]) -> dict[int, list[Event]]:

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.constant_folding import targets
 from descriptors.check.control_flow import Block, blocks, under
 from descriptors.check.ptx_module import Function, Instruction, Module
 from descriptors.check.ptx_operands import names
+from descriptors.check.reaching_definitions import targets
 from descriptors.check.rules import Broken, broken
 
 _SPECIAL = ("%tid", "%laneid", "%lanemask", "%warpid", "%clock", "%globaltimer")

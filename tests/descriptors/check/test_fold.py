@@ -87,5 +87,5 @@ def test_what_alloc_wrote_is_an_address_of_tensor_memory() -> None:
 
 
 def test_what_is_not_understood_is_not_known() -> None:
-    assert value("mov.b32 %x, 5; prmt.b32 %x, %x, %x, 1; st.use %x;").constant(32) is None
+    assert value("mov.b32 %x, 5; prmt.b32.rc8 %x, %x, %x, 1; st.use %x;").constant(32) is None
     assert value("st.use %x;").mask == 0
