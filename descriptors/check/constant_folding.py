@@ -30,6 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from heapq import heappop, heappush
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -110,6 +111,8 @@ class _Work(NamedTuple):
 
 #: How often a definition of a loop is looked at before nothing is known of it, and before what changes is given up.
 ROUNDS, PATIENCE = 200, 3
+#: How often those of a loop are looked at on the average before nothing is known of any.
+LOOKS = 50
 
 # Special registers that have an end.
 _SPECIAL = {
@@ -131,6 +134,8 @@ class _Folder:
         self.work: dict[Definition, _Work] = {}
         self.bases: dict[str, Definition] = {}
         self.allocated: set[tuple[str, int]] = set()
+        # Kernels have one join in thirty instructions at most; a graph that has far more is not followed.
+        self.joins = 1000 + len(self.code) // 2
 
     def value(self, operand: Operand, index: int) -> Known:
         """What is known of an operand of an instruction."""
@@ -237,15 +242,27 @@ class _Folder:
                     users[other].append(one)
         endless = all(self.work[one].grows for one in group)
         now: dict[Definition, Known] = {}
-        seen, waiting = dict.fromkeys(group, 0), dict.fromkeys(group)
-        while waiting:
-            one = next(iter(waiting))
-            del waiting[one]
+        seen = dict.fromkeys(group, 0)
+        # In the order of the text, so that what stands in an inner loop settles first.
+        order = {one: (self._position(one), number) for number, one in enumerate(group)}
+        waiting = sorted((place, one) for one, place in order.items())
+        held, left = set(group), LOOKS * (40 + len(group))
+        while waiting and left:
+            one = heappop(waiting)[1]
+            held.discard(one)
+            left -= 1
             made = self._of_a_loop(one, now, seen[one], endless)
             if made is not None and made != now.get(one):
                 now[one], seen[one] = made, seen[one] + 1
-                waiting.update(dict.fromkeys(users[one]))
-        self.known.update({one: now.get(one, NOTHING) for one in group})
+                for user in users[one]:
+                    if user not in held:
+                        held.add(user)
+                        heappush(waiting, (order[user], user))
+        self.known.update({one: now.get(one, NOTHING) if not waiting else NOTHING for one in group})
+
+    def _position(self, one: Definition) -> int:
+        """Where a definition stands; a join before all that is in its block."""
+        return 2 * one[0] + 1 if one[0] >= 0 else 2 * self.definitions.starts[~one[0]]
 
     def _of_a_loop(self, one: Definition, now: dict[Definition, Known], seen: int, endless: bool) -> Known | None:
         """What is known of a definition by what is known of others so far; less each time, so that it ends."""
@@ -256,6 +273,8 @@ class _Folder:
         if not (any(there) if work.joins else all(there)):
             return None
         made = self._computed(one, now, before)
+        if work.joins and made.mask != ALL:  # what comes from elsewhere as well has a distance to nothing else
+            made = made._replace(base=work.origin, offset=0)
         if made.choices and endless:
             made = made._replace(choices=(), root="")
         if work.joins and before is not None and not made.choices:
@@ -285,7 +304,9 @@ class _Folder:
         if index < 0:
             origin = f"{name}@L{~index}"
             self.bases[origin] = one
-            inputs = tuple([NOTHING if other is None else other for other in self.definitions.inputs(one)])
+            self.joins -= 1
+            several = self.definitions.inputs(one) if self.joins > 0 else [None]
+            inputs = tuple([NOTHING if other is None else other for other in several])
             return _Work(merge, inputs, 64, origin, joins=True, grows=True)
         origin, made = f"{name}@{index}", self.code[index]
         self.bases[origin] = one

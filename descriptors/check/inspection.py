@@ -21,7 +21,7 @@ from descriptors.check.kernel_words import Step, advance_findings, complaints, s
 from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.paths import path_breaches, stuck_waits
 from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
-from descriptors.check.serialization import serializations
+from descriptors.check.serialization import Calls, calls_of, serializations
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 
 _FAMILIES = ("wgmma.", "tcgen05.")
@@ -48,6 +48,7 @@ def check_ptx(text: str) -> Report:
     """
     module = parse(text)
     held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(_FAMILIES) for i in one.code)]
+    calls = calls_of(module)
     findings: list[Finding] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
@@ -58,7 +59,7 @@ def check_ptx(text: str) -> Report:
         found = list(multiplications(function, values))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         findings += [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        findings += _protocol(number, values, module, graph)
+        findings += _protocol(number, values, module, graph, calls)
         for one in found:
             words += len(one.operands) + (one.use is not None)
             unresolved += _unresolved(one)
@@ -103,11 +104,11 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
             yield finding(lines[index].line, name, told, lines[index].opcode)
 
 
-def _protocol(number: int, values: Values, module: Module, graph: list[Block]) -> Iterator[Finding]:
+def _protocol(number: int, values: Values, module: Module, graph: list[Block], calls: Calls) -> Iterator[Finding]:
     function = module.functions[number]
     told = [
         *path_breaches(function, values, module.variables, graph),
-        *serializations(module, number, graph),
+        *serializations(module, number, graph, calls),
         *stuck_waits(function, values),
     ]
     for index, one in told:

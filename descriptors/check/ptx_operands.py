@@ -189,4 +189,4 @@ def names(operand: Operand) -> tuple[str, ...]:
     return ()
 
 
-WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*", re.ASCII)
+WORD = re.compile(r"(?<![\w$%.#])[A-Za-z_$%][\w$%#]*", re.ASCII)
