@@ -22,7 +22,8 @@ from ptx_programs import text  # noqa: E402
 
 
 def main(words: list[str]) -> int:
-    seed, minutes, length = (*map(int, words), *(0, 1, 30)[len(words) :])
+    asked = [*words, *("0", "1", "30")[len(words) :]]
+    seed, minutes, length = int(asked[0]), float(asked[1]), int(asked[2])
     first, ends = seed, time.monotonic() + 60 * minutes
     probes = telling = constant = 0
     while time.monotonic() < ends:

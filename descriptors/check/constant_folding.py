@@ -5,8 +5,8 @@ read; where several arrive, what they agree on, and the few values that it may h
 pipeline that counts up and starts again is known by its values, and what is computed from it with it. A definition
 under a guard is one of two, what it makes and what was there before. A register that nothing defines on some way is not
 known. A shared-memory variable is its name plus an offset, of known alignment. What ``tcgen05.alloc`` writes and
-``ld.shared`` reads back from a place that nothing else is seen to write is an address of tensor memory, of which only
-the bits of lane and column can be set.
+``ld.shared`` further on reads back from a place that nothing else is seen to write is an address of tensor memory, of
+which only the bits of lane and column can be set.
 Source: PTX ISA 9.1: Predicated Execution, mov, cvta, shfl.sync, Special Registers; Tensor Memory Addressing; the rules
 of ``integer_instructions``. Fixed points over groups of definitions that depend on each other: Tarjan 1972.
 
@@ -114,6 +114,9 @@ ROUNDS, PATIENCE = 200, 3
 #: How often those of a loop are looked at on the average before nothing is known of any.
 LOOKS = 50
 
+#: Allocations whose places are looked for: far more than any kernel has.
+ALLOCATIONS = 64
+
 # Special registers that have an end.
 _SPECIAL = {
     "%laneid": below(31),
@@ -133,7 +136,7 @@ class _Folder:
         self.known: dict[Definition, Known] = {}
         self.work: dict[Definition, _Work] = {}
         self.bases: dict[str, Definition] = {}
-        self.allocated: set[tuple[str, int]] = set()
+        self.allocated: dict[tuple[str, int], list[int]] = {}
         # Kernels have one join in thirty instructions at most; a graph that has far more is not followed.
         self.joins = 1000 + len(self.code) // 2
 
@@ -155,17 +158,23 @@ class _Folder:
         return (one.base, one.offset + address.offset) if one.base else None
 
     def note_allocations(self) -> None:
-        """Note the places of addresses of tensor memory, those left out that a store is seen to write."""
+        """Note which instructions put an address of tensor memory where, places left out that a store is seen to write.
+
+        What one warp puts there another reads, so that no path of one thread has to lead through it.
+        """
         for index, one in enumerate(self.code):
             if one.opcode.startswith("tcgen05.alloc") and (place := self.place(one.operands[:1], index)):
-                self.allocated.add(place)
+                self.allocated.setdefault(place, []).append(index)
+        if sum(map(len, self.allocated.values())) > ALLOCATIONS:
+            self.allocated.clear()
         if not self.allocated:
             return
         for index, one in enumerate(self.code):
             if _STORES.match(one.opcode):
                 place = self.place(one.operands[one.opcode.startswith("atom") :], index)
-                if place is not None:
-                    self.allocated -= {(base, at) for base, at in self.allocated if _hit(base, at, place, one.opcode)}
+                for base, at in list(self.allocated) if place is not None else ():
+                    if place is not None and _hit(base, at, place, one.opcode):
+                        del self.allocated[base, at]
         # What was computed so far knew of no place.
         self.known.clear()
         self.work.clear()
@@ -311,7 +320,7 @@ class _Folder:
         origin, made = f"{name}@{index}", self.code[index]
         self.bases[origin] = one
         bits = _width(self.function.classes.get(name, ""), made)
-        found, operands = self._rule(made, name)
+        found, operands = self._rule(made, name, index)
         read = tuple([self._operand(operand, index) for operand in operands])
         if turned := tuple([isinstance(operand, Negated) for operand in operands]):
             found = partial(_turned, found, turned) if any(turned) else found
@@ -322,7 +331,7 @@ class _Folder:
         grows = made.opcode.startswith(_GROWS) and not made.predicate
         return _Work(found, read, bits, origin, grows=grows, other=made.opcode.startswith("shfl"))
 
-    def _rule(self, one: Instruction, name: str) -> tuple[Rule, Sequence[Operand]]:
+    def _rule(self, one: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
         """How an instruction computes a register that it writes, and from which operands."""
         written = targets(one)
         if written.count(name) != 1:
@@ -337,8 +346,8 @@ class _Folder:
         elif one.opcode.startswith("cvta."):
             return partial(_generic, "to" in one.qualifiers, (self.function.variables, self.variables)), read[:1]
         elif one.opcode in _LOADS and len(read) == 1 and isinstance(read[0], Address) and isinstance(first, str):
-            address = read[0]
-            return partial(_loaded, self.allocated, address.offset), (address.base,)
+            places = [place for place, allocs in self.allocated.items() if self.definitions.follows(index, allocs)]
+            return partial(_loaded, frozenset(places), read[0].offset), (read[0].base,)
         else:
             found = rule(one.opcode) if isinstance(first, str) else None
         kind = one.opcode.rpartition(".")[2]
@@ -429,7 +438,7 @@ def _generic(to: bool, variables: Sequence[Mapping[str, int]], read: Sequence[Kn
 _GENERIC = "generic "
 
 
-def _loaded(allocated: set[tuple[str, int]], offset: int, read: Sequence[Known]) -> Known:
+def _loaded(allocated: frozenset[tuple[str, int]], offset: int, read: Sequence[Known]) -> Known:
     """What is loaded from shared memory: an address of tensor memory, if one was stored there."""
     one = read[0]
     return Known(0, ALL & ~ADDRESS_MASK) if (one.base, one.offset + offset) in allocated else NOTHING

@@ -19,7 +19,9 @@ Law: what is read is what was written last, on every path.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -68,6 +70,8 @@ def targets(one: Instruction) -> tuple[str, ...]:
     first = one.operands[0]
     found: tuple[str, ...]
     if isinstance(first, str):
+        if many == 1:
+            return (first,)
         found = () if many < 0 else (first,)
     elif isinstance(first, Address | int | Negated):
         return ()
@@ -97,9 +101,11 @@ class Definitions:
                     where[name].append(index)
                 else:
                     where[name] = [index]
-        for name in [name for name in where if _aliased(name)]:
-            where[_plain(name)] = sorted({*where.get(_plain(name), ()), *where.pop(name)})
+        for name in [name for name in where if "0" in name and _ALIAS.match(name)]:  # %r01 is %r1
+            plain = _ALIAS.sub(r"\1\2", name)
+            where[plain] = sorted({*where.get(plain, ()), *where.pop(name)})
         self._flow: _Flow | None = None
+        self._ways: dict[int, set[int]] = {}
         self._joins: dict[str, set[int] | None] = {}
         self._heads: dict[str, dict[int, Definition | None]] = {}
 
@@ -115,7 +121,7 @@ class Definitions:
         places = self.where.get(name)
         if places is None:
             return None
-        block = bisect_right(self.starts, index) - 1
+        block = self._block(index)
         place = bisect_left(places, index)
         if place and places[place - 1] >= self.starts[block]:
             return places[place - 1], name
@@ -126,6 +132,29 @@ class Definitions:
         block, name = ~join[0], join[1]
         found: list[Definition | None] = [None] if block == 0 else []
         return found + [self._at_end(name, number) for number in self.flow.before[block]]
+
+    def follows(self, index: int, others: Sequence[int]) -> bool:
+        """Whether a way leads to an instruction from one of others."""
+        block = self._block(index)
+        return any(
+            (self._block(other) == block and other < index) or block in self._behind(self._block(other))
+            for other in others
+        )
+
+    def _block(self, index: int) -> int:
+        return bisect_right(self.starts, index) - 1
+
+    def _behind(self, block: int) -> set[int]:
+        """The blocks to which a way leads from the end of a block."""
+        if block not in self._ways:
+            found, waiting = set[int](), [*self.graph[block].next]
+            while waiting:
+                number = waiting.pop()
+                if number not in found:
+                    found.add(number)
+                    waiting.extend(self.graph[number].next)
+            self._ways[block] = found
+        return self._ways[block]
 
     def _at_end(self, name: str, block: int) -> Definition | None:
         places = self.where[name]
@@ -138,10 +167,10 @@ class Definitions:
         """The definition that arrives at the head of a block."""
         flow = self.flow
         if len(places) == 1:
-            home = bisect_right(self.starts, places[0]) - 1
+            home = self._block(places[0])
             return (places[0], name) if home != block and flow.dominates(home, block) else None
         if name not in self._joins:
-            self._joins[name] = flow.joins({bisect_right(self.starts, place) - 1 for place in places})
+            self._joins[name] = flow.joins({self._block(place) for place in places})
             self._heads[name] = {}
         joins, heads, passed = self._joins[name], self._heads[name], list[int]()
         if joins is None:
@@ -166,15 +195,7 @@ class Definitions:
         return found
 
 
-def _aliased(name: str) -> bool:
-    """Whether a name is another for a register: ``%r01`` is ``%r1``."""
-    return name[-1:].isdigit() and _plain(name) != name
-
-
-def _plain(name: str) -> str:
-    """The name of a register as its family counts it."""
-    stem = name.rstrip("0123456789")
-    return stem + (name[len(stem) :].lstrip("0") or "0") if len(stem) < len(name) else name
+_ALIAS = re.compile(r"(.*?[^0-9])0+([0-9]+)\Z")
 
 
 class _Flow:

@@ -123,6 +123,14 @@ class Thread:
             if isinstance(cell, list):
                 cell[1] = draw.getrandbits(cell[0])
 
+        # Another warp may have allocated before this thread reads.
+        for line in program.lines:
+            if line.opcode.startswith("tcgen05.alloc"):
+                self._allocate(line)
+
+    def _allocate(self, line: Line) -> None:
+        self.memory[self._place(line.operands[0], line)] = self.draw.randrange(128) << 16 | self.draw.randrange(512)
+
     def run(self, steps: int, watch: Callable[[int, Thread], None]) -> None:
         """Execute at most so many instructions; ``watch`` is told the number of each before it is executed."""
         at = 0
@@ -195,7 +203,7 @@ class Thread:
                 self._random(read[0], line)
         elif name in ("st", "tcgen05", "bar", "barrier", "red", "nanosleep") and "red" not in words[1:]:
             if line.opcode.startswith("tcgen05.alloc"):
-                self.memory[self._place(read[0], line)] = self.draw.randrange(128) << 16 | self.draw.randrange(512)
+                self._allocate(line)
             elif line.opcode.startswith("tcgen05.ld"):
                 self._random(read[0], line)
             elif name == "st" and "shared" in words:

@@ -66,13 +66,18 @@ class Writer:
     def body(self) -> str:
         """The statements between the braces of the function."""
         draw = self.draw
+        again = draw.random() < 0.1
+        self.text += ["top:"] if again else []
         for width, stem in _STEMS.items():
             for n in range(4):
+                if draw.random() < 0.1:
+                    continue
                 if draw.random() < 0.55:
                     self.text.append(f"mov.b{width} {stem}{n}, {self._constant(width)};")
                 elif draw.random() < 0.5:
                     self.text.append(f"ld.param.b{width} {stem}{n}, [n];")
         self._some()
+        self.text += [f"@{self._predicate()} bra top;"] if again else []
         return "\n".join([*self.text, "ret;"])
 
     def _some(self) -> None:
@@ -121,6 +126,8 @@ class Writer:
         test = self.draw.choice((f"eq.s32 {p}, {after}, {stages}", f"gt.s32 {p}, {after}, {stages - 1}"))
         self.text += [f"add.s32 {after}, {stage}, 1;", f"setp.{test};", f"selp.b32 {stage}, 0, {after}, {p};"]
         self.text.append(f"selp.b32 %a, 1, 0, {p};")
+        if self.draw.random() < 0.3:
+            self.text += [f"shfl.sync.idx.b32 %b, {stage}, 3, 31, -1;", f"sub.s32 %b, %b, {stage};"]
         self.text += [f"xor.b32 {phase}, {phase}, %a;", f"shl.b32 %b, {stage}, {self.draw.choice((3, 10))};"]
         self.text += [f"setp.ne.s32 {q}, {self._register(32)}, 5;", f"@{q} bra {head};"]
 

@@ -181,6 +181,16 @@ def test_a_choice_goes_through_what_hangs_on_it() -> None:
     assert value(body).values(32) == (2, 6)
 
 
+def test_what_another_thread_has_may_be_another_choice() -> None:
+    body = "selp.b32 %a, 1, 2, %p; shfl.sync.idx.b32 %b, %a, 0, 31, -1; sub.s32 %x, %a, %b; st.use %x;"
+    assert value(body).values(32) == (0, 1, LOW)
+
+
+def test_a_function_that_begins_in_a_loop_begins_with_nothing() -> None:
+    body = "L: add.s32 %y, %x, 0; mov.b32 %x, 5; @%p mov.b32 %x, 5; st.use %y; @%q bra L;"
+    assert value(body, "%y").constant(32) is None
+
+
 def test_a_phase_and_a_stage_are_known_by_their_values() -> None:
     loop = "mov.b32 %s, 0; mov.b32 %f, 0; L: st.use %s, %f, %o; add.s32 %t, %s, 1; setp.eq.s32 %p, %t, 3; "
     loop += "selp.b32 %s, 0, %t, %p; selp.b32 %g, 1, 0, %p; xor.b32 %f, %f, %g; shl.b32 %o, %s, 10; @%q bra L;"
@@ -211,6 +221,13 @@ def test_generic_addresses_have_bits_of_their_own() -> None:
     assert (back.base, back.offset, back.mask & 1023, back.value) == ("&smem", 64, 1023, 64)
 
 
+def test_what_is_loaded_before_an_address_is_put_there_is_not_known() -> None:
+    alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem+16], 32;"
+    body = f"L: ld.shared.b32 %t, [smem+16]; shr.u32 %x, %t, 26; st.use %x; {{}} {alloc} {{}} ret;"
+    assert value(body.format("", ""), variables={"smem": 16}).constant(32) is None
+    assert value(body.format("@%p bra M;", "M: @%q bra L;"), variables={"smem": 16}).constant(32) == 0
+
+
 def test_a_store_to_the_place_of_an_address_takes_it_away() -> None:
     body = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem+16], 32; {} ld.shared.b32 %t, [smem+16]; "
     body += "shr.u32 %x, %t, 26; st.use %x;"
@@ -224,3 +241,9 @@ def test_a_long_chain_and_many_branches_are_folded(many: int) -> None:
     assert value(f"mov.b32 %r0, 0; {chain} st.use %r{many};", f"%r{many}").constant(32) == many
     ways = "".join(f"@%p bra L{n}; mov.b32 %x, {n % 4}; L{n}:" for n in range(many))
     assert value(f"mov.b32 %x, 0; {ways} st.use %x;").values(32) == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("name", ["%x07", "%x007"])
+def test_another_name_of_a_register_of_a_family_is_that_register(name: str) -> None:
+    assert value(f"mov.b32 %x7, 5; mov.b32 {name}, 6; st.use %x7;", "%x7").constant(32) is None
+    assert value(f"mov.b32 {name}, 6; st.use {name};", name).constant(32) is None
