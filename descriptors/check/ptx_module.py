@@ -72,7 +72,7 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 # The assembler takes \r for white space, and a comment to end at \n alone.
-_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)+", re.DOTALL)
+_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*(?:line\b|\d)[^\n]*)+", re.DOTALL)
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _STOP = re.compile(r'[;{}"]|//|/\*')
 _STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
