@@ -25,10 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from descriptors.check.constant_folding import targets
 from descriptors.check.control_flow import Block
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Negated, Operand, Pair
+from descriptors.check.reaching_definitions import targets
 
 #: A condition: its kind, and what it is made of.
 Condition: TypeAlias = tuple[Any, ...]

@@ -1,13 +1,14 @@
 """Constants folded out of a function: what is known of the operands of the instructions that one asks about.
 
-Only registers on which those depend are looked at. A register is what its last definition in the same basic block made
-it; at the head of a block, what all its definitions agree on. A shared-memory variable is its name plus an offset, of
-known alignment. What ``tcgen05.alloc`` writes and ``ld.shared`` reads back is an address of tensor memory, of which
-only the bits of lane and column can be set. A *counter* is a register that counts up and starts again, as the stage of
-a pipeline does: all its definitions are constants, or ``selp`` of a constant and of the register plus a constant, by a
-comparison of that sum with a constant. Its values are enumerated.
-Source: PTX ISA 9.1: integer arithmetic, logic and shift, data movement and conversion instructions, selp, setp; Tensor
-Memory Addressing; the loops that compilers write.
+Only registers on which those depend are looked at. A register is what the definition made it that arrives where it is
+read; where several arrive, what they agree on, and the few values that it may have if each has few. So the stage of a
+pipeline that counts up and starts again is known by its values, and what is computed from it with it. A definition
+under a guard is one of two, what it makes and what was there before. A register that nothing defines on some way is not
+known. A shared-memory variable is its name plus an offset, of known alignment. What ``tcgen05.alloc`` writes and
+``ld.shared`` further on reads back from a place that nothing else is seen to write is an address of tensor memory, of
+which only the bits of lane and column can be set.
+Source: PTX ISA 9.1: Predicated Execution, mov, cvta, shfl.sync, Special Registers; Tensor Memory Addressing; the rules
+of ``integer_instructions``. Fixed points over groups of definitions that depend on each other: Tarjan 1972.
 
 Law: a constant that is folded is what the instructions compute.
 
@@ -16,41 +17,43 @@ Law: a constant that is folded is what the instructions compute.
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
 >>> fold(function, {}, [4])[4]["%d"].constant(64)
 83
->>> instructions = ("add.s32", "shr.u32", "xor.b32")
->>> [computed(Instruction(1, name, ()), [exactly(12), exactly(3)], 32).value for name in instructions]
-[15, 1, 15]
 
 Law: a counter has the values that the loop gives it, and no other.
 
->>> loop = "mov.u32 %s, 0; L: add.s32 %t, %s, 1; setp.gt.s32 %p, %t, 2; selp.b32 %s, 0, %t, %p; bra L;"
->>> counters(parse(f".version 8.8\\n.entry k() {{ {loop} }}").functions[0].code, {"%s": [0, 3], "%t": [1], "%p": [2]})
-{'%s': (0, 1, 2)}
+>>> loop = "mov.u32 %s, 0; L: add.s32 %t, %s, 1; setp.gt.s32 %p, %t, 2; selp.b32 %s, 0, %t, %p; st.use %s; bra L;"
+>>> fold(parse(f".version 8.8\\n.entry k() {{ {loop} }}").functions[0], {}, [4])[4]["%s"].values(32)
+(0, 1, 2)
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from itertools import product
+from math import prod
+from typing import NamedTuple
 
 from descriptors.check.control_flow import Block, blocks
+from descriptors.check.integer_instructions import Rule, opposite, rule
 from descriptors.check.known_bits import (
+    ALL,
+    MOST,
     NOTHING,
     Known,
     add,
-    both,
+    below,
     differ,
-    either,
     exactly,
-    meet,
-    modulo,
+    insert,
+    merge,
     narrow,
-    shift_left,
     shift_right,
-    subtract,
 )
 from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Address, Operand, Vector, names
+from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.reaching_definitions import Definition, Definitions, targets
 from descriptors.tmem.geometry import ADDRESS_MASK
 
 #: What is known of the registers of an instruction, by its index.
@@ -58,180 +61,8 @@ Values = Mapping[int, Mapping[str, Known]]
 #: Instructions that wait for an mbarrier.
 WAITS = ("mbarrier.try_wait", "mbarrier.test_wait")
 _OBSERVED = ("mma", "cp", "commit", "alloc", "dealloc", "ld", "st")
-#: A counter of more values is none.
-MOST = 64
-
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}  # fmt: skip
-
-
-def counters(code: Sequence[Instruction], where: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """The counters of a function, and the values of each.
-
-    Args:
-        code: the instructions.
-        where: for each register that is looked at, the instructions that define it.
-    """
-    found = {}
-    for name, places in where.items():
-        made = [code[index] for index in places]
-        if len(made) > 1 and any(one.opcode.startswith("selp") for one in made):
-            values = _values(name, made, code, where)
-            if values is not None:
-                found[name] = values
-    return found
-
-
-def _values(
-    name: str, made: list[Instruction], code: Sequence[Instruction], where: Mapping[str, Sequence[int]]
-) -> tuple[int, ...] | None:
-    starts: set[int] = set()
-    steps: list[Callable[[int], int]] = []
-    for one in made:
-        if one.opcode.startswith("mov.") and len(one.operands) == 2 and not one.predicate:
-            start = _constant(one.operands[1], code, where)
-            if start is None:
-                return None
-            starts.add(start)
-        elif one.opcode.startswith("selp") and (step := _step(name, one, code, where)) and not one.predicate:
-            steps.append(step)
-        else:
-            return None
-    waiting, seen = list(starts), set(starts)
-    while waiting:
-        value = waiting.pop()
-        for after in (step(value) for step in steps):
-            if after not in seen:
-                seen.add(after)
-                waiting.append(after)
-        if len(seen) > MOST:
-            return None
-    return tuple(sorted(seen)) if min(seen, default=-1) >= 0 else None
-
-
-def _single(operand: Operand, code: Sequence[Instruction], where: Mapping[str, Sequence[int]]) -> Instruction | None:
-    """The only instruction that defines a register."""
-    places = where.get(operand, ()) if isinstance(operand, str) else ()
-    return code[places[0]] if len(places) == 1 and not code[places[0]].predicate else None
-
-
-def _constant(operand: Operand, code: Sequence[Instruction], where: Mapping[str, Sequence[int]]) -> int | None:
-    for _ in range(8):
-        if isinstance(operand, int):
-            return operand
-        made = _single(operand, code, where)
-        if made is None or not made.opcode.startswith("mov.") or len(made.operands) != 2:
-            return None
-        operand = made.operands[1]
-    return None
-
-
-def _step(
-    name: str, one: Instruction, code: Sequence[Instruction], where: Mapping[str, Sequence[int]]
-) -> Callable[[int], int] | None:
-    """What a ``selp`` makes of the value before."""
-    if len(one.operands) != 4:
-        return None
-    _, yes, no, predicate = one.operands
-    test = _single(predicate, code, where)
-    if test is None or not test.opcode.startswith("setp.") or len(test.operands) != 3:
-        return None
-    compare, bound = _COMPARE.get(test.qualifiers[1]), test.operands[2]
-    sides = [_side(side, name, code, where) for side in (yes, no, test.operands[1])]
-    if compare is None or not isinstance(bound, int) or None in sides or (".u" in test.opcode and bound < 0):
-        return None
-    first, second, tested = sides
-
-    def step(value: int) -> int:
-        assert first is not None and second is not None and tested is not None
-        return first(value) if compare(tested(value), bound) else second(value)
-
-    return step
-
-
-def _side(
-    side: Operand, name: str, code: Sequence[Instruction], where: Mapping[str, Sequence[int]]
-) -> Callable[[int], int] | None:
-    """An operand as a function of the counter: a constant, or the counter plus one."""
-    constant = _constant(side, code, where)
-    if constant is not None:
-        return lambda _: constant
-    made = _single(side, code, where)
-    if made is None or not made.opcode.startswith("add.") or len(made.operands) != 3:
-        return None
-    by = _constant(made.operands[2], code, where)
-    return (lambda value: value + by) if made.operands[1] == name and by is not None else None
-
-
-_LOGIC = {"and": both, "or": either, "xor": differ, "add": add, "sub": subtract}
-
-
-def computed(one: Instruction, read: list[Known], bits: int) -> Known:
-    """What an instruction makes of what is known of its operands; nothing where it is not one that is folded.
-
-    Args:
-        one: the instruction.
-        read: what is known of its operands after the first.
-        bits: its width.
-    """
-    name = one.opcode.partition(".")[0]
-    wide = ".wide" in one.opcode
-    if name in ("mov", "cvta"):
-        return narrow(read[0], bits)
-    if name == "cvt":
-        return _converted(one, read[0])
-    if name == "not":
-        return differ(read[0], exactly(-1, bits), bits)
-    if name == "selp":
-        return meet(narrow(read[0], bits), narrow(read[1], bits)) if len(read) > 1 else NOTHING
-    if name in _LOGIC and len(read) == 2:
-        return _LOGIC[name](narrow(read[0], bits), narrow(read[1], bits), bits)
-    by = read[1].constant(32) if len(read) > 1 else None
-    if by is not None and name == "shl":
-        return shift_left(read[0], by, bits)
-    if by is not None and name == "shr" and (".s" not in one.opcode or _positive(read[0], bits)):
-        return shift_right(narrow(read[0], bits), by, bits)
-    if name == "bfe" and by is not None and len(read) > 2 and (length := read[2].constant(32)) is not None:
-        return modulo(shift_right(read[0], by, bits), min(length, bits)) if ".u" in one.opcode else NOTHING
-    if name in ("mul", "mad") and by is not None and (".lo" in one.opcode or wide):
-        return _product(read, by, bits * (2 if wide else 1), name == "mad")
-    return NOTHING
-
-
-def _product(read: list[Known], by: int, bits: int, more: bool) -> Known:
-    whole = read[0].constant(bits)
-    if whole is not None:
-        made = exactly(whole * by, bits)
-    elif by & (by - 1) == 0 and by:
-        made = shift_left(read[0], by.bit_length() - 1, bits)
-    else:
-        return NOTHING
-    return add(made, read[2], bits) if more and len(read) > 2 else made
-
-
-def _positive(one: Known, bits: int) -> bool:
-    return bool(one.mask >> (bits - 1) & 1) and not one.value >> (bits - 1) & 1
-
-
-def _converted(one: Instruction, read: Known) -> Known:
-    """A conversion between integers; of what is signed only what is known to be positive."""
-    kinds = one.qualifiers[1:]
-    if len(kinds) != 2 or kinds[0][:1] not in "usb" or kinds[1][:1] not in "usb":
-        return NOTHING
-    source = int(kinds[1][1:]) if kinds[1][1:].isdigit() else 64
-    if kinds[1][0] == "s" and not _positive(read, source):
-        whole = read.constant(source)
-        return NOTHING if whole is None else exactly(whole - (1 << source) if whole >> (source - 1) else whole)
-    return narrow(narrow(read, source), int(kinds[0][1:]) if kinds[0][1:].isdigit() else 64)
-
-
-#: Rounds over the definitions before what still changes is taken as not known.
-ROUNDS = 12
-#: Rounds after which what loses a bit in each is taken to lose all that are above it, as a register that counts does.
-PATIENT = 3
-
-_ALL, _HALF = (1 << 64) - 1, 1 << 31
+# Of these, vectors are data, and nobody asks about them.
+_DATA = ("wgmma.", "tcgen05.ld", "tcgen05.st")
 
 
 def fold(
@@ -245,233 +76,399 @@ def fold(
         asked: indices of the instructions.
         known: its basic blocks, if they are at hand.
     """
-    wanted = sorted(set(asked))
-    needed, defining, where = _slice(function, wanted)
-    folder = _Folder(function, {**variables, **function.variables}, needed)
-    folder.rounds = {name: _one_of(values) for name, values in counters(function.code, where).items()}
-    runs = _runs(blocks(function) if known is None else known, sorted({*defining, *wanted}))
-    for round_ in range(ROUNDS):
-        folder.changed = False
-        for run in runs:
-            folder.local = {}
-            for index in run:
-                folder.define(index, round_)
-        if not folder.changed:
-            break
-    found: dict[int, dict[str, Known]] = {}
-    marked = set(wanted)
-    for run in runs:
-        folder.local = {}
-        for index in run:
-            if index in marked:
-                read = {name for operand in function.code[index].operands for name in names(operand)}
-                found[index] = {name: folder.value(name) for name in read | {function.code[index].predicate} if name}
-            folder.define(index)
+    folder = _Folder(function, variables, blocks(function) if known is None else known)
+    folder.note_allocations()
+    found = {}
+    for index in sorted(set(asked)):
+        one = function.code[index]
+        data = one.opcode.startswith(_DATA)
+        read = {name for o in one.operands if not (data and isinstance(o, Vector)) for name in names(o)}
+        found[index] = {name: folder.value(name, index) for name in read | {one.predicate} if name}
     return found
 
 
-def _one_of(values: tuple[int, ...]) -> Known:
-    """What is known of a register that has one of these values."""
-    made = exactly(values[0])
-    for value in values[1:]:
-        made = meet(made, exactly(value))
-    return made
+class _Work(NamedTuple):
+    """How a definition comes by its value.
+
+    Args:
+        rule: from what is known of the operands to what is known of the result.
+        read: the operands: what is known of them, or their definitions.
+        bits: of the register.
+        origin: what the value is counted from, if it is nothing else.
+        joins: whether several definitions meet here.
+        grows: whether it only adds or copies, so that a loop of such has no end.
+        other: whether the operands are those of another thread, which may have made another choice.
+    """
+
+    rule: Rule
+    read: tuple[Known | Definition, ...]
+    bits: int
+    origin: str
+    joins: bool = False
+    grows: bool = False
+    other: bool = False
 
 
-def _slice(function: Function, asked: list[int]) -> tuple[set[str], list[int], dict[str, list[int]]]:
-    """The registers on which the instructions depend, the instructions that define them, and those of each register."""
-    where: dict[str, list[int]] = {}
-    for index, one in enumerate(function.code):
-        for name in targets(one):
-            where.setdefault(name, []).append(index)
-    needed: set[str] = set()
-    defining: set[int] = {i for i, one in enumerate(function.code) if one.opcode.startswith("tcgen05.alloc")}
-    waiting = [n for i in {*asked, *defining} for n in _reads_all(function.code[i])]
-    while waiting:
-        name = waiting.pop()
-        if name in needed:
-            continue
-        needed.add(name)
-        for index in where.get(name, ()):
-            defining.add(index)
-            if foldable(function.code[index]):
-                waiting.extend(_reads_all(function.code[index]))
-    return needed, sorted(defining), {name: where[name] for name in needed if name in where}
+#: How often a definition of a loop is looked at before nothing is known of it, and before what changes is given up.
+ROUNDS, PATIENCE = 200, 3
+#: How often those of a loop are looked at on the average before nothing is known of any.
+LOOKS = 50
 
+#: Allocations whose places are looked for: far more than any kernel has.
+ALLOCATIONS = 64
 
-def _reads_all(one: Instruction) -> list[str]:
-    return [name for operand in one.operands for name in names(operand)] + ([one.predicate] if one.predicate else [])
-
-
-def targets(one: Instruction) -> tuple[str, ...]:
-    """The registers that an instruction writes, by the rule that the first operand is the result."""
-    if not one.operands or one.opcode.startswith(_NO_RESULT):
-        return ()
-    first = one.operands[0]
-    return () if isinstance(first, Address | int) else names(first)
-
-
-_NO_RESULT = (
-    "st.", "red.", "bar", "bra", "brx", "ret", "exit", "wgmma", "fence", "membar", "prefetch", "cp.", "mbarrier.init",
-    "mbarrier.inval", "tcgen05.st", "tcgen05.mma", "tcgen05.cp", "tcgen05.wait", "tcgen05.commit", "tcgen05.dealloc",
-    "tcgen05.alloc", "tcgen05.shift", "tcgen05.fence", "tcgen05.relinquish", "stmatrix", "tensormap", "trap", "call",
-    "setmaxnreg", "griddepcontrol", "nanosleep", "pmevent", "multimem.st", "multimem.red", "discard", "applypriority",
-)  # fmt: skip
-
-
-def foldable(one: Instruction) -> bool:
-    """Whether the result of an instruction can be told from what is known of its operands."""
-    name = one.opcode.partition(".")[0]
-    return name in _FOLDED or one.opcode.startswith(("ld.shared", "shfl"))
-
-
-_FOLDED = frozenset("mov and or xor add sub not shl shr cvt cvta bfe mul mad selp setp".split())
-
-
-def _runs(known: list[Block], order: list[int]) -> list[list[int]]:
-    """The instructions by basic block, those without any left out."""
-    runs: list[list[int]] = []
-    place = 0
-    for block in known:
-        first = place
-        while place < len(order) and order[place] < block.end:
-            place += 1
-        if place > first:
-            runs.append(order[first:place])
-    return runs
+# Special registers that have an end.
+_SPECIAL = {
+    "%laneid": below(31),
+    **{f"%tid.{axis}": below(1023) for axis in "xyz"},
+    **{f"%ntid.{axis}": below(1024) for axis in "xyz"},
+}
+_STORES = re.compile(r"(?:st|red|atom)\.(?:\w+\.)*?shared\b")
+_SIZE = re.compile(r"(?:\.v(\d))?\.[a-z]+(\d+)\Z")
 
 
 class _Folder:
-    """The values that are known so far: of a basic block, and of the whole function."""
+    """What is known of the definitions of a function, each computed when it is first asked about."""
 
-    def __init__(self, function: Function, variables: Mapping[str, int], needed: set[str]) -> None:
-        self.code, self.variables, self.needed = function.code, variables, needed
-        self.whole: dict[str, Known] = {}
-        self.local: dict[str, Known] = {}
-        self.made: dict[str, dict[int, Known]] = {}
-        self.allocated: set[tuple[str, int]] = set()
-        self.origins: dict[str, Known] = {}
-        self.rounds: dict[str, Known] = {}
-        self.changed = False
+    def __init__(self, function: Function, variables: Mapping[str, int], graph: list[Block]) -> None:
+        self.function, self.code, self.variables = function, function.code, variables
+        self.definitions = Definitions(function, graph)
+        self.known: dict[Definition, Known] = {}
+        self.work: dict[Definition, _Work] = {}
+        self.bases: dict[str, Definition] = {}
+        self.allocated: dict[tuple[str, int], list[int]] = {}
+        # Kernels have one join in thirty instructions at most; a graph that has far more is not followed.
+        self.joins = 1000 + len(self.code) // 2
 
-    def value(self, operand: Operand) -> Known:
-        """What is known of an operand."""
-        if isinstance(operand, int):
-            return exactly(operand)
-        if not isinstance(operand, str):
-            return NOTHING
-        found = self.local.get(operand) or self.whole.get(operand)
-        if found is not None:
+    def value(self, operand: Operand, index: int) -> Known:
+        """What is known of an operand of an instruction."""
+        found = self._operand(operand, index)
+        if isinstance(found, Known):
             return found
-        if operand in self.variables:
-            low = (self.variables[operand] & -self.variables[operand]) - 1
-            return Known(0, low | 0xFFFFFFFF00000000, f"&{operand}", 0)
-        return NOTHING
+        if found not in self.known:
+            self._solve(found)
+        return self._refined(self.known[found])
 
-    def define(self, index: int, round_: int = 0) -> None:
-        """Note what an instruction writes, in one of the rounds over all of them."""
-        one = self.code[index]
-        if one.opcode.startswith("tcgen05.alloc"):
-            place = self.place(one.operands[0] if one.operands else 0)
-            self.allocated |= {place} if place else set()
+    def place(self, operands: Sequence[Operand], index: int) -> tuple[str, int] | None:
+        """The shared-memory place that an address names, as a base and an offset."""
+        if not operands or not isinstance(operands[0], Address):
+            return None
+        address = operands[0]
+        one = self.value(address.base, index) if address.base else exactly(0)
+        return (one.base, one.offset + address.offset) if one.base else None
+
+    def note_allocations(self) -> None:
+        """Note which instructions put an address of tensor memory where, places left out that a store is seen to write.
+
+        What one warp puts there another reads, so that no path of one thread has to lead through it.
+        """
+        for index, one in enumerate(self.code):
+            if one.opcode.startswith("tcgen05.alloc") and (place := self.place(one.operands[:1], index)):
+                self.allocated.setdefault(place, []).append(index)
+        if sum(map(len, self.allocated.values())) > ALLOCATIONS:
+            self.allocated.clear()
+        if not self.allocated:
             return
-        for number, name in enumerate(targets(one)):
-            if name not in self.needed:
-                continue
-            made = self.rounds.get(name) or self.result(index, one, number)
-            if made.base:
-                made = self._refined(made)
-            elif made.constant(64) is None:
-                made = narrow(made, 32) if result_bits(one) == 32 else made
-                base = f"{name}@{index}"
-                old = self.origins.get(base)
-                self.origins[base] = made if old is None else meet(old, made)
-                made = made._replace(base=base, offset=0)
-            if one.predicate:
-                made = meet(made, self.value(name)) if name in self.whole else made
-            self.local[name] = made
-            before = self.made.setdefault(name, {})
-            if before.get(index) != made:
-                before[index] = made
-                old = self.whole.get(name)
-                # What a definition made in an earlier round was believed too soon.
-                self.whole[name] = NOTHING if round_ == ROUNDS - 1 else _all(before.values())
-                if old is not None and PATIENT <= round_ < ROUNDS - 1:
-                    self.whole[name] = _given_up(old, self.whole[name])
-                self.changed |= self.whole[name] != old
+        for index, one in enumerate(self.code):
+            if _STORES.match(one.opcode):
+                place = self.place(one.operands[one.opcode.startswith("atom") :], index)
+                for base, at in list(self.allocated) if place is not None else ():
+                    if place is not None and _hit(base, at, place, one.opcode):
+                        del self.allocated[base, at]
+        # What was computed so far knew of no place.
+        self.known.clear()
+        self.work.clear()
 
     def _refined(self, made: Known) -> Known:
         """What is known by the steps, and by one step from the base, which loses less to carries."""
-        # A base that is shifted or taken modulo something has no origin of its own.
-        origin, low = self.origins.get(made.base), made.offset & 0xFFFFFFFF
-        if origin is None or (origin.value | ~origin.mask) & _ALL >= _HALF or low >= _HALF:
-            return made  # the steps in 32 bits may have gone round
-        once = add(origin, exactly(made.offset), 64)
-        return made._replace(value=made.value | once.value, mask=made.mask | once.mask)
+        if made.mask == ALL or made.base not in self.bases:
+            return made
+        origin = self.known.get(self.bases[made.base], NOTHING)
+        once = add(narrow(origin, 32), exactly(made.offset, 32), 32)
+        low = (1 << 32) - 1
+        return made._replace(value=made.value | once.value & low, mask=made.mask | once.mask & low)
 
-    def place(self, operand: Operand) -> tuple[str, int] | None:
-        """The shared-memory place that an address names, as a base and an offset."""
-        if not isinstance(operand, Address):
-            return None
-        one = self.value(operand.base) if operand.base else exactly(0)
-        return (one.base, one.offset + operand.offset) if one.base else None
-
-    def result(self, index: int, one: Instruction, number: int) -> Known:
-        """What an instruction makes of its operands; nothing where it is not one that is folded."""
-        name, read = one.opcode.partition(".")[0], one.operands
-        if one.opcode.startswith("ld.shared") and len(read) == 2 and self.place(read[1]) in self.allocated:
-            return Known(0, ((1 << 64) - 1) & ~ADDRESS_MASK)
-        if one.opcode.startswith("shfl.sync.idx") and len(read) > 1 and number == 0:
-            return self.value(read[1])._replace()  # the value of some lane: what is known of all of them
-        if name not in _FOLDED or len(read) < 2:
+    def _operand(self, operand: Operand, index: int) -> Known | Definition:
+        """A constant, the address of a variable, or the definition of a register that an instruction reads."""
+        if isinstance(operand, int):
+            return exactly(operand)
+        if isinstance(operand, Negated):
+            operand = operand.name
+        if not isinstance(operand, str):
             return NOTHING
-        bits = 64 if one.opcode.endswith("64") else 16 if one.opcode.endswith("16") else 32
-        if one.opcode.endswith("pred"):
-            value = self.value(read[1]) if name == "mov" else NOTHING
-            return exactly(int(value.value != 0)) if value.constant(64) is not None else NOTHING
-        if name == "mov" and isinstance(read[1], Vector):
-            return self._joined(read[1], bits)
-        if name == "mov" and isinstance(read[0], Vector):
-            part = bits // max(1, len(read[0].items))
-            return narrow(shift_right(self.value(read[1]), number * part, bits), part)
-        return computed(one, [self.value(operand) for operand in read[1:]], bits)
+        found = self.definitions.before(operand, index)
+        if found is not None:
+            return found
+        if operand in self.definitions.where or operand in self.function.classes:
+            return NOTHING
+        align = self.function.variables.get(operand, self.variables.get(operand, 0))
+        return Known(0, (align & -align) - 1, f"&{operand}") if align else _SPECIAL.get(operand, NOTHING)
 
-    def _joined(self, parts: Vector, bits: int) -> Known:
-        """A value put together from parts, the lowest first."""
-        part, made = bits // max(1, len(parts.items)), exactly(0)
-        for number, item in enumerate(parts.items):
-            made = add(made, _lifted(narrow(self.value(item), part), number * part, bits), bits)
+    def _solve(self, wanted: Definition) -> None:
+        """Compute a definition and all that it depends on, those first that depend on nothing else."""
+        number, lowest, stack = {wanted: 0}, {wanted: 0}, [wanted]
+        waiting = [(wanted, self._needs(wanted))]
+        while waiting:
+            one, others = waiting[-1]
+            fresh = None
+            while others and fresh is None:
+                other = others.pop()
+                if other not in self.known:
+                    if other in number:
+                        lowest[one] = min(lowest[one], number[other])
+                    else:
+                        fresh = other
+            if fresh is not None:
+                number[fresh] = lowest[fresh] = len(number)
+                stack.append(fresh)
+                waiting.append((fresh, self._needs(fresh)))
+                continue
+            waiting.pop()
+            if waiting:
+                above = waiting[-1][0]
+                lowest[above] = min(lowest[above], lowest[one])
+            if lowest[one] == number[one]:
+                group = [stack.pop()]
+                while group[-1] != one:
+                    group.append(stack.pop())
+                self._settle(group)
+
+    def _needs(self, one: Definition) -> list[Definition]:
+        work = self.work.get(one)
+        if work is None:
+            work = self.work[one] = self._work(one)
+        return [other for other in work.read if not isinstance(other, Known)]
+
+    def _settle(self, group: list[Definition]) -> None:
+        """Compute definitions that depend on each other, from no value on to all that they may have."""
+        if len(group) == 1 and group[0] not in self.work[group[0]].read:
+            self.known[group[0]] = self._computed(group[0], {}, None)
+            return
+        users: dict[Definition, list[Definition]] = {one: [] for one in group}
+        for one in group:
+            for other in self._needs(one):
+                if other in users:
+                    users[other].append(one)
+        endless = all(self.work[one].grows for one in group)
+        now: dict[Definition, Known] = {}
+        seen = dict.fromkeys(group, 0)
+        # In the order of the text, so that what stands in an inner loop settles first.
+        order = {one: (self._position(one), number) for number, one in enumerate(group)}
+        waiting = sorted((place, one) for one, place in order.items())
+        held, left = set(group), LOOKS * (40 + len(group))
+        while waiting and left:
+            one = heappop(waiting)[1]
+            held.discard(one)
+            left -= 1
+            made = self._of_a_loop(one, now, seen[one], endless)
+            if made is not None and made != now.get(one):
+                now[one], seen[one] = made, seen[one] + 1
+                for user in users[one]:
+                    if user not in held:
+                        held.add(user)
+                        heappush(waiting, (order[user], user))
+        self.known.update({one: now.get(one, NOTHING) if not waiting else NOTHING for one in group})
+
+    def _position(self, one: Definition) -> int:
+        """Where a definition stands; a join before all that is in its block."""
+        return 2 * one[0] + 1 if one[0] >= 0 else 2 * self.definitions.starts[~one[0]]
+
+    def _of_a_loop(self, one: Definition, now: dict[Definition, Known], seen: int, endless: bool) -> Known | None:
+        """What is known of a definition by what is known of others so far; less each time, so that it ends."""
+        if seen > ROUNDS:
+            return NOTHING
+        work, before = self.work[one], now.get(one)
+        there = [isinstance(other, Known) or other in now or other in self.known for other in work.read]
+        if not (any(there) if work.joins else all(there)):
+            return None
+        made = self._computed(one, now, before)
+        if work.joins and made.mask != ALL:  # what comes from elsewhere as well has a distance to nothing else
+            made = made._replace(base=work.origin, offset=0)
+        if made.choices and endless:
+            made = made._replace(choices=(), root="")
+        if work.joins and before is not None and not made.choices:
+            lost = before.mask & ~(made.mask & ~(made.value ^ before.value))
+            mask = made.mask & before.mask & ~lost & ((lost & -lost) - 1 if lost and seen > PATIENCE else ALL)
+            made = made._replace(value=made.value & mask, mask=mask)
         return made
 
+    def _computed(self, one: Definition, now: dict[Definition, Known], before: Known | None) -> Known:
+        """What is known of a definition by what is known of its operands."""
+        work, known = self.work[one], self.known
+        held = [other if isinstance(other, Known) else now.get(other) or known.get(other) for other in work.read]
+        read = [other for other in held if other is not None]
+        if work.joins:
+            made = merge(read, before.choices if before is not None and before.root == work.origin else ())
+        else:
+            made = narrow(work.rule(read) if work.other else _applied(work.rule, read), work.bits)
+        if made.mask == ALL:
+            return Known(made.value, ALL)
+        if made.choices and not made.root:
+            made = made._replace(root=work.origin)
+        return made if made.base else made._replace(base=work.origin, offset=0)
 
-def _all(definitions: Iterable[Known]) -> Known:
-    """What is known of a register at the head of a block: what all its definitions agree on."""
-    return reduce(meet, definitions)
+    def _work(self, one: Definition) -> _Work:
+        """How a definition comes by its value."""
+        index, name = one
+        if index < 0:
+            origin = f"{name}@L{~index}"
+            self.bases[origin] = one
+            self.joins -= 1
+            several = self.definitions.inputs(one) if self.joins > 0 else [None]
+            inputs = tuple([NOTHING if other is None else other for other in several])
+            return _Work(merge, inputs, 64, origin, joins=True, grows=True)
+        origin, made = f"{name}@{index}", self.code[index]
+        self.bases[origin] = one
+        bits = _width(self.function.classes.get(name, ""), made)
+        found, operands = self._rule(made, name, index)
+        read = tuple([self._operand(operand, index) for operand in operands])
+        if turned := tuple([isinstance(operand, Negated) for operand in operands]):
+            found = partial(_turned, found, turned) if any(turned) else found
+        if made.predicate:
+            guard, before = self._operand(made.predicate, index), self.definitions.before(name, index)
+            found = partial(_guarded, found, bits, made.negated)
+            read = (guard, NOTHING if before is None else before, *read)
+        grows = made.opcode.startswith(_GROWS) and not made.predicate
+        return _Work(found, read, bits, origin, grows=grows, other=made.opcode.startswith("shfl"))
+
+    def _rule(self, one: Instruction, name: str, index: int) -> tuple[Rule, Sequence[Operand]]:
+        """How an instruction computes a register that it writes, and from which operands."""
+        written = targets(one)
+        if written.count(name) != 1:
+            return _nothing, ()
+        first, read, number = one.operands[0], one.operands[1:], written.index(name)
+        if one.opcode in _PACKS and len(read) == 1 and (isinstance(read[0], Vector) or isinstance(first, Vector)):
+            return _pack(first, read[0], int(one.opcode[-2:]), number)
+        if one.opcode.startswith("setp."):
+            found = rule(one.opcode) if number == 0 else opposite(one.opcode)
+        elif one.opcode.startswith("shfl.sync.") and number == 0:
+            return _lane, read[:1]
+        elif one.opcode.startswith("cvta."):
+            return partial(_generic, "to" in one.qualifiers, (self.function.variables, self.variables)), read[:1]
+        elif one.opcode in _LOADS and len(read) == 1 and isinstance(read[0], Address) and isinstance(first, str):
+            places = [place for place, allocs in self.allocated.items() if self.definitions.follows(index, allocs)]
+            return partial(_loaded, frozenset(places), read[0].offset), (read[0].base,)
+        else:
+            found = rule(one.opcode) if isinstance(first, str) else None
+        kind = one.opcode.rpartition(".")[2]
+        constants = {operand for operand in read if isinstance(operand, int)}
+        allowed = {0} if kind[:1] == "f" else {0, 1, -1} if kind == "pred" else constants
+        if found is None or not allowed >= constants:  # a number may stand for a float of another width
+            return _nothing, ()
+        return found, read
 
 
-def _given_up(old: Known, new: Known) -> Known:
-    """What is left of a value that loses known bits from round to round: those below them, and the upper half.
-
-    >>> _given_up(exactly(0), Known(0, (1 << 64) - 3)) == Known(0, 0xFFFFFFFF00000001)
-    True
-    """
-    lost = old.mask & ~new.mask
-    kept = new.mask & ((lost & -lost) - 1 | _ALL & ~0xFFFFFFFF) if lost else new.mask
-    return new._replace(value=new.value & kept, mask=kept)
+_PACKS = ("mov.b16", "mov.b32", "mov.b64")
+_LOADS = tuple(f"ld.shared{cta}.{kind}" for cta in ("", "::cta") for kind in ("b32", "u32", "s32"))
+_GROWS = ("add.", "sub.", "mov.", "cvt.")
 
 
-def result_bits(one: Instruction) -> int:
-    """Bits of a result, where its type says so: 32, or 64 for all else.
-
-    >>> [result_bits(Instruction(1, name, ())) for name in ("add.s32", "mul.wide.u32", "cvt.u64.u32", "cvt.u32.u64")]
-    [32, 64, 64, 32]
-    """
-    kinds = [word for word in one.qualifiers[1:] if word[:1] in "usb" and word[1:].isdigit()]
-    return 32 if kinds and kinds[0][1:] == "32" and ".wide" not in one.opcode else 64
+def _hit(base: str, at: int, place: tuple[str, int], opcode: str) -> bool:
+    """Whether a store to a place writes the four bytes at another."""
+    size = _SIZE.search(opcode)
+    many = int(size[1] or 1) * int(size[2]) // 8 if size else 32
+    return base == place[0] and place[1] - 4 < at < place[1] + many
 
 
-def _lifted(one: Known, by: int, bits: int) -> Known:
-    return one if by == 0 else shift_left(one, by, bits)
+def _width(kind: str, one: Instruction) -> int:
+    """The bits of a register of a class; of one that is not declared what the instruction says."""
+    if kind == "pred":
+        return 1
+    if not kind[1:].isdigit():
+        kind = one.qualifiers[1] if one.opcode.startswith("cvt.") and len(one.qualifiers) > 1 else ""
+    return int(kind[1:]) if kind[1:] in ("8", "16", "32") else 64
+
+
+def _nothing(_: Sequence[Known]) -> Known:
+    return NOTHING
+
+
+def _applied(how: Rule, read: Sequence[Known]) -> Known:
+    """What a rule makes of operands, of which some have choices: each choice by itself."""
+    roots = {one.root: len(one.choices) for one in read if one.choices}
+    try:
+        plain = how(read)
+        if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
+            return plain
+        many = {root: min(len(one.choices) for one in read if one.root == root) for root in roots}
+        found = []
+        for row in product(*map(range, many.values())):
+            at = dict(zip(many, row, strict=True))
+            found.append(how([exactly(one.choices[at[one.root]]) if one.choices else one for one in read]))
+    except IndexError:  # an instruction with too few operands
+        return NOTHING
+    made = merge(found)
+    choices, root = made.choices, ""
+    if len(roots) == 1 and all(one.mask == ALL for one in found):
+        choices, root = tuple([one.value for one in found]), next(iter(roots))
+    return Known(made.value | plain.value, made.mask | plain.mask, plain.base, plain.offset, choices, root)
+
+
+def _guarded(how: Rule, bits: int, negated: bool, read: Sequence[Known]) -> Known:
+    """One of two: what an instruction makes, and what was there before."""
+    guard, before = read[0].constant(1), read[1]
+    if guard is not None:
+        return how(read[2:]) if bool(guard) != negated else before
+    return merge([narrow(how(read[2:]), bits), narrow(before, bits)])
+
+
+def _turned(how: Rule, turned: tuple[bool, ...], read: Sequence[Known]) -> Known:
+    """A rule of operands of which some are negated predicates."""
+    return how([differ(one, exactly(1), 1) if other else one for one, other in zip(read, turned, strict=True)])
+
+
+def _lane(read: Sequence[Known]) -> Known:
+    """The value that some thread has, this one or another: what is known of it in all of them."""
+    one = read[0]
+    return one if one.base[:1] == "&" else Known(one.value, one.mask, "", 0, tuple(dict.fromkeys(one.choices)))
+
+
+def _generic(to: bool, variables: Sequence[Mapping[str, int]], read: Sequence[Known]) -> Known:
+    """A generic address of a variable, of which no bit is known; and back to that of its state space."""
+    base, offset = read[0].base, read[0].offset
+    if not to:
+        return Known(0, 0, f"{_GENERIC}{base}", offset) if base[:1] == "&" else NOTHING
+    if not base.startswith(f"{_GENERIC}&"):
+        return NOTHING
+    name = base[len(_GENERIC) + 1 :]
+    align = next((those[name] for those in variables if name in those), 1)
+    return add(Known(0, (align & -align) - 1, f"&{name}"), exactly(offset), 64)
+
+
+_GENERIC = "generic "
+
+
+def _loaded(allocated: frozenset[tuple[str, int]], offset: int, read: Sequence[Known]) -> Known:
+    """What is loaded from shared memory: an address of tensor memory, if one was stored there."""
+    one = read[0]
+    return Known(0, ALL & ~ADDRESS_MASK) if (one.base, one.offset + offset) in allocated else NOTHING
+
+
+def _pack(first: Operand, source: Operand, total: int, number: int) -> tuple[Rule, Sequence[Operand]]:
+    """How a ``mov`` puts a register together from parts, the lowest first, or takes one apart."""
+    if isinstance(first, Vector) and not isinstance(source, Vector):
+        part = total // len(first.items)
+        return partial(_part, number * part, part, total), (source,)
+    if isinstance(source, Vector) and isinstance(first, str) and source.items:
+        return partial(_packed, total // len(source.items), total), source.items
+    return _nothing, ()
+
+
+def _part(place: int, part: int, total: int, read: Sequence[Known]) -> Known:
+    return narrow(shift_right(narrow(read[0], total), place, total), part)
+
+
+def _packed(part: int, total: int, read: Sequence[Known]) -> Known:
+    made = narrow(read[0], part)
+    base, offset = made.base, made.offset
+    for number, one in enumerate(read[1:], 1):
+        one = narrow(one, part)
+        if one.mask == ALL:
+            offset += one.value << number * part
+        else:
+            base = f"{base}, {one.base}+{one.offset}" if base and one.base else ""
+        made = insert(one, made, number * part, part, total)
+    return made._replace(base=base, offset=offset if base else 0) if part == 32 else made
 
 
 def observed(function: Function) -> list[int]:

@@ -22,7 +22,7 @@ Law: where two ways out of a branch meet again, nothing stands under it any more
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
@@ -36,6 +36,8 @@ _S = TypeVar("_S")
 #: How often a block is looked at before a fixed point is given up.
 ROUNDS = 64
 _ENDS = ("ret", "exit", "trap")
+#: Ways on that branches by tables may have in a function: far more than any kernel has.
+WAYS = 1 << 18
 
 
 @frozen
@@ -64,6 +66,9 @@ def blocks(function: Function) -> list[Block]:
     if not code:
         return []
     number = {start: index for index, start in enumerate(starts)}
+    ways = sum(len(_table(function, one)) for one in code if one.opcode.startswith("brx"))
+    if ways > WAYS:
+        raise DescriptorError(f"ptx: the tables of branches must have at most {WAYS} labels together, found {ways}")
     return [Block(a, b, _next(function, b, number, starts)) for a, b in pairwise(starts)]
 
 
@@ -88,10 +93,15 @@ def _next(function: Function, end: int, number: dict[int, int], starts: list[int
 def _targets(function: Function, branch: Instruction) -> list[str]:
     wanted = branch.operands[-1] if branch.operands else ""
     if branch.opcode.startswith("brx"):
-        return [one for one in function.tables.get(str(wanted), function.labels) if one in function.labels]
+        return [one for one in _table(function, branch) if one in function.labels]
     if not isinstance(wanted, str) or wanted not in function.labels:
         raise DescriptorError(f"ptx: a branch must lead to a label, found {wanted}; line {branch.line}")
     return [wanted]
+
+
+def _table(function: Function, branch: Instruction) -> Collection[str]:
+    """The labels to which a branch by a table may lead; all that there are, if the table is not there."""
+    return function.tables.get(str(branch.operands[-1]) if branch.operands else "", function.labels)
 
 
 def fixed_point(
@@ -140,6 +150,30 @@ def fixed_point(
     return before
 
 
+def cycles(graph: list[Block]) -> set[int]:
+    """The blocks from which a way leads back to themselves.
+
+    >>> sorted(cycles([Block(0, 1, (1,)), Block(1, 2, (2,)), Block(2, 3, (1, 3)), Block(3, 4, ()), Block(4, 5, (4,))]))
+    [1, 2, 4]
+    """
+    end = len(graph)
+    onward: list[Sequence[int]] = [*(one.next for one in graph), range(end)]
+    before, found = _turned(onward[:end]), set[int]()
+    # What a way turned round comes to, from each in turn of those that were left last, is one group (Kosaraju).
+    seen: set[int] = set()
+    for root in _reverse_postorder(onward, end)[1:]:
+        group, waiting = set[int](), [root]
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen.add(number)
+                group.add(number)
+                waiting.extend(before[number])
+        if len(group) > 1 or root in graph[root].next:
+            found |= group
+    return found
+
+
 #: Steps after which blocks under branches are no longer looked for: far more than any kernel needs.
 STEPS = 2_000_000
 
@@ -153,30 +187,52 @@ def postdominators(graph: list[Block]) -> list[int]:
     [1]
     """
     end = len(graph)
-    before: list[list[int]] = [[] for _ in range(end + 1)]
-    for number, one in enumerate(graph):
-        for follower in one.next or (end,):
+    onward: list[Sequence[int]] = [[*one.next] or [end] for one in graph]
+    nearest = _nearest([*onward, ()], _turned([*onward, ()]), end)
+    return [end if one is None else one for one in nearest[:end]]
+
+
+def dominators(graph: list[Block]) -> list[int | None]:
+    """For each block the nearest block that every way to it comes from; 0 for the first, None where no way leads.
+
+    >>> dominators([Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, ()), Block(3, 4, (2,))])
+    [0, 0, 0, None]
+    """
+    onward: list[Sequence[int]] = [one.next for one in graph]
+    return _nearest(_turned(onward), onward, 0) if graph else []
+
+
+def _turned(onward: list[Sequence[int]]) -> list[Sequence[int]]:
+    """A graph with its edges turned round."""
+    before: list[list[int]] = [[] for _ in onward]
+    for number, followers in enumerate(onward):
+        for follower in followers:
             before[follower].append(number)
-    order = _from_the_end(before, end)
+    return [*before]
+
+
+def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int) -> list[int | None]:
+    """The nearest dominator of each node of a graph, given by its edges in both directions."""
+    order = _reverse_postorder(onward, root)
     place = {number: index for index, number in enumerate(order)}
-    nearest: list[int | None] = [None] * (end + 1)
-    nearest[end] = end
+    nearest: list[int | None] = [None] * len(onward)
+    nearest[root] = root
     changed = True
     while changed:
         changed = False
         for number in order[1:]:
-            known = [n for n in graph[number].next or (end,) if nearest[n] is not None]
+            known = [n for n in before[number] if nearest[n] is not None]
             found = known[0]
             for other in known[1:]:
                 found = _common(found, other, nearest, place)
             if nearest[number] != found:
                 nearest[number], changed = found, True
-    return [end if one is None else one for one in nearest[:end]]
+    return nearest
 
 
-def _from_the_end(before: list[list[int]], end: int) -> list[int]:
-    """Blocks that lead to the end, each after one to which it leads: reverse postorder of the graph turned round."""
-    seen, done, waiting = {end}, list[int](), [(end, iter(before[end]))]
+def _reverse_postorder(onward: list[Sequence[int]], root: int) -> list[int]:
+    """The nodes to which the root leads, each before those to which it leads, but for the ways back of loops."""
+    seen, done, waiting = {root}, list[int](), [(root, iter(onward[root]))]
     while waiting:
         number, others = waiting[-1]
         fresh = next((n for n in others if n not in seen), None)
@@ -185,7 +241,7 @@ def _from_the_end(before: list[list[int]], end: int) -> list[int]:
             waiting.pop()
         else:
             seen.add(fresh)
-            waiting.append((fresh, iter(before[fresh])))
+            waiting.append((fresh, iter(onward[fresh])))
     return done[::-1]
 
 

@@ -38,7 +38,7 @@ from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse
 from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
 from descriptors.check.scope import FAMILIES, MATRICES, read_of
-from descriptors.check.serialization import serializations
+from descriptors.check.serialization import Calls, calls_of, serializations
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
@@ -68,6 +68,7 @@ def check_ptx(text: str) -> Report:
     """
     module = parse(text)
     held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(FAMILIES) for i in one.code)]
+    calls = calls_of(module)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
@@ -80,7 +81,7 @@ def check_ptx(text: str) -> Report:
         found = list(multiplications(function, values, module.target))
         counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
         made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
-        protocol = list(_protocol(number, values, module, graph, function.name in run.settled))
+        protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
         undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
         findings += [replace(one, function=function.name) for one in made]
@@ -152,13 +153,13 @@ def _advances(function: Function, found: list[Multiplication], graph: list[Block
 
 
 def _protocol(
-    number: int, values: Values, module: Module, graph: list[Block], settled: bool
+    number: int, values: Values, module: Module, graph: list[Block], calls: Calls, settled: bool
 ) -> Iterator[Finding | Undecided]:
     """What the order of a function breaks or leaves open; less the doubts that a run of it settled."""
     function = module.functions[number]
     told = [
         *path_findings(function, values, module.variables, graph),
-        *serializations(module, number, graph),
+        *serializations(module, number, graph, calls),
         *stuck_waits(function, values),
     ]
     for index, one in told:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.check.conditions import Conditions
-from descriptors.check.constant_folding import WAITS, Values, number, targets
+from descriptors.check.constant_folding import WAITS, Values, number
 from descriptors.check.events import (
     Alloc,
     Arrive,
@@ -48,6 +48,7 @@ from descriptors.check.known_bits import Known
 from descriptors.check.multiplications import wgmma
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Address, Operand, Vector, names
+from descriptors.check.reaching_definitions import targets
 from descriptors.check.tensor_cells import TensorCells
 
 

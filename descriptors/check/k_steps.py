@@ -379,7 +379,7 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
     """How far one operand starts behind another, in 16-byte units; None where that is not known."""
     a, b = before.word, after.word
     if a.base and a.base == b.base:
-        moved = b.offset - a.offset
+        moved = (b.offset - a.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # words have 64 bits
         if abs(moved) >= 1 << 14:  # some other field is another, or the start went round
             return None
         return moved

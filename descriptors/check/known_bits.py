@@ -1,7 +1,9 @@
 """What is known of a register's value: bits, and a distance from a value that is not known.
 
 ``Known(value, mask, base, offset)``: the bits of ``mask`` have the values in ``value``; and the whole is ``base`` plus
-``offset``, where ``base`` names something that is the same each time it is named. Arithmetic keeps both if it can.
+``offset``, modulo 2**32, where ``base`` names something that is the same each time it is named. Arithmetic keeps both
+if it can. A value that can only be one of a few has ``choices``: as many as what ``root`` names has, and it has one of
+them where that has its own at the same place. Rules here know nothing of those; whoever applies a rule to each does.
 Source: the algebra of known bits, as compilers have it; its judge is enumeration.
 
 Law: whatever two values are, within what is known of them, the result is within what is known of the result.
@@ -17,7 +19,14 @@ Law: whatever two values are, within what is known of them, the result is within
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
+
+#: All bits that a value can have.
+ALL = (1 << 64) - 1
+#: Bits that may be unknown in a value of which each possibility is looked at.
+FEW = 8
 
 
 class Known(NamedTuple):
@@ -28,12 +37,16 @@ class Known(NamedTuple):
         mask: which bits are known.
         base: what the value is counted from; "" for nothing that has a name, or for a constant.
         offset: the value less that base.
+        choices: what the value may be, in the order of what ``root`` may be; none where that is not known.
+        root: what the choice between them hangs on.
     """
 
     value: int
     mask: int
     base: str = ""
     offset: int = 0
+    choices: tuple[int, ...] = ()
+    root: str = ""
 
     def constant(self, bits: int) -> int | None:
         """The value, if all its bits are known.
@@ -43,6 +56,21 @@ class Known(NamedTuple):
         """
         full = (1 << bits) - 1
         return self.value & full if self.mask & full == full else None
+
+    def values(self, bits: int) -> tuple[int, ...]:
+        """All that the low bits may be, in order, if that is known to be little; none if it may be much.
+
+        >>> exactly(5).values(8), Known(4, 0xFC).values(8), NOTHING.values(9)
+        ((5,), (4, 5, 6, 7), ())
+        """
+        full = (1 << bits) - 1
+        if self.choices:
+            return tuple(sorted({one & full for one in self.choices}))
+        free = [1 << bit for bit in range(bits) if not self.mask >> bit & 1]
+        if len(free) > FEW:
+            return ()
+        some = [sum(chosen) for many in range(len(free) + 1) for chosen in combinations(free, many)]
+        return tuple(sorted(self.value & full | one for one in some))
 
 
 NOTHING = Known(0, 0)
@@ -54,15 +82,31 @@ def exactly(value: int, bits: int = 64) -> Known:
     >>> exactly(-1, 32).value == 0xFFFFFFFF
     True
     """
-    return Known(value & ((1 << bits) - 1), (1 << 64) - 1)
+    return Known(value & ((1 << bits) - 1), ALL)
 
 
 def narrow(one: Known, bits: int) -> Known:
     """The low bits, the rest zero."""
     low = (1 << bits) - 1
-    high = ((1 << 64) - 1) & ~low
-    kept = one.base if one.base and (bits == 64 or (one.mask & high == high and not one.value & high)) else ""
-    return Known(one.value & low, one.mask & low | high, kept, one.offset if kept else 0)
+    high = ALL & ~low
+    if one.mask & high == high and not one.value & high:
+        return one
+    if bits == 32 and one.base[:1] == "&":  # an address in shared memory has no more bits
+        offset = (one.offset + (1 << 31) & low) - (1 << 31)  # that of a word has its upper half too
+        return Known(one.value & low, one.mask & low | high, one.base, offset)
+    return Known(one.value & low, one.mask & low | high)
+
+
+def extend(one: Known, bits: int, to: int) -> Known:
+    """A signed value of so many bits as one of more.
+
+    >>> extend(exactly(0x80), 8, 16).value == 0xFF80, extend(Known(0, 0x7F), 8, 16).mask & 0xFFFF == 0x7F
+    (True, True)
+    """
+    one, sign, above = narrow(one, bits), 1 << (bits - 1), (1 << to) - (1 << bits)
+    if not one.mask & sign:
+        return Known(one.value, one.mask & ~above)
+    return Known(one.value | above, one.mask) if one.value & sign else one
 
 
 def add(a: Known, b: Known, bits: int, carry: int = 0) -> Known:
@@ -76,11 +120,11 @@ def add(a: Known, b: Known, bits: int, carry: int = 0) -> Known:
     mask = a.mask & b.mask & (carry_zero | carry_one) & low
     value = least & mask
     base, offset = _moved(a, b, carry, bits)
-    return Known(value, mask | (((1 << 64) - 1) & ~low), base, offset)
+    return Known(value, mask | (ALL & ~low), base, offset)
 
 
 def _moved(a: Known, b: Known, carry: int, bits: int) -> tuple[str, int]:
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((a, b), (b, a)) if bits >= 32 else ():
         if one.base and (by := other.constant(bits)) is not None:
             signed = by - (1 << bits) if by >> (bits - 1) else by
             return one.base, one.offset + signed + carry
@@ -102,7 +146,7 @@ def both(a: Known, b: Known, bits: int) -> Known:
     low = (1 << bits) - 1
     ones = a.value & b.value
     zeros = a.mask & ~a.value | b.mask & ~b.value
-    made = Known(ones & low, (ones | zeros) & low | (((1 << 64) - 1) & ~low))
+    made = Known(ones & low, (ones | zeros) & low | (ALL & ~low))
     return _same(made, a, b)
 
 
@@ -115,14 +159,14 @@ def either(a: Known, b: Known, bits: int) -> Known:
         base, offset = _moved(a, b, 0, bits)
     else:
         base, offset = "", 0
-    return Known(ones & low, (ones | zeros) & low | (((1 << 64) - 1) & ~low), base, offset)
+    return Known(ones & low, (ones | zeros) & low | (ALL & ~low), base, offset)
 
 
 def differ(a: Known, b: Known, bits: int) -> Known:
     """Bitwise exclusive or."""
     low = (1 << bits) - 1
     mask = a.mask & b.mask & low
-    return Known((a.value ^ b.value) & mask, mask | (((1 << 64) - 1) & ~low))
+    return Known((a.value ^ b.value) & mask, mask | (ALL & ~low))
 
 
 def _same(made: Known, a: Known, b: Known) -> Known:
@@ -146,7 +190,7 @@ def shift_left(a: Known, by: int, bits: int) -> Known:
     low = (1 << bits) - 1
     if by >= bits:
         return exactly(0)
-    return Known(a.value << by & low, (a.mask << by | (1 << by) - 1) & low | (((1 << 64) - 1) & ~low))
+    return Known(a.value << by & low, (a.mask << by | (1 << by) - 1) & low | (ALL & ~low))
 
 
 def shift_right(a: Known, by: int, bits: int) -> Known:
@@ -156,9 +200,11 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
     True
     """
     low = (1 << bits) - 1
+    if by == 0:
+        return narrow(a, bits)
     if by >= bits:
         return exactly(0)
-    above, lost = ((1 << 64) - 1) & ~(low >> by), (1 << by) - 1
+    above, lost = ALL & ~(low >> by), (1 << by) - 1
     made = Known((a.value & low) >> by, (a.mask & low) >> by | above)
     # A multiple of the step that is lost is moved as a whole, whatever it is added to.
     if a.base and not a.offset & lost:
@@ -169,11 +215,81 @@ def shift_right(a: Known, by: int, bits: int) -> Known:
 def modulo(one: Known, bits: int) -> Known:
     """The low bits of a value; its distance from a base is then one modulo ``2**bits``, and the base says so.
 
-    >>> modulo(Known(0, 0, "r", 5), 14)[2:]
+    >>> modulo(Known(0, 0, "r", 5), 14)[2:4]
     ('r%14', 5)
     """
     made = narrow(one, bits)
     return made if made.base or not one.base else made._replace(base=f"{one.base}%{bits}", offset=one.offset)
+
+
+def multiply(a: Known, b: Known, bits: int) -> Known:
+    """The product, in so many bits: as many of the low ones as the factors say, and zeros above the largest.
+
+    >>> multiply(Known(4, ALL & ~0xF0), exactly(3), 64) == Known(12, ALL & ~0x3F0)
+    True
+    """
+    low = (1 << bits) - 1
+    for one, by in ((a, b.constant(bits)), (b, a.constant(bits))):
+        if by is not None and by & (by - 1) == 0:
+            return shift_left(one, by.bit_length() - 1, bits) if by else exactly(0)
+    known = min(_run(a.mask) + _zeros(b), _run(b.mask) + _zeros(a), bits)
+    most = (a.value | low & ~a.mask) * (b.value | low & ~b.mask)
+    above = ALL & ~((1 << most.bit_length()) - 1) if most <= low else ALL & ~low
+    least = (1 << known) - 1
+    return Known(a.value * b.value & least & ~above, least | above)
+
+
+def _run(mask: int) -> int:
+    """How many low bits are known before the first that is not."""
+    free = ~mask & ALL
+    return (free & -free).bit_length() - 1 if free else 64
+
+
+def _zeros(one: Known) -> int:
+    """How many low bits are known to be zero."""
+    other = ~(one.mask & ~one.value) & ALL
+    return (other & -other).bit_length() - 1 if other else 64
+
+
+def below(most: int) -> Known:
+    """A value that is no larger than this.
+
+    >>> below(5) == Known(0, ALL & ~7)
+    True
+    """
+    return Known(0, ALL & ~((1 << most.bit_length()) - 1))
+
+
+def largest(one: Known) -> int:
+    """The largest value that there may be."""
+    return one.value | ALL & ~one.mask
+
+
+def insert(field: Known, into: Known, position: int, length: int, bits: int) -> Known:
+    """A value with some of its bits taken from the low bits of another.
+
+    >>> insert(exactly(0xFF), exactly(0), 4, 2, 8).value
+    48
+    """
+    hole = ((1 << length) - 1) << position & ((1 << bits) - 1)
+    into = narrow(into, bits)
+    return Known(into.value & ~hole | field.value << position & hole, into.mask & ~hole | field.mask << position & hole)
+
+
+def by_table(table: int, read: Sequence[Known], bits: int) -> Known:
+    """Bits that a table names: the bit of it whose number the bits of the operands are, the first of them the highest.
+
+    >>> by_table(0b1000, [exactly(12), exactly(10)], 4).value
+    8
+    """
+    low = (1 << bits) - 1
+    can = [0, 0]
+    for row in range(1 << len(read)):
+        met = low
+        for place, one in enumerate(reversed(read)):
+            met &= (one.value if row >> place & 1 else ~one.value) | ~one.mask
+        can[table >> row & 1] |= met
+    return Known(can[1] & ~can[0] & low, ALL & ~(can[0] & can[1] & low))
 
 
 def meet(a: Known, b: Known) -> Known:
@@ -182,8 +298,35 @@ def meet(a: Known, b: Known) -> Known:
     >>> meet(exactly(4), exactly(6)).mask == (1 << 64) - 3
     True
     """
-    if a == b:
+    if a is b or a == b:
         return a
     mask = a.mask & b.mask & ~(a.value ^ b.value)
     same = a.base if a.base == b.base and a.offset == b.offset else ""
     return Known(a.value & mask, mask, same, a.offset if same else 0)
+
+
+#: A value that may be one of more than these has no choices.
+MOST = 32
+
+
+def merge(several: Sequence[Known], first: tuple[int, ...] = ()) -> Known:
+    """What is known of a value that is one of several; which of them hangs on nothing that is known.
+
+    Args:
+        several: what it may be.
+        first: choices that come first, if there are choices.
+
+    >>> merge([exactly(4), exactly(6)]).choices, merge([exactly(4), NOTHING]).choices
+    ((4, 6), ())
+    """
+    made = several[0]
+    for one in several[1:]:
+        made = meet(made, one)
+    if made.choices or all(one == several[0] for one in several):
+        return several[0]
+    found = dict.fromkeys(first)
+    for one in several:
+        if not one.choices and one.mask != ALL:
+            return made
+        found.update(dict.fromkeys(one.choices or (one.value,)))
+    return made._replace(choices=tuple(found)) if 1 < len(found) <= MOST else made

@@ -324,7 +324,7 @@ def _tensor(
         target=target,
     )  # fmt: skip
     known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
-    words = possible_words(known_bits)
+    words = known_bits.values(32)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
     operands = tuple(_tensor_operands(view, use, described, known, shifts))
@@ -334,25 +334,6 @@ def _tensor(
     return Multiplication(
         index, line, opcode, operands, result, view, use, words, described, _adds(view.enable, known)
     )  # fmt: skip
-
-
-#: Bits of an instruction descriptor that may be unknown, so that each of its values is looked at.
-MOST_UNKNOWN = 8
-
-
-def possible_words(known: Known) -> tuple[int, ...]:
-    """Every instruction descriptor that a register may hold; none where too many of its bits are unknown.
-
-    >>> [hex(word) for word in possible_words(Known(0x08200490, ~(1 << 13)))]
-    ['0x8200490', '0x8202490']
-    """
-    free = [1 << bit for bit in range(32) if not known.mask >> bit & 1]
-    if len(free) > MOST_UNKNOWN:
-        return ()
-    words = [known.value & 0xFFFFFFFF]
-    for bit in free:
-        words += [word | bit for word in words]
-    return tuple(words)
 
 
 def _described(words: tuple[int, ...], use: Use) -> Described | None:

@@ -72,7 +72,7 @@ _LINE = re.compile(
     re.VERBOSE,
 )
 # The assembler takes \r for white space, and a comment to end at \n alone.
-_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)+", re.DOTALL)
+_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*(?:line\b|\d)[^\n]*)+", re.DOTALL)
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _STOP = re.compile(r'[;{}"]|//|/\*')
 _STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -304,7 +304,10 @@ def parse(text: str) -> Module:
         raise DescriptorError(f"ptx: a text must be a str, found {brief(text)}")
     reader = _Reader()
     for statement in statements(text):
-        reader.take(statement)
+        if statement.kind == "code":
+            reader.code(statement)
+        else:
+            reader.take(statement)
     if not reader.version:
         raise DescriptorError(f"ptx: a text must begin with .version, found {brief(text[:40])}")
     return Module(reader.version, reader.target, tuple(reader.functions), reader.variables)
@@ -379,10 +382,8 @@ class _Reader:
         self.blocks = 0
 
     def take(self, one: Statement) -> None:
-        """Read one statement."""
+        """Read one statement that is no code."""
         match one.kind:
-            case "code":
-                self._code(one)
             case "label":
                 self._label(one)
             case "line":
@@ -463,7 +464,8 @@ class _Reader:
             else:
                 classes.single[self._own(name)] = kind
 
-    def _code(self, one: Statement) -> None:
+    def code(self, one: Statement) -> None:
+        """Read one instruction."""
         if self.open is None:
             shown = brief(one.text)
             raise DescriptorError(f"ptx: an instruction must stand in a function, found {shown}; line {one.line}")

@@ -173,9 +173,9 @@ def names(operand: Operand) -> tuple[str, ...]:
     >>> names(operands("[%rd1, {%r1, %r2}]")[0])
     ('%rd1', '%r1', '%r2')
     """
+    if isinstance(operand, str):
+        return (operand,)
     match operand:
-        case str():
-            return (operand,)
         case Vector(items):
             return tuple(name for item in items for name in names(item))
         case Address(base, _, rest):
@@ -189,4 +189,4 @@ def names(operand: Operand) -> tuple[str, ...]:
     return ()
 
 
-WORD = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$%]*", re.ASCII)
+WORD = re.compile(r"(?<![\w$%.#])[A-Za-z_$%][\w$%#]*", re.ASCII)

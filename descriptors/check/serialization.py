@@ -28,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.constant_folding import targets
-from descriptors.check.control_flow import Block, blocks, under
+from descriptors.check.control_flow import Block, blocks, cycles, under
 from descriptors.check.ptx_module import Function, Instruction, Module
 from descriptors.check.ptx_operands import names
+from descriptors.check.reaching_definitions import targets
 from descriptors.check.rules import Broken, broken
+from layoutalg.frozen import frozen
 
 _SPECIAL = ("%tid", "%laneid", "%lanemask", "%warpid", "%clock", "%globaltimer")
 _MADE = ("elect.sync", "atom", "activemask", "match.", "ldmatrix", "wgmma.", "tcgen05.ld", "clock")
@@ -67,13 +68,16 @@ def varying(function: Function) -> set[str]:
 _MMA = "wgmma.mma_async"
 
 
-def serializations(module: Module, number: int, known: list[Block] | None = None) -> Iterator[tuple[int, Broken]]:
+def serializations(
+    module: Module, number: int, known: list[Block] | None = None, calls: Calls | None = None
+) -> Iterator[tuple[int, Broken]]:
     """What an assembler serializes for: the index of the instruction, and the rule.
 
     Args:
         module: the module.
         number: of the function in it.
         known: the basic blocks of the function, if they are at hand.
+        calls: the calls of the module, if they are at hand, as they should be where it has many functions.
     """
     function = module.functions[number]
     found = [index for index, one in enumerate(function.code) if one.opcode.startswith("wgmma.")]
@@ -82,22 +86,47 @@ def serializations(module: Module, number: int, known: list[Block] | None = None
     if not function.entry:
         yield found[0], broken("wgmma-function", f"found one in the function {function.name}")
     if any(function.code[index].opcode.startswith(_MMA) for index in found):
-        yield from _calls(function, module)
+        yield from _calls(function, calls_of(module) if calls is None else calls)
     yield from _divergent(function, blocks(function) if known is None else known)
 
 
-def _calls(function: Function, module: Module) -> Iterator[tuple[int, Broken]]:
-    calls = {one.name: [_called(i) for i in one.code if i.opcode.startswith("call")] for one in module.functions}
-    again = {name for name in calls if name in _reached(calls, name)}
+@frozen
+class Calls:
+    """The functions of a module.
+
+    Args:
+        names: all of them.
+        circles: those that call themselves, by whatever way.
+    """
+
+    names: frozenset[str]
+    circles: frozenset[str]
+
+
+def calls_of(module: Module) -> Calls:
+    """The functions of a module, and which of them call themselves.
+
+    >>> from descriptors.check.ptx_module import parse
+    >>> def text(name, other): return f".func {name}() {{ call {other}; ret; }} "
+    >>> module = parse(".version 8.8\\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
+    >>> sorted(calls_of(module).circles), sorted(calls_of(module).names)
+    (['b', 'c'], ['a', 'b', 'c', 'd'])
+    """
+    places = {one.name: number for number, one in enumerate(module.functions)}
+    called = [[_called(i) for i in one.code if i.opcode.startswith("call")] for one in module.functions]
+    graph = [Block(0, 0, tuple({places[name] for name in row if name in places})) for row in called]
+    inside = cycles(graph)
+    return Calls(frozenset(places), frozenset(one.name for n, one in enumerate(module.functions) if n in inside))
+
+
+def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
     for index, one in enumerate(function.code):
         if one.opcode.startswith("call"):
             name = _called(one)
-            if name not in calls:
-                yield (
-                    index,
-                    broken("wgmma-call-kept", f"found a call of {name or 'a register'}, which is not in the text"),
-                )
-            elif name in again:
+            if name not in calls.names:
+                what = f"found a call of {name or 'a register'}, which is not in the text"
+                yield index, broken("wgmma-call-kept", what)
+            elif name in calls.circles:
                 yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
 
 
@@ -106,22 +135,15 @@ def _called(one: Instruction) -> str:
     return next((operand for operand in one.operands if isinstance(operand, str)), "")
 
 
-def _reached(calls: dict[str, list[str]], start: str) -> set[str]:
-    """The functions that are called from one, by whatever way."""
-    found, waiting = set[str](), [start]
-    while waiting:
-        for name in calls.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
-                waiting.append(name)
-    return found
-
-
 def _divergent(function: Function, graph: list[Block]) -> Iterator[tuple[int, Broken]]:
     """Multiplications whose stage, from its fence to its commit, is cut by a branch that threads may take or not."""
     code, differs = function.code, varying(function)
-    for index, one in enumerate(code):
-        if one.opcode.startswith("wgmma.") and one.predicate and _may_differ(one.predicate, function, differs):
+    guarded = [index for index, one in enumerate(code) if one.predicate and one.opcode.startswith("wgmma.")]
+    # A predicate that nothing here writes may differ, too.
+    written = {name for one in code for name in targets(one)} if guarded else set()
+    for index in guarded:
+        one = code[index]
+        if one.predicate in differs or one.predicate not in written:
             yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
     ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
     branches = {number for number, one in ends.items() if _decided(one) & differs}
@@ -140,11 +162,6 @@ def _decided(one: Instruction) -> set[str]:
     if one.opcode.startswith("brx") and one.operands and isinstance(one.operands[0], str):
         chosen.add(one.operands[0])
     return chosen
-
-
-def _may_differ(name: str, function: Function, differs: set[str]) -> bool:
-    """Whether a predicate may differ between threads; one that nothing here writes may."""
-    return name in differs or not any(name in targets(one) for one in function.code)
 
 
 def _runs(graph: list[Block]) -> Iterator[list[int]]:

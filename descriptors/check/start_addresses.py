@@ -19,9 +19,9 @@ Law: what is found is the sum of all shifts on the way, those to the left taken 
 
 from __future__ import annotations
 
-from descriptors.check.constant_folding import targets
 from descriptors.check.ptx_module import Function, Instruction
 from descriptors.check.ptx_operands import Operand, Vector, names
+from descriptors.check.reaching_definitions import targets
 
 #: Instructions whose result holds the bits of an operand where they were, and which operands those are.
 _SAME = {

@@ -32,9 +32,10 @@ from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
 from descriptors.check.conditions import Condition, Conditions, follows, leaves, truth, within
-from descriptors.check.constant_folding import WAITS, targets
+from descriptors.check.constant_folding import WAITS
 from descriptors.check.control_flow import Block
 from descriptors.check.ptx_module import Function
+from descriptors.check.reaching_definitions import targets
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import random
 
-from descriptors.check.control_flow import Block, blocks, fixed_point
+import pytest
+from seeds import seed_of_this_run
+
+from descriptors.check.control_flow import Block, blocks, cycles, dominators, fixed_point
 from descriptors.check.ptx_module import Function, parse
 from descriptors.errors import DescriptorError
 
@@ -48,3 +51,47 @@ def test_states_that_do_not_settle_are_refused() -> None:
 def test_what_no_path_reaches_has_no_state() -> None:
     known = blocks(function("bra A; x; A: ret;"))
     assert fixed_point(known, 0, lambda number, state: state, max) == [0, None, 0]
+
+
+def test_more_ways_on_than_any_kernel_has_are_refused() -> None:
+    labels = [f"L{n}" for n in range(600)]
+    body = f"T: .branchtargets {', '.join(labels)}; " + "".join(f"{label}: brx.idx i, T;" for label in labels)
+    with pytest.raises(DescriptorError, match="at most 262144 labels together, found 360000"):
+        graph(body)
+
+
+def test_blocks_on_a_circle_are_those_that_come_back_to_themselves() -> None:
+    draw = random.Random(seed_of_this_run())
+    for _ in range(40):
+        many = draw.randrange(1, 9)
+        drawn = [Block(n, n + 1, tuple({draw.randrange(many) for _ in range(draw.randrange(3))})) for n in range(many)]
+        reached = {(n, to) for n, one in enumerate(drawn) for to in one.next}
+        for _ in range(many):
+            reached |= {(a, d) for a, b in reached for c, d in reached if b == c}
+        assert cycles(drawn) == {n for n in range(many) if (n, n) in reached}
+
+
+def test_a_block_is_dominated_by_what_every_way_to_it_comes_through() -> None:
+    draw = random.Random(seed_of_this_run())
+    for _ in range(40):
+        many = draw.randrange(1, 8)
+        drawn = [Block(n, n + 1, tuple({draw.randrange(many) for _ in range(draw.randrange(3))})) for n in range(many)]
+        nearest = dominators(drawn)
+        for block in range(1, many):
+            through = [n for n in range(many) if n != block and block in _reached(drawn, 0, None)
+                       and block not in _reached(drawn, 0, n)]  # fmt: skip
+            above, up = set[int](), nearest[block]
+            while up is not None and up not in above:
+                above.add(up)
+                up = nearest[up]
+            assert above == set(through)
+
+
+def _reached(drawn: list[Block], start: int, without: int | None) -> set[int]:
+    found, waiting = set[int](), [start]
+    while waiting:
+        number = waiting.pop()
+        if number != without and number not in found:
+            found.add(number)
+            waiting.extend(drawn[number].next)
+    return found

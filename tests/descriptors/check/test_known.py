@@ -83,3 +83,24 @@ def test_an_and_keeps_the_base_only_where_it_takes_no_bit_of_it_away(other: Know
     for made in (known.both(aligned, other, 64), known.both(other, aligned, 64)):
         assert made.base == base
         assert made.offset == (256 if base else 0)
+
+
+@pytest.mark.parametrize("by", range(1, 8))
+def test_a_shift_keeps_a_distance_of_whole_multiples_alone(by: int) -> None:
+    for offset in range(-64, 64):
+        made = known.shift_right(Known(0, ~0xFF, "r", offset), by, 8)
+        assert bool(made.base) == (offset % (1 << by) == 0)
+        for origin in range(256) if made.base else ():
+            assert (((origin + offset) & 255) >> by) - (origin >> by) - made.offset & (255 >> by) == 0
+
+
+def test_a_mask_of_upper_bits_leaves_a_value_modulo_them_where_the_lower_are_zero() -> None:
+    word, mask = Known(0, ~0xFFF0, "r", 32), known.exactly(0x3FF0)
+    assert known.both(word, mask, 64)[2:4] == ("r%14", 32)
+    assert known.both(word._replace(mask=~0xFFF1), mask, 64).base == ""
+    assert known.both(word, known.exactly(0x3FE0), 64).base == ""
+
+
+def test_the_low_half_of_a_word_is_an_address_by_its_own_offset() -> None:
+    word = known.add(Known(0, ~0xFFF0, "&smem", -16), known.exactly(0x4000004000000000), 64)
+    assert known.narrow(word, 32)[2:4] == ("&smem", -16)

@@ -18,7 +18,9 @@ HEAD = ".version 8.8\n.target sm_90a\n.entry k() {\n"
 #: Words that are constants: 64 by 16 of f16, K-major, 128B.
 A = "mov.b64 x, 0x4000004000010000; mov.b64 y, 0x4000004000010000;\n"
 MMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;\n"
-RIGHT = f"{A}wgmma.fence.sync.aligned;\n{MMA}wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+#: The next K block of both: one step of its own leaves no doubt of the major.
+NEXT = f"add.s64 x, x, 2; add.s64 y, y, 2; {MMA}"
+RIGHT = f"{A}wgmma.fence.sync.aligned;\n{MMA}{NEXT}wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
 
 
 def check(body: str) -> Report:
@@ -46,17 +48,18 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
     assert verdicts(found) == {name: wanted.get(name, "absent") for name in PROPERTIES}
     assert found.verdict == "incomplete"
     assert closing(found) == (
-        "k.ptx: 1 MMA instruction of sm_90a. Forms, order: clean. Words: clean (2 of 2). "
-        "Tensor memory, barriers, bytes, proxies: none. Reuse: not looked at (1 asynchronous operation)."
+        "k.ptx: 2 MMA instructions of sm_90a. Forms, order: clean. Words: clean (4 of 4). "
+        "Tensor memory, barriers, bytes, proxies: none. Reuse: not looked at (2 asynchronous operations)."
     )
 
 
 def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_the_reason() -> None:
     found = check(RIGHT.replace("mov.b64 y, 0x4000004000010000;", "ld.param.b64 y, [p];"))
     assert verdicts(found)["words"] == "incomplete" and found.verdict == "incomplete"
-    (left,) = [one for one in found.undecided if one.property == "words"]
+    left, other = [one for one in found.undecided if one.property == "words"]
     assert (left.line, left.what, left.function) == (6, "descriptor of B", "k") and "swizzle" in left.why
-    assert "Words: incomplete (1 of 2)." in closing(found)
+    assert (other.line, other.what) == (7, "descriptor of B")
+    assert "Words: incomplete (2 of 4)." in closing(found)
     assert f"k.ptx:6: not decided: descriptor of B, {left.why}" in tell_report(found, "k.ptx")
 
 
@@ -107,8 +110,8 @@ def test_where_there_is_nothing_to_look_at_nothing_is_clean(body: str, told: str
 def test_multiplications_of_one_warp_beside_those_of_a_warpgroup_are_named() -> None:
     found = check(RIGHT + "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d};\n" * 2)
     assert verdicts(found)["forms"] == "incomplete"
-    assert "Forms: incomplete (4 of 6)." in closing(found)
-    assert "k.ptx:9: not decided: 2 mma.sync instructions, not looked at [forms]" in tell_report(found, "k.ptx")
+    assert "Forms: incomplete (5 of 7)." in closing(found)
+    assert "k.ptx:10: not decided: 2 mma.sync instructions, not looked at [forms]" in tell_report(found, "k.ptx")
 
 
 def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write() -> None:
@@ -156,8 +159,8 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
     told = record_report(found)
     assert told["verdict"] == "incomplete" and list(told["properties"]) == list(PROPERTIES)
     assert told["properties"]["words"]["verdict"] == "incomplete"
-    assert (told["properties"]["words"]["looked_at"], told["properties"]["words"]["number"]) == (1, 2)
-    assert [one["property"] for one in told["undecided"]] == ["words", "reuse"]
+    assert (told["properties"]["words"]["looked_at"], told["properties"]["words"]["number"]) == (2, 4)
+    assert [one["property"] for one in told["undecided"]] == ["words", "reuse", "words"]
 
 
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:

@@ -7,9 +7,11 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
+from descriptors.check.constant_folding import fold
 from descriptors.check.k_steps import Step, advance_findings, distance
 from descriptors.check.kernel_words import START_FREE, SmemOperand, smem_findings
 from descriptors.check.known_bits import Known
+from descriptors.check.ptx_module import parse
 
 WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
 
@@ -86,3 +88,16 @@ def test_distances_are_known_from_a_base_or_from_constants() -> None:
     whole = (1 << 64) - 1
     one, two = (SmemOperand("A", "sm90", "f16", "K", (64, 16), Known(n, whole)) for n in (64, 66))
     assert distance(one, two) == 2
+
+
+@pytest.mark.parametrize("upper", [0x40004040, 0x80004040, 0xC0004040])
+def test_a_word_that_is_taken_apart_and_put_together_keeps_its_distance(upper: int) -> None:
+    body = (
+        "mov.b32 %a, smem; shr.u32 %b, %a, 4; and.b32 %c, %b, 16383; cvt.u64.u32 %w, %c; "
+        f"or.b64 %x, %w, {upper << 32}; mov.b64 {{%l, %h}}, %x; add.s32 %m, %l, 2; mov.b64 %y, {{%m, %h}}; "
+        "st.use %x, %y;"
+    )
+    function = parse(f".version 8.8\n.entry k() {{ {body} }}").functions[0]
+    found = fold(function, {"smem": 1024}, [8])[8]
+    one, two = (SmemOperand("A", "sm90", "f16", "K", (64, 16), found[name]) for name in ("%x", "%y"))
+    assert one.word.base == two.word.base and distance(one, two) == 2

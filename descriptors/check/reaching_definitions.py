@@ -1,0 +1,267 @@
+"""Which definition of a register an instruction reads: the one of an instruction, or one of several where paths meet.
+
+As in static single assignment form, but for the registers alone that one asks about. A *join* of a register is a block
+at whose head several of its definitions may arrive; a way on which nothing defined it counts as one. So between a
+definition or a join, and whatever reads it, nothing changes the register, and whatever is the same at the definition is
+the same where it is read.
+Source: Cytron, Ferrante, Rosen, Wegman, Zadeck 1991 (dominance frontiers), computed as Cooper, Harvey and Kennedy 2001.
+
+Law: what is read is what was written last, on every path.
+
+>>> from descriptors.check.control_flow import blocks
+>>> from descriptors.check.ptx_module import parse
+>>> body = "mov.b32 a, 1; @p bra L; mov.b32 a, 2; L: add.s32 b, a, 1; ret;"
+>>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
+>>> found = Definitions(function, blocks(function))
+>>> found.before("a", 2), found.before("a", 3), found.inputs(found.before("a", 3))
+((0, 'a'), (-3, 'a'), [(0, 'a'), (2, 'a')])
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from descriptors.check.control_flow import Block, dominators
+from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx_operands import WORD, Address, Negated, Other, names
+
+#: A definition: the index of the instruction, or, of a join, that of its block turned round by ``~``; and the register.
+Definition: TypeAlias = tuple[int, str]
+
+# Instructions without a result whose first operand may be a register. What is not here writes its first operand, unless
+# that is an address; a result that nobody knows of would leave a stale value in the register.
+_NO_RESULT = frozenset(
+    "bar barrier bra brx ret exit trap brkpt nanosleep pmevent setmaxnreg stackrestore griddepcontrol fence membar st"
+    " red prefetch prefetchu discard applypriority cp stmatrix tensormap".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def results(opcode: str) -> int:
+    """How many of the first operands an instruction writes; -1 for a call, which writes what stands in parentheses.
+
+    >>> [results(name) for name in ("add.s32", "bar.sync", "bar.red.popc.u32", "tcgen05.dealloc.cta_group::1.b32")]
+    [1, 0, 1, 0]
+    """
+    words = opcode.split(".")
+    if words[0] == "call":
+        return -1
+    if words[0] in ("bar", "barrier"):
+        return int("red" in words)
+    if words[0] == "tcgen05":
+        return 0 if words[1:2] == ["dealloc"] else 2 if words[1:3] == ["ld", "red"] else 1
+    return int(words[0] not in _NO_RESULT)
+
+
+def targets(one: Instruction) -> tuple[str, ...]:
+    """The registers that an instruction writes.
+
+    >>> from descriptors.check.ptx_operands import operands
+    >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
+    [('a',), ()]
+    """
+    many = results(one.opcode)
+    if not many or not one.operands:
+        return ()
+    first = one.operands[0]
+    found: tuple[str, ...]
+    if isinstance(first, str):
+        if many == 1:
+            return (first,)
+        found = () if many < 0 else (first,)
+    elif isinstance(first, Address | int | Negated):
+        return ()
+    elif isinstance(first, Other):
+        found = tuple(WORD.findall(first.text)) if many > 0 or first.text[:1] == "(" else ()
+    else:
+        found = names(first)
+    return found + names(one.operands[1]) if many == 2 and len(one.operands) > 1 else found
+
+
+class Definitions:
+    """The definitions of a function, and which of them arrive where.
+
+    Args:
+        function: the function.
+        graph: its basic blocks.
+    """
+
+    def __init__(self, function: Function, graph: list[Block]) -> None:
+        self.graph = graph
+        self.starts = [one.start for one in graph]
+        self.where: dict[str, list[int]] = {}
+        where = self.where
+        for index, one in enumerate(function.code):
+            for name in targets(one):
+                if name in where:
+                    where[name].append(index)
+                else:
+                    where[name] = [index]
+        for name in [name for name in where if "0" in name and _ALIAS.match(name)]:  # %r01 is %r1
+            plain = _ALIAS.sub(r"\1\2", name)
+            where[plain] = sorted({*where.get(plain, ()), *where.pop(name)})
+        self._flow: _Flow | None = None
+        self._ways: dict[int, set[int]] = {}
+        self._joins: dict[str, set[int] | None] = {}
+        self._heads: dict[str, dict[int, Definition | None]] = {}
+
+    @property
+    def flow(self) -> _Flow:
+        """Dominators and joins, computed when the first register needs them."""
+        if self._flow is None:
+            self._flow = _Flow(self.graph)
+        return self._flow
+
+    def before(self, name: str, index: int) -> Definition | None:
+        """The definition of a register that an instruction reads; None where on some way to it there is none."""
+        places = self.where.get(name)
+        if places is None:
+            return None
+        block = self._block(index)
+        place = bisect_left(places, index)
+        if place and places[place - 1] >= self.starts[block]:
+            return places[place - 1], name
+        return self._at_head(name, places, block)
+
+    def inputs(self, join: Definition) -> list[Definition | None]:
+        """The definitions that meet at a join, those of blocks that are never reached left out."""
+        block, name = ~join[0], join[1]
+        found: list[Definition | None] = [None] if block == 0 else []
+        return found + [self._at_end(name, number) for number in self.flow.before[block]]
+
+    def follows(self, index: int, others: Sequence[int]) -> bool:
+        """Whether a way leads to an instruction from one of others."""
+        block = self._block(index)
+        return any(
+            (self._block(other) == block and other < index) or block in self._behind(self._block(other))
+            for other in others
+        )
+
+    def _block(self, index: int) -> int:
+        return bisect_right(self.starts, index) - 1
+
+    def _behind(self, block: int) -> set[int]:
+        """The blocks to which a way leads from the end of a block."""
+        if block not in self._ways:
+            found, waiting = set[int](), [*self.graph[block].next]
+            while waiting:
+                number = waiting.pop()
+                if number not in found:
+                    found.add(number)
+                    waiting.extend(self.graph[number].next)
+            self._ways[block] = found
+        return self._ways[block]
+
+    def _at_end(self, name: str, block: int) -> Definition | None:
+        places = self.where[name]
+        place = bisect_left(places, self.graph[block].end)
+        if place and places[place - 1] >= self.starts[block]:
+            return places[place - 1], name
+        return self._at_head(name, places, block)
+
+    def _at_head(self, name: str, places: list[int], block: int) -> Definition | None:
+        """The definition that arrives at the head of a block."""
+        flow = self.flow
+        if len(places) == 1:
+            home = self._block(places[0])
+            return (places[0], name) if home != block and flow.dominates(home, block) else None
+        if name not in self._joins:
+            self._joins[name] = flow.joins({self._block(place) for place in places})
+            self._heads[name] = {}
+        joins, heads, passed = self._joins[name], self._heads[name], list[int]()
+        if joins is None:
+            return None
+        found: Definition | None = None
+        while block not in heads:
+            passed.append(block)
+            up = flow.nearest[block]
+            if block in joins:
+                found = ~block, name
+                break
+            if block == 0 or up is None:
+                break
+            block = up
+            place = bisect_left(places, self.graph[block].end)
+            if place and places[place - 1] >= self.starts[block]:
+                found = places[place - 1], name
+                break
+        else:
+            found = heads[block]
+        heads.update(dict.fromkeys(passed, found))
+        return found
+
+
+_ALIAS = re.compile(r"(.*?[^0-9])0+([0-9]+)\Z")
+
+
+class _Flow:
+    """What joins need to know of a graph."""
+
+    def __init__(self, graph: list[Block]) -> None:
+        self.nearest = dominators(graph)
+        self.before: list[list[int]] = [[] for _ in graph]
+        for number, one in enumerate(graph):
+            if self.nearest[number] is not None:
+                for follower in one.next:
+                    self.before[follower].append(number)
+        self.entered, self.left = self._numbered()
+        self.frontier: list[list[int]] = [[] for _ in graph]
+        self.steps = STEPS
+        for number, ways in enumerate(self.before):
+            if len(ways) + (number == 0) > 1:
+                self._meet(number, ways)
+
+    def _numbered(self) -> tuple[list[int], list[int]]:
+        """For each block when a walk over the tree of dominators comes to it, and when it goes."""
+        below: list[list[int]] = [[] for _ in self.nearest]
+        for number, up in enumerate(self.nearest):
+            if up is not None and number:
+                below[up].append(number)
+        entered, left, clock = [-1] * len(below), [-1] * len(below), 0
+        waiting = [(0, False)] if below else []
+        while waiting:
+            number, done = waiting.pop()
+            clock += 1
+            if done:
+                left[number] = clock
+                continue
+            entered[number] = clock
+            waiting.append((number, True))
+            waiting.extend((one, False) for one in below[number])
+        return entered, left
+
+    def _meet(self, number: int, ways: list[int]) -> None:
+        """Note a block in the frontiers of all that lie between the ways into it and what they have in common."""
+        stop = self.nearest[number] if number else None
+        for runner in ways:
+            at: int | None = runner
+            while at is not None and at != stop and self.steps > 0:
+                self.steps -= 1
+                if not self.frontier[at] or self.frontier[at][-1] != number:
+                    self.frontier[at].append(number)
+                at = self.nearest[at] if at else None
+
+    def dominates(self, first: int, second: int) -> bool:
+        """Whether every way to the second block comes through the first."""
+        return 0 < self.entered[first] <= self.entered[second] and self.left[second] <= self.left[first]
+
+    def joins(self, homes: set[int]) -> set[int] | None:
+        """The blocks where definitions in some blocks meet; None where the graph is one that cannot be followed."""
+        found: set[int] = set()
+        waiting = list(homes)
+        while waiting and self.steps > 0:
+            for number in self.frontier[waiting.pop()]:
+                self.steps -= 1
+                if number not in found:
+                    found.add(number)
+                    if number not in homes:
+                        waiting.append(number)
+        return found if self.steps > 0 else None
+
+
+#: Steps after which joins are no longer looked for: far more than any kernel needs.
+STEPS = 4_000_000
