@@ -16,9 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from descriptors.check.constant_folding import Values, fold, observed
-from descriptors.check.control_flow import Block, blocks
-from descriptors.check.execution.verdict import executed
 from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -31,12 +28,15 @@ from descriptors.check.kernel_report import (
     of_protocol,
     without_ignored,
 )
-from descriptors.check.kernel_words import common_complaints, smem_findings
-from descriptors.check.multiplications import Multiplication, chains, multiplications
 from descriptors.check.paths import path_findings, stuck_waits
-from descriptors.check.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
+from descriptors.check.ptx.constant_folding import Values, fold, observed
+from descriptors.check.ptx.control_flow import Block, blocks
+from descriptors.check.ptx.kernel_words import common_complaints, smem_findings
+from descriptors.check.ptx.multiplications import Multiplication, chains, multiplications
+from descriptors.check.ptx.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
 from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
+from descriptors.check.run_report import executed
 from descriptors.check.scope import FAMILIES, MATRICES, read_of
 from descriptors.check.serialization import Calls, calls_of, serializations
 from descriptors.check.words_undecided import words_undecided

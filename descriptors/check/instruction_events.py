@@ -7,7 +7,7 @@ Source: PTX ISA 9.1, instruction syntax: the first operand is the result.
 
 Law: an instruction that names no register of interest is no event.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> function = parse(".version 8.8\\n.entry k() { add.s32 %r1, %r2, %r3; ret; }").functions[0]
 >>> events_of(function, {}, {})
 {1: [End()]}
@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.check.conditions import Conditions
-from descriptors.check.constant_folding import WAITS, Values, number
 from descriptors.check.events import (
     Alloc,
     Arrive,
@@ -44,11 +42,13 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
-from descriptors.check.known_bits import Known
-from descriptors.check.multiplications import wgmma
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Address, Operand, Vector, names
-from descriptors.check.reaching_definitions import targets
+from descriptors.check.ptx.conditions import Conditions
+from descriptors.check.ptx.constant_folding import WAITS, Values, number
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.multiplications import wgmma
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
+from descriptors.check.ptx.reaching_definitions import targets
 from descriptors.check.tensor_cells import TensorCells
 
 

@@ -29,9 +29,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from descriptors.check.kernel_report import Finding, finding
-from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
-from descriptors.check.ptx_module import MOST_REGISTERS, REST, Instruction
-from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
+from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx.ptx_module import MOST_REGISTERS, REST, Instruction
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError, kind_row
@@ -159,7 +159,7 @@ _BUFFERS = ("fill", "use", "lastuse", "discard")
 def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
     """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
 
-    >>> from descriptors.check.ptx_operands import operands
+    >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.mma.cta_group::1.kind::f16", operands("[d], x, y, i, {m0,m1}, p"))
     >>> list(multiplication(made, "sm_100a"))
     [('form-registers', 'found 2 for the mask, which has 4')]

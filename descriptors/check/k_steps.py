@@ -16,7 +16,7 @@ Source: the forms of ``descriptors.smem.operands.forms``, and what ``derive`` ma
 Law: the steps of what ``derive`` derives are taken, whatever the layout.
 
 >>> from descriptors import derive
->>> from descriptors.check.known_bits import Known
+>>> from descriptors.check.ptx.known_bits import Known
 >>> tiles = (("K", "128B", (0, 1)), ("K", "32B", (1, 0)), ("MN", "64B", (1, 0)), ("MN", "none", (0, 1)))
 >>> for major, swizzle, order in tiles:
 ...     d = derive((64, 128), "bf16", major, swizzle, (64, 16), order, "sm90")
@@ -38,7 +38,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from descriptors.check.kernel_words import START_FREE, SmemOperand, field_value, read_as
+from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_value, read_as
 from descriptors.errors import DescriptorError
 from descriptors.smem.operands.canonical import walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
@@ -96,7 +96,7 @@ class Lines:
 def lines_of(one: SmemOperand) -> Lines | None:
     """The lines that an instruction reads of an operand; None where the word does not say which.
 
-    >>> from descriptors.check.known_bits import Known
+    >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE)
     >>> sorted(lines_of(SmemOperand("A", "sm90", "bf16", "K", (16, 16), word)).starts)[7:10]
     [(896, 0), (1024, 0), (1152, 0)]
@@ -274,7 +274,7 @@ def _uneven(lines: Lines, starts: Sequence[int], sound: list[int]) -> Iterator[F
 def advance_findings(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     """Where the words of one accumulation do not go together: the index of the instruction, the rule, what was found.
 
-    >>> from descriptors.check.known_bits import Known
+    >>> from descriptors.check.ptx.known_bits import Known
     >>> first = SmemOperand("A", "sm100", "bf16", "K", (128, 16), Known(0x4000404000010000, START_FREE, "r", 0))
     >>> steps = [Step(i, (replace_offset(first, by),)) for i, by in enumerate((0, 2, 5))]
     >>> [(index, found) for index, _, found in advance_findings(steps)]
@@ -320,7 +320,7 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     Args:
         row: one operand of an accumulation, by the index of the instruction.
 
-    >>> from descriptors.check.known_bits import Known
+    >>> from descriptors.check.ptx.known_bits import Known
     >>> word = Known(0x4000004000010000, START_FREE, "r", 0)
     >>> one = SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)
     >>> row = [(0, one), (1, replace_offset(one, 2)), (2, replace(one, word=word._replace(base="s")))]

@@ -10,7 +10,7 @@ Source: as the rules; PTX ISA 9.1, mbarrier.try_wait (.parity), Phase of the mba
 
 Law: a breach on one of two paths is found, wherever they meet.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> body = f"wgmma.fence.sync.aligned; {mma} @p bra L; wgmma.wait_group.sync.aligned 0; L: st.global.f32 [q], a; ret;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
@@ -19,7 +19,7 @@ Law: a breach on one of two paths is found, wherever they meet.
 
 Law: with a parity that changes there is nothing to tell.
 
->>> from descriptors.check.known_bits import NOTHING, exactly
+>>> from descriptors.check.ptx.known_bits import NOTHING, exactly
 >>> commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [m];"
 >>> text = f".entry k() {{ L: {commit} mbarrier.try_wait.parity.b64 w, [m], f; @q bra L; ret; }}"
 >>> function, place = parse(".version 8.8\\n" + text).functions[0], exactly(0)._replace(base="&bar")
@@ -35,9 +35,6 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from descriptors.check import tcgen05, wgmma
-from descriptors.check.conditions import Conditions
-from descriptors.check.constant_folding import Values, number
-from descriptors.check.control_flow import Block, blocks
 from descriptors.check.events import (
     Alloc,
     BarrierWait,
@@ -52,7 +49,10 @@ from descriptors.check.events import (
     Wait,
 )
 from descriptors.check.instruction_events import barrier, events_of
-from descriptors.check.ptx_module import REST, Function, allowed
+from descriptors.check.ptx.conditions import Conditions
+from descriptors.check.ptx.constant_folding import Values, number
+from descriptors.check.ptx.control_flow import Block, blocks
+from descriptors.check.ptx.ptx_module import REST, Function, allowed
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tensor_cells import TensorCells
 from descriptors.check.tensor_memory import memory_findings

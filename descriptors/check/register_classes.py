@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from descriptors.check.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
-from descriptors.check.ptx_module import Instruction
-from descriptors.check.ptx_operands import Address, Negated, Operand, Vector
+from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
 
 _INTEGER, _ADDRESS = ("b32", "u32", "s32"), ("b64", "u64", "s64")
 _ANY = (*_INTEGER, "f32", "f16x2")
@@ -66,7 +66,7 @@ def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> I
         one: the instruction.
         class_of: the class of a register; None for a name that is declared as none.
 
-    >>> from descriptors.check.ptx_operands import operands
+    >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.cp.cta_group::1.128x256b", operands("[%r1], %r2"))
     >>> list(class_findings(made, {"%r1": "b32", "%r2": "b32"}.get))
     [('form-class', 'found %r2 in .b32 for the descriptor of the copy, which may be in .b64, .u64 or .s64')]

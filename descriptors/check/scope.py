@@ -7,7 +7,7 @@ Source: PTX ISA 9.1, mbarrier, Asynchronous copy, Async proxy, wgmma, tcgen05.
 
 Law: what is not looked at is never clean.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mbarrier.init.shared.b64 [b], 1; st.shared.b32 [s], 0; wgmma.mma_async.x d, a, b; mma.sync.y d, a, b, c;"
 >>> module = parse(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {body} ret; }}")
 >>> [(one.property, one.number, one.unit, one.looked_at) for one in not_run(module).scopes if one.number]
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Judgement, Scope, Undecided
-from descriptors.check.ptx_module import Instruction, Module
+from descriptors.check.ptx.ptx_module import Instruction, Module
 from descriptors.text import counted
 
 #: What the checker is about.

@@ -10,7 +10,7 @@ kernels with one thing changed; PTX ISA 9.1, Special Registers; elect.sync, shfl
 
 Law: a multiplication that no thread's number decides about is not told.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> text = ".version 8.8\\n.entry k() {{ mov.u32 r, {}; setp.eq.u32 p, r, 3; @p bra L; {} L: ret; }}"
 >>> def told(*parts): return [one.rule.name for _, one in serializations(parse(text.format(*parts)), 0)]
@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.control_flow import Block, blocks, cycles, under
-from descriptors.check.ptx_module import Function, Instruction, Module
-from descriptors.check.ptx_operands import names
-from descriptors.check.reaching_definitions import targets
+from descriptors.check.ptx.control_flow import Block, blocks, cycles, under
+from descriptors.check.ptx.ptx_module import Function, Instruction, Module
+from descriptors.check.ptx.ptx_operands import names
+from descriptors.check.ptx.reaching_definitions import targets
 from descriptors.check.rules import Broken, broken
 from layoutalg.frozen import frozen
 
@@ -106,7 +106,7 @@ class Calls:
 def calls_of(module: Module) -> Calls:
     """The functions of a module, and which of them call themselves.
 
-    >>> from descriptors.check.ptx_module import parse
+    >>> from descriptors.check.ptx.ptx_module import parse
     >>> def text(name, other): return f".func {name}() {{ call {other}; ret; }} "
     >>> module = parse(".version 8.8\\n" + text("a", "b") + text("b", "c") + text("c", "b") + text("d", "e"))
     >>> sorted(calls_of(module).circles), sorted(calls_of(module).names)

@@ -12,13 +12,13 @@ Law: every multiplication that is understood is in one accumulation.
 
 from __future__ import annotations
 
-from descriptors.check.constant_folding import Values, fold, number, observed
-from descriptors.check.control_flow import Block, blocks
 from descriptors.check.k_steps import distance
-from descriptors.check.kernel_words import START_FREE, SmemOperand, field_value, word_shown
-from descriptors.check.known_bits import Known
-from descriptors.check.multiplications import Multiplication, Wgmma, chains, multiplications
-from descriptors.check.ptx_module import Function, parse
+from descriptors.check.ptx.constant_folding import Values, fold, number, observed
+from descriptors.check.ptx.control_flow import Block, blocks
+from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_value, word_shown
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
+from descriptors.check.ptx.ptx_module import Function, parse
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import Told, counted
 from layoutalg.frozen import frozen

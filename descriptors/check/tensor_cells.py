@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from descriptors.check.conditions import Conditions
-from descriptors.check.constant_folding import Values, fold, number
-from descriptors.check.control_flow import Block
 from descriptors.check.events import ALL_LANES, Cells
-from descriptors.check.known_bits import Known
-from descriptors.check.multiplications import Multiplication, TensorMma, multiplications
-from descriptors.check.ptx_module import Function
-from descriptors.check.ptx_operands import Address, Operand
+from descriptors.check.ptx.conditions import Conditions
+from descriptors.check.ptx.constant_folding import Values, fold, number
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.multiplications import Multiplication, TensorMma, multiplications
+from descriptors.check.ptx.ptx_module import Function
+from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.tmem.accumulator import datapath_of
 from descriptors.tmem.copies import tmem_copy

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import TypeAlias
 
-from descriptors.check.conditions import Conditions
 from descriptors.check.events import Alloc, Cells, Event, Issue, Load, Store
-from descriptors.check.multiplications import TensorMma
+from descriptors.check.ptx.conditions import Conditions
+from descriptors.check.ptx.multiplications import TensorMma
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tcgen05 import may_meet
 from descriptors.check.tensor_cells import TensorCells

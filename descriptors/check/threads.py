@@ -10,8 +10,8 @@ Source: PTX ISA 9.1, tcgen05.mma, tcgen05.commit (issued by a single thread), el
 
 Law: an elected thread may multiply, and a warp may not; of what is aligned it is the other way round.
 
->>> from descriptors.check.control_flow import blocks
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> text = ".version 8.8\\n.entry k() .reqntid 64 {{ elect.sync _|p, -1; {} ret; }}"
 >>> def told(body):
 ...     function = parse(text.format(body)).functions[0]
@@ -28,10 +28,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from descriptors.check.conditions import Conditions
-from descriptors.check.control_flow import Block
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Negated, Operand, Pair
+from descriptors.check.ptx.conditions import Conditions
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.serialization import varying
 from layoutalg.frozen import frozen

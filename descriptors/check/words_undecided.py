@@ -7,10 +7,10 @@ Source: ours; the rows have the form of every part of a check.
 
 Law: a word that is known, and whose major its steps decide, has no row.
 
->>> from descriptors.check.constant_folding import fold, observed
->>> from descriptors.check.control_flow import blocks
->>> from descriptors.check.multiplications import multiplications
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.constant_folding import fold, observed
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.multiplications import multiplications
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 0;"
 >>> def rows_of(*steps):
 ...     words = [0x4000004000010000 + step for step in steps]
@@ -29,11 +29,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from descriptors.check.control_flow import Block
 from descriptors.check.k_steps import lines_of, places, wrong_steps
-from descriptors.check.kernel_words import SmemOperand, common_complaints, smem_findings, unreadable, word_shown
-from descriptors.check.multiplications import Multiplication, chains
-from descriptors.check.ptx_module import Function
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.kernel_words import SmemOperand, common_complaints, smem_findings, unreadable, word_shown
+from descriptors.check.ptx.multiplications import Multiplication, chains
+from descriptors.check.ptx.ptx_module import Function
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
 

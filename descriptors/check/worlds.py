@@ -9,8 +9,8 @@ Source: PTX ISA 9.1, Predicated Execution; mbarrier.try_wait.
 
 Law: what two ways lead to is what each of them leads to.
 
->>> from descriptors.check.ptx_module import parse
->>> from descriptors.check.control_flow import blocks
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> from descriptors.check.ptx.control_flow import blocks
 >>> sets = Family(frozenset(), lambda state, index, event: state | {event}, frozenset.union)
 >>> def after(body, *events):
 ...     function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
@@ -31,11 +31,11 @@ from copy import copy
 from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
-from descriptors.check.conditions import Condition, Conditions, follows, leaves, truth, within
-from descriptors.check.constant_folding import WAITS
-from descriptors.check.control_flow import Block
-from descriptors.check.ptx_module import Function
-from descriptors.check.reaching_definitions import targets
+from descriptors.check.ptx.conditions import Condition, Conditions, follows, leaves, truth, within
+from descriptors.check.ptx.constant_folding import WAITS
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.ptx_module import Function
+from descriptors.check.ptx.reaching_definitions import targets
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 

@@ -23,7 +23,7 @@ from descriptors.check import kernel_text
 from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
-from descriptors.check.ptx_module import LIMIT
+from descriptors.check.ptx.ptx_module import LIMIT
 from descriptors.check.rules import Level
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx

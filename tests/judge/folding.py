@@ -10,10 +10,10 @@ from typing import NamedTuple
 from ptx_interpreter import Program, Thread
 from ptx_programs import body, text
 
-from descriptors.check.constant_folding import fold
-from descriptors.check.control_flow import blocks
-from descriptors.check.known_bits import ALL, Known
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold
+from descriptors.check.ptx.control_flow import blocks
+from descriptors.check.ptx.known_bits import ALL, Known
+from descriptors.check.ptx.ptx_module import parse
 
 
 class Judged(NamedTuple):

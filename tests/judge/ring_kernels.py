@@ -33,7 +33,8 @@ def _begin(stages: int, full: int, empty: int, size: int, more: str = "") -> str
         f"mbarrier.init.shared::cta.b64 [smem+{base + 64 + 8 * s}], {empty};"
         for s in range(stages)
     )
-    return f""".reg .pred pw, pn, pi, pr, pe, pd; .reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
+    return f""".reg .pred pw, pn, pi, pr, pe, pd;
+.reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
 .reg .b64 g, da, db, x; .reg .f32 f<64>; .reg .b32 q<64>;
 ld.param.u32 n, [k_param_0];
 shr.u32 n, n, 6;

@@ -7,7 +7,7 @@ Law: who waits goes on when as many threads arrived as the barrier counts, and n
 
 >>> from descriptors.check.execution.machine import Launch
 >>> from descriptors.check.execution.program import program
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> def hangs(count):
 ...     body = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
@@ -26,7 +26,7 @@ from descriptors.check.execution.lanes import Unknown, Value, lane_values, toget
 from descriptors.check.execution.machine import Fragment, Handler, Machine, Rendezvous, Stop
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.program import Step
-from descriptors.check.ptx_operands import Address, Operand, Pair
+from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
 
 def _address(step: Step) -> tuple[int, Address]:

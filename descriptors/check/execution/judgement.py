@@ -7,7 +7,7 @@ Source: as the rules. That a few counts of rounds stand for all is not claimed: 
 
 Law: a loop that waits for what nobody tells is found, and where it waits.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(count):
 ...     made = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
@@ -31,7 +31,7 @@ from descriptors.check.execution.mbarrier import Mbarrier, Phase
 from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.tensor_events import TENSOR
-from descriptors.check.ptx_module import Function
+from descriptors.check.ptx.ptx_module import Function
 
 HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.

@@ -13,7 +13,7 @@ way of emulating the integers of each warp is Weft's (Sharma, Bauer, Aiken 2015)
 Law: lanes that a branch takes apart are one again where its ways meet, each with what it computed.
 
 >>> from descriptors.check.execution.program import program
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; setp.lt.u32 p, a, 3; @p bra L; add.u32 a, a, 100; L: st.shared.b32 [s], a; ret;"
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 >>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, {})
@@ -33,8 +33,8 @@ from descriptors.check.execution.knowledge import Access, Clash, Segments
 from descriptors.check.execution.lanes import Unknown, Value, each, lane_values, of_lanes, together
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.program import Program, Step
-from descriptors.check.ptx_module import Instruction
-from descriptors.check.ptx_operands import Address, Negated, Operand, Pair, Vector
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Pair, Vector
 
 WARP = 32
 #: Bits of a shared address below the rank of its CTA.

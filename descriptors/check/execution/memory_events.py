@@ -9,7 +9,7 @@ Law: what is stored is loaded, by whatever width.
 
 >>> from descriptors.check.execution.machine import Launch
 >>> from descriptors.check.execution.program import program
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "st.shared.b32 [s+4], 0x12345678; ld.shared.b8 a, [s+6]; ld.shared.u16 c, [s+4]; st.shared.b32 [s], a;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 >>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, MEMORY)
@@ -29,7 +29,7 @@ from descriptors.check.execution.lanes import Unknown, Value, lane_values, toget
 from descriptors.check.execution.machine import LOCAL, PARAMETER, PARAMETERS, RANK, Fragment, Handler, Machine, Stop
 from descriptors.check.execution.mbarrier import Landing
 from descriptors.check.execution.program import Step
-from descriptors.check.ptx_operands import Address, Operand, Vector
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
 _WIDTH = re.compile(r"[busf](\d+)\Z|bf?16x?2?\Z")
 _WINDOW = 1 << 32

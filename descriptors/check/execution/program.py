@@ -6,7 +6,7 @@ Source: slices as Weiser has them (1981); where branches meet is the nearest pos
 
 Law: what nothing depends on is left out, and nothing else.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.u32 a, %tid.x; add.f32 x, y, z; setp.eq.u32 p, a, 0; @p mbarrier.init.shared.b64 [b], 1; ret;"
 >>> made = program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0])
 >>> [step.instruction.opcode for step in made.steps]
@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from descriptors.check.constant_folding import targets
-from descriptors.check.control_flow import Block, blocks, postdominators
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Operand, names
+from descriptors.check.ptx.control_flow import Block, blocks, postdominators
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Operand, names
+from descriptors.check.ptx.reaching_definitions import targets
 
 #: Instructions that are events: they move data that others see, or wait.
 EVENTS = (

@@ -22,8 +22,8 @@ from descriptors.check.execution.lanes import Unknown
 from descriptors.check.execution.machine import RANK, Fragment, Handler, Machine, _origin
 from descriptors.check.execution.memory_events import _set_all, _wait_groups, asynchronous_read
 from descriptors.check.execution.program import Step
-from descriptors.check.multiplications import TensorMma, tensor_mma, wgmma
-from descriptors.check.ptx_operands import Address, Vector
+from descriptors.check.ptx.multiplications import TensorMma, tensor_mma, wgmma
+from descriptors.check.ptx.ptx_operands import Address, Vector
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.proof.read_model import read_rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.constant_folding import fold
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold
+from descriptors.check.ptx.ptx_module import parse
 
 LOOP = "mov.u32 %z, {start}; mov.u32 %s, %z; L: st.use %s; add.s32 %t, %s, {by}; {test} {select} bra L;"
 

@@ -7,8 +7,8 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.control_flow import Block, blocks, cycles, dominators, fixed_point
-from descriptors.check.ptx_module import Function, parse
+from descriptors.check.ptx.control_flow import Block, blocks, cycles, dominators, fixed_point
+from descriptors.check.ptx.ptx_module import Function, parse
 from descriptors.errors import DescriptorError
 
 

@@ -7,9 +7,9 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.constant_folding import fold, observed
-from descriptors.check.known_bits import Known
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.ptx_module import parse
 
 LOW = 0xFFFFFFFF
 

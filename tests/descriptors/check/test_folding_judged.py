@@ -8,7 +8,7 @@ from ptx_interpreter import Program, Thread
 from ptx_programs import text
 from seeds import seed_of_this_run
 
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.ptx_module import parse
 
 
 @pytest.mark.parametrize("length", [12, 40])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.constant_folding import fold, observed
 from descriptors.check.inspection import check_ptx
 from descriptors.check.paths import path_undecided
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.ptx_module import parse
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
 FENCE, COMMIT = "wgmma.fence.sync.aligned;", "wgmma.commit_group.sync.aligned;"

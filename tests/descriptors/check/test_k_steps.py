@@ -16,8 +16,8 @@ from seeds import seed_of_this_run
 
 from descriptors import derive
 from descriptors.check.k_steps import lines_of, wrong_steps
-from descriptors.check.kernel_words import START_FREE, SmemOperand
-from descriptors.check.known_bits import Known
+from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand
+from descriptors.check.ptx.known_bits import Known
 from descriptors.smem.proof.read_model import read_rows
 
 Swizzle = Literal["none", "32B", "64B", "128B"]

@@ -9,7 +9,7 @@ import pytest
 from seeds import seed_of_this_run
 
 from descriptors.check import known_bits as known
-from descriptors.check.known_bits import Known
+from descriptors.check.ptx.known_bits import Known
 
 RULES: dict[str, tuple[Callable[[Known, Known, int], Known], Callable[[int, int], int]]] = {
     "add": (known.add, lambda x, y: x + y),

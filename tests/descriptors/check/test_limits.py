@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.ptx_module import allowed, parse, registers
+from descriptors.check.ptx.ptx_module import allowed, parse, registers
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.ptx_module import Function, directive, parse
-from descriptors.check.ptx_operands import Address
+from descriptors.check.ptx.ptx_module import Function, directive, parse
+from descriptors.check.ptx.ptx_operands import Address
 from descriptors.errors import DescriptorError
 
 HEAD = ".version 8.8\n.target sm_100a, debug\n.address_size 64\n.extern .shared .align 1024 .b8 smem[];\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.ptx_operands import Address, Negated, Operand, Other, Pair, Vector, names, number, operands
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Other, Pair, Vector, names, number, operands
 
 
 @pytest.mark.parametrize(

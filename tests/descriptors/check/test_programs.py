@@ -6,9 +6,9 @@ import pytest
 from event_programs import Line, as_ptx, programs, wrong_loads
 from seeds import seeds_of
 
-from descriptors.check.constant_folding import fold, observed
 from descriptors.check.paths import path_findings
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.ptx_module import parse
 from descriptors.check.rules import Broken
 
 ORDER = ("tcgen05-commit", "tcgen05-wait")

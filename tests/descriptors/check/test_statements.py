@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from descriptors.check.ptx_module import LIMIT, statements
+from descriptors.check.ptx.ptx_module import LIMIT, statements
 from descriptors.errors import DescriptorError
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.constant_folding import fold, observed
 from descriptors.check.inspection import check_ptx
 from descriptors.check.paths import path_undecided
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.ptx_module import parse
 
 MMA = "tcgen05.mma.cta_group::1.kind::f16 [t], x, y, i, 0;"
 WAIT = "tcgen05.wait::ld.sync.aligned;"

@@ -7,7 +7,7 @@ import random
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check.control_flow import Block, postdominators, under
+from descriptors.check.ptx.control_flow import Block, postdominators, under
 
 
 def graph_of(draw: random.Random) -> list[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.ptx_module import parse
 from descriptors.check.serialization import varying
 
 

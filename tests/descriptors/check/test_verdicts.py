@@ -11,7 +11,7 @@ from descriptors.check import inspection
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Judgement, Report, Scope, Undecided, chosen, finding
 from descriptors.check.kernel_text import WIDTH, record_report, tell_report
-from descriptors.check.ptx_module import Module
+from descriptors.check.ptx.ptx_module import Module
 from descriptors.check.rules import PROPERTIES, RULES
 
 HEAD = ".version 8.8\n.target sm_90a\n.entry k() {\n"

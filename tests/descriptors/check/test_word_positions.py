@@ -7,14 +7,14 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
-from descriptors.check.constant_folding import fold, observed
-from descriptors.check.control_flow import blocks
 from descriptors.check.inspection import check_ptx
 from descriptors.check.k_steps import Step, advance_findings, replace_offset
-from descriptors.check.kernel_words import SmemOperand, smem_findings
-from descriptors.check.known_bits import Known
-from descriptors.check.multiplications import multiplications
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.control_flow import blocks
+from descriptors.check.ptx.kernel_words import SmemOperand, smem_findings
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.multiplications import multiplications
+from descriptors.check.ptx.ptx_module import parse
 from descriptors.check.story import explain_ptx
 from descriptors.check.words_undecided import words_undecided
 

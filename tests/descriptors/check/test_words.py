@@ -7,11 +7,11 @@ from typing import Literal
 import pytest
 
 from descriptors import derive
-from descriptors.check.constant_folding import fold
 from descriptors.check.k_steps import Step, advance_findings, distance
-from descriptors.check.kernel_words import START_FREE, SmemOperand, smem_findings
-from descriptors.check.known_bits import Known
-from descriptors.check.ptx_module import parse
+from descriptors.check.ptx.constant_folding import fold
+from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, smem_findings
+from descriptors.check.ptx.known_bits import Known
+from descriptors.check.ptx.ptx_module import parse
 
 WORD = derive((128, 64), "bf16", "K", "128B", (128, 16)).descriptor.encode()
 

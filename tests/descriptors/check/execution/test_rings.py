@@ -27,7 +27,9 @@ COMMIT = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64"
 #: What is put for what, and by which rules it may be told.
 SM90 = {
     "count of the full barriers doubled": (("[smem+49152], 1;", "[smem+49152], 2;"), {"barrier-hang"}),
-    "count of an empty barrier halved": (("[smem+49216], 128;", "[smem+49216], 64;"), {"barrier-count", "barrier-hang"}),
+    "count of an empty barrier halved": (
+        ("[smem+49216], 128;", "[smem+49216], 64;"), {"barrier-count", "barrier-hang"},
+    ),
     "count of an empty barrier doubled": (("[smem+49216], 128;", "[smem+49216], 256;"), {"barrier-hang"}),
     "no init of a barrier": (("mbarrier.init.shared::cta.b64 [smem+49152], 1;", ""), {"barrier-init"}),
     "no rendezvous after init": (("bar.sync 0;", ""), {"barrier-init-seen"}),
@@ -54,7 +56,9 @@ SM90 = {
         ),
         {"reuse-order"},
     ),
-    "a group left in flight": (("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;"), {"reuse-order"}),
+    "a group left in flight": (
+        ("wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;"), {"reuse-order"},
+    ),
     "the consumer makes a round more": (
         ("CONSUME: setp.ge.u32 pd, k, n;", "CONSUME: setp.gt.u32 pd, k, n;"), {"barrier-hang"},
     ),

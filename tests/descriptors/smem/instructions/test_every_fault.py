@@ -6,7 +6,7 @@ import pytest
 
 from descriptors import decode_idesc, idesc
 from descriptors.check.inspection import check_ptx
-from descriptors.check.kernel_words import Use, complaints
+from descriptors.check.ptx.kernel_words import Use, complaints
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 
 

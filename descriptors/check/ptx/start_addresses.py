@@ -7,7 +7,7 @@ Source: PTX ISA 9.1, matrix descriptors (matrix-start-address); data movement, l
 
 Law: what is found is the sum of all shifts on the way, those to the left taken off.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(body): return Shifts(parse(f".version 8.8\\n.entry k() {{ mov.b32 %a, smem; {body} }}").functions[0])("%w")
 >>> of("shr.u32 %b, %a, 4; and.b32 %c, %b, 16383; cvt.u64.u32 %w, %c;")
 (4,)
@@ -19,9 +19,9 @@ Law: what is found is the sum of all shifts on the way, those to the left taken 
 
 from __future__ import annotations
 
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Operand, Vector, names
-from descriptors.check.reaching_definitions import targets
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Operand, Vector, names
+from descriptors.check.ptx.reaching_definitions import targets
 
 #: Instructions whose result holds the bits of an operand where they were, and which operands those are.
 _SAME = {

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from descriptors.check.known_bits import Known
+from descriptors.check.ptx.known_bits import Known
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark

@@ -11,7 +11,7 @@ accumulation is, is ours.
 
 Law: a view is made from the whole of its operands: with one more there is none.
 
->>> from descriptors.check.ptx_operands import operands
+>>> from descriptors.check.ptx.ptx_operands import operands
 >>> def of(text): return wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", operands(text)))
 >>> of("{a,b,c,d}, x, y, p, 1, 1, 0, 1").b_transposed, of("{a,b,c,d}, x, y, p, 1, 1, 0, 1, 1") is None
 (1, True)
@@ -23,8 +23,8 @@ Law: an operand in shared memory is as large as the share of one CTA.
 
 Law: every multiplication is in one chain, in order.
 
->>> from descriptors.check.control_flow import blocks
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> function = parse(".version 8.8\\n.entry k() { a; @p bra L; b; L: c; M: d; @q bra M; ret; }").functions[0]
 >>> follow = Follow(function, blocks(function))
 >>> follow(0, 2), follow(0, 3), follow(0, 4)
@@ -37,13 +37,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from descriptors.check.constant_folding import Values, number
-from descriptors.check.control_flow import Block
-from descriptors.check.kernel_words import SmemOperand, Use, instruction_of
-from descriptors.check.known_bits import NOTHING, Known, exactly
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
-from descriptors.check.start_addresses import Shifts
+from descriptors.check.ptx.constant_folding import Values, number
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.kernel_words import SmemOperand, Use, instruction_of
+from descriptors.check.ptx.known_bits import NOTHING, Known, exactly
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.ptx.start_addresses import Shifts
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
@@ -203,7 +203,7 @@ class TensorMma:
 def tensor_mma(one: Instruction) -> TensorMma | None:
     """The parts of a ``tcgen05.mma``; None where they do not fit its order.
 
-    >>> from descriptors.check.ptx_operands import operands
+    >>> from descriptors.check.ptx.ptx_operands import operands
     >>> made = Instruction(1, "tcgen05.mma.cta_group::2.kind::f16", operands("[d], x, y, i, {m0,m1}, p, 3"))
     >>> tensor_mma(made).cta_group, tensor_mma(made).tail
     (2, (3,))

@@ -8,7 +8,7 @@ Source: PTX ISA 9.1, Control Flow Instructions; control dependence, as compilers
 
 Law: every instruction is in one block, in order, and an edge ends where a block begins.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> text = ".version 8.8\\n.entry k() { L: add.s32 r, r, 1; @p bra L; ret; }"
 >>> [(one.start, one.end, one.next) for one in blocks(parse(text).functions[0])]
 [(0, 2, (1, 0)), (2, 3, ())]
@@ -27,7 +27,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
-from descriptors.check.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TypeAlias
 
-from descriptors.check.known_bits import (
+from descriptors.check.ptx.known_bits import (
     ALL,
     NOTHING,
     Known,

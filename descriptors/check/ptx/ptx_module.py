@@ -37,7 +37,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from descriptors.check.ptx_operands import WORD, Address, Negated, Operand, Other, Pair, Vector, number, operands
+from descriptors.check.ptx.ptx_operands import WORD, Address, Negated, Operand, Other, Pair, Vector, number, operands
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 

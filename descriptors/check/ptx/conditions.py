@@ -8,8 +8,8 @@ Source: PTX ISA 9.1, Predicated Execution; setp, selp, elect.sync ("deterministi
 
 Law: a condition and what negates it are never both true.
 
->>> from descriptors.check.control_flow import blocks
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "setp.eq.s32 p, r, 0; setp.ne.s32 q, r, 0; not.pred n, q; and.pred m, p, e; @p x; @q y; @n z; @m w; ret;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
 >>> known = Conditions(function, blocks(function))
@@ -25,10 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from descriptors.check.control_flow import Block
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Negated, Operand, Pair
-from descriptors.check.reaching_definitions import targets
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
+from descriptors.check.ptx.reaching_definitions import targets
 
 #: A condition: its kind, and what it is made of.
 Condition: TypeAlias = tuple[Any, ...]

@@ -5,7 +5,7 @@ verdict names what was run: threads, clusters, and the values of scalar paramete
 
 Law: what was not run is not clean.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 >>> kernel = f"{head} {{ mbarrier.init.shared.b64 [b], 32; {{}} {wait} }}"
@@ -26,7 +26,7 @@ from descriptors.check.execution.judgement import ALL, Judgement, judge, sorted_
 from descriptors.check.execution.program import EVENTS, is_event
 from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
-from descriptors.check.ptx_module import Function, Module
+from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
 

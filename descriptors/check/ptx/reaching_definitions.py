@@ -8,8 +8,8 @@ Source: Cytron, Ferrante, Rosen, Wegman, Zadeck 1991 (dominance frontiers), comp
 
 Law: what is read is what was written last, on every path.
 
->>> from descriptors.check.control_flow import blocks
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 a, 1; @p bra L; mov.b32 a, 2; L: add.s32 b, a, 1; ret;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
 >>> found = Definitions(function, blocks(function))
@@ -25,9 +25,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from descriptors.check.control_flow import Block, dominators
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import WORD, Address, Negated, Other, names
+from descriptors.check.ptx.control_flow import Block, dominators
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import WORD, Address, Negated, Other, names
 
 #: A definition: the index of the instruction, or, of a join, that of its block turned round by ``~``; and the register.
 Definition: TypeAlias = tuple[int, str]
@@ -60,7 +60,7 @@ def results(opcode: str) -> int:
 def targets(one: Instruction) -> tuple[str, ...]:
     """The registers that an instruction writes.
 
-    >>> from descriptors.check.ptx_operands import operands
+    >>> from descriptors.check.ptx.ptx_operands import operands
     >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
     [('a',), ()]
     """

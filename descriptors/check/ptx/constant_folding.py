@@ -12,7 +12,7 @@ of ``integer_instructions``. Fixed points over groups of definitions that depend
 
 Law: a constant that is folded is what the instructions compute.
 
->>> from descriptors.check.ptx_module import parse
+>>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mov.b32 %r1, 5; shl.b32 %r2, %r1, 4; or.b32 %r3, %r2, 3; cvt.u64.u32 %d, %r3; st.use %d;"
 >>> function = parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]
 >>> fold(function, {}, [4])[4]["%d"].constant(64)
@@ -35,9 +35,9 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from descriptors.check.control_flow import Block, blocks
-from descriptors.check.integer_instructions import Rule, opposite, rule
-from descriptors.check.known_bits import (
+from descriptors.check.ptx.control_flow import Block, blocks
+from descriptors.check.ptx.integer_instructions import Rule, opposite, rule
+from descriptors.check.ptx.known_bits import (
     ALL,
     MOST,
     NOTHING,
@@ -51,9 +51,9 @@ from descriptors.check.known_bits import (
     narrow,
     shift_right,
 )
-from descriptors.check.ptx_module import Function, Instruction
-from descriptors.check.ptx_operands import Address, Negated, Operand, Vector, names
-from descriptors.check.reaching_definitions import Definition, Definitions, targets
+from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.ptx.reaching_definitions import Definition, Definitions, targets
 from descriptors.tmem.geometry import ADDRESS_MASK
 
 #: What is known of the registers of an instruction, by its index.
@@ -474,7 +474,7 @@ def _packed(part: int, total: int, read: Sequence[Known]) -> Known:
 def observed(function: Function) -> list[int]:
     """The instructions whose operands have to be folded.
 
-    >>> from descriptors.check.ptx_module import parse
+    >>> from descriptors.check.ptx.ptx_module import parse
     >>> observed(parse(".version 8.8\\n.entry k() { x; tcgen05.alloc [a], b; }").functions[0])
     [1]
     """
