@@ -43,9 +43,10 @@ def judged(seed: object, length: int = 30, runs: int = 3, steps: int = 300) -> J
     assert [one.opcode for one in function.code] == [line.opcode for line in program.lines], "read otherwise"
     judge = _Judge(folded, {block.start: number for number, block in enumerate(graph)})
     draw, seen = random.Random(repr(seed) + "run"), dict[int, list[int]]()
+    addresses = dict[str, int]()
     for _ in range(runs):
-        thread = Thread(program, draw, seen)
-        judge.bases, judge.last = {f"&{name}": at for name, at in thread.addresses.items()}, -1
+        thread = Thread(program, draw, seen, addresses)
+        judge.bases, judge.last = {f"&{name}": at for name, at in addresses.items()}, -1
         thread.run(steps, judge)
     return Judged(judge.probes, judge.telling, judge.constant, judge.wrong)
 

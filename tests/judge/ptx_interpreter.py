@@ -111,13 +111,18 @@ class Thread:
         program: the program.
         draw: where random bits come from.
         seen: for each exchange between threads, what threads brought to it so far.
+        addresses: those of the variables, drawn by the first thread: others of its block have them too.
     """
 
-    def __init__(self, program: Program, draw: random.Random, seen: dict[int, list[int]]) -> None:
+    def __init__(
+        self, program: Program, draw: random.Random, seen: dict[int, list[int]], addresses: dict[str, int]
+    ) -> None:
         self.program, self.draw, self.seen = program, draw, seen
         self.memory: dict[int, int] = {}
         self.window = draw.getrandbits(64)
-        self.addresses = {name: draw.randrange(1 << 31) // align * align for name, align in program.variables.items()}
+        self.addresses = addresses
+        for name, align in program.variables.items():
+            addresses.setdefault(name, draw.randrange(1 << 31) // align * align)
         cells = {id(cell): cell for line in program.lines for scope in line.scopes for cell in scope.values()}
         for cell in cells.values():
             if isinstance(cell, list):

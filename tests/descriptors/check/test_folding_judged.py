@@ -39,7 +39,7 @@ def registers(body: str) -> dict[str, int]:
             if isinstance(cell, list):
                 found[name] = cell[1]
 
-    Thread(Program(f".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b16 %h<9>; {body} ret;"), random.Random(1), {}).run(
+    Thread(Program(f".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b16 %h<9>; {body} ret;"), random.Random(1), {}, {}).run(
         99, watch
     )
     return found
