@@ -92,6 +92,8 @@ def check_ptx(text: str) -> Report:
             line = function.code[row.place].line
             undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
+    told = {(one.line, one.rule.name) for one in findings}
+    run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
     judged = [
         Judgement(
             (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)

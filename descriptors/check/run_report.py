@@ -7,8 +7,7 @@ Law: what was not run is not clean.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
->>> wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
->>> kernel = f"{head} {{ mbarrier.init.shared.b64 [b], 32; {{}} {wait} }}"
+>>> wait = "wgmma.fence.sync.aligned; L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 >>> def of(text):
 ...     told = executed(parse(text), text)
 ...     return [one.rule.name for one in told.findings]
@@ -28,7 +27,7 @@ from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
-from descriptors.check.scope import not_run
+from descriptors.check.scope import FAMILIES, not_run
 
 #: Letters of a name that are told.
 NAME = 40
@@ -48,6 +47,8 @@ def executed(module: Module, text: str) -> Judged:
         text: the PTX that it was read from.
     """
     scopes = not_run(module).scopes
+    if not any(one.opcode.startswith(FAMILIES) for function in module.functions for one in function.code):
+        return not_run(module)
     if not any(scope.number for scope in scopes):
         return Judged(scopes)
     findings: list[Finding] = []

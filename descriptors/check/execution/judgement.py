@@ -305,6 +305,9 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
         line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
         why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
         yield Blind(("tensor memory",), line, "columns that are never freed", why)
+    if machine.unwritten and not machine.filled:
+        line = code[min(machine.unwritten)].line
+        yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
     for index, why in machine.skipped.items():
         opcode = code[index].opcode
         of_tensor = opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
@@ -360,6 +363,8 @@ def _unread(machine: Machine) -> Iterator[Witness]:
     if any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies):
         return
     if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
+        return
+    if not machine.filled:
         return
     for index, (low, high) in machine.unwritten.items():
         found = f"found {high - low} bytes from {place_name(machine, low)} that nothing wrote"

@@ -193,6 +193,7 @@ class Machine:
         self.unwritten: dict[int, tuple[int, int]] = {}
         self.freed: dict[int, list[tuple[int, int, Access]]] = {}
         self.tensor_unknown = False
+        self.filled = False  # whether something wrote bytes of an operand
         self.local: dict[tuple[int, int, int], int] = {}
         self.cancels: dict[int, int] = {}
         self.scalars: dict[tuple[str, int], int] = {}

@@ -148,6 +148,7 @@ def _read(
     asynchronous_read(machine, one, step, runs, access, known, published)
     for start, end in runs if not padded else ():
         for low, high, writer in machine.shared.rows(start, end):
+            machine.filled |= writer is not None
             if writer is None:
                 machine.unwritten.setdefault(step.place, (low, high))
 
@@ -370,9 +371,9 @@ def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
     return None
 
 
-def _thread(one: Fragment, kind: int) -> int:
-    """A number for what one warp's instructions of a kind are in order by."""
-    return (one.cta << 16 | one.warp << 4 | kind) + 1
+def _thread(one: Fragment, kind: int, pair: bool = False) -> int:
+    """A number for what one warp's instructions of a kind are in order by; those of a pair of CTAs are one's."""
+    return ((one.cta & ~1 if pair else one.cta) << 16 | one.warp << 4 | kind) + 1
 
 
 def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -394,7 +395,8 @@ def _issue(machine: Machine, one: Fragment, step: Step) -> Access:
     one.issued_known |= one.known
     one.issued_published |= one.published
     kind = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}[step.instruction.qualifiers[1]]
-    return Access(bit, step.instruction.line, kind, ordered=_thread(one, 1))
+    pair = "cta_group::2" in step.instruction.qualifiers
+    return Access(bit, step.instruction.line, kind, ordered=_thread(one, 1, pair))
 
 
 def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -428,6 +430,10 @@ def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         return None
     group = view.cta_group or 1
     ranks = [one.cta] if group == 1 else [one.cta & ~1, one.cta | 1]
+    if group == 2 and one.cta % 2:
+        machine.skipped.setdefault(step.place, "both CTAs of a pair may issue it, where one is to")
+        machine.tensor_unknown = True
+        ranks = [one.cta]
     _operands(machine, one, step, view, fields, values, ranks, access)
     _accumulate(machine, one, step, view, fields, (m, n), ranks, access)
     return None
@@ -456,7 +462,7 @@ def _operands(
             dtype = _CONTAINERS.get(dtype, dtype)
         major = "MN" if str(fields.get(f"{name}_major")) == "MN" else "K"
         for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
-            runs = operand_runs(word, "sm100", dtype, major, (int(str(extent)) // len(ranks), depth), rank)
+            runs = operand_runs(word, "sm100", dtype, major, (int(str(extent)) // (view.cta_group or 1), depth), rank)
             _read(
                 machine,
                 one,

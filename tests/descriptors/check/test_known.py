@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from seeds import seed_of_this_run
 
-from descriptors.check import known_bits as known
+from descriptors.check.ptx import known_bits as known
 from descriptors.check.ptx.known_bits import Known
 
 RULES: dict[str, tuple[Callable[[Known, Known, int], Known], Callable[[int, int], int]]] = {

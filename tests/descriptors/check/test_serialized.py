@@ -36,7 +36,7 @@ def text_of(case: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["case"]))
 def test_what_is_serialized_is_told_by_a_rule_that_means_it_and_nothing_else_is(case: dict[str, Any]) -> None:
-    found = {one.rule for one in check_ptx(text_of(case)).findings}
+    found = {one.rule for one in check_ptx(text_of(case)).findings if one.rule.property in ("forms", "words", "order")}
     names = {rule.name for rule in found}
     said = set(case["ptxas"]["13.0"]["codes"]) - REPAIRED
     assert all(MEANT[code] & names for code in said), (said, names)
