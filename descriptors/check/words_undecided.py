@@ -113,8 +113,9 @@ def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]
         row = [(index, operand) for index, operand in row if operand.checked and operand.dtype]
         together = places(row)
         for held in together[1:]:
-            bases = " and ".join(_base(group[0][1]) for group in (together[0], held))
-            why = f"it starts in {bases}, whose distance is not known"
+            bases = list(dict.fromkeys(_base(group[0][1]) for group in (together[0], held)))
+            apart = f"it starts in {' and '.join(bases)}, whose distance is not known"
+            why = apart if len(bases) > 1 else "its words differ in more than where they start"
             yield held[0][0], f"step of {matrix}", why, "starts that are counted from one address"
         for held in together:
             if _either_major(held):

@@ -42,6 +42,7 @@ REFUSED = [
     ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", [*PLAN, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", ["tmem", "shift", *SHIFT, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
+    ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline takes a path"),
     ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "must end in .jsonl or .parquet, found '-'"),
 ]
 #: The scripts that write where they are told.
@@ -123,4 +124,4 @@ def test_these_are_all_that_write() -> None:
         for _, line, _ in ANSWERED + REFUSED
         if " ".join(line).startswith(where) and option in line
     }
-    assert found == tried and len(found) == 6
+    assert found == tried and len(found) == 7

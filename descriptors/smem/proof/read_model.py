@@ -48,7 +48,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.errors import ChoiceError, DescriptorError, as_flag, as_integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,7 +187,7 @@ def read_addresses(
             f"read_addresses: several words must differ in the start address alone, found {len(kinds)} kinds"
         )
     first = found[0]
-    unit, within = first.within(in_bits=in_bits)
+    unit, within = first.within(in_bits=as_flag(in_bits, "read_addresses: in_bits"))
     pieces = np.array([list(chain.from_iterable(_pieces(one))) for one in found], dtype=np.uint32)
     elements = unit * pieces[..., None] + np.array(within, dtype=np.uint32)
     result: NDArray[np.uint32] = elements.reshape(len(found), first.height, -1)[..., : first.length]

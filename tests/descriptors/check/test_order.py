@@ -39,7 +39,7 @@ OURS: dict[str, tuple[set[str], str]] = {
 }
 
 #: What an assembler, too, could know: what only a run decides is not its matter.
-READ = ("forms", "words", "order", "tensor memory")
+PROPERTIES = ("forms", "words", "order", "tensor memory")
 
 
 def test_every_case_on_record_has_our_verdict() -> None:
@@ -50,7 +50,7 @@ def test_every_case_on_record_has_our_verdict() -> None:
 def test_our_verdict_is_that_of_ptxas_or_there_is_a_reason(case: dict[str, Any]) -> None:
     rules, reason = OURS[case["case"]]
     # An assembler looks at no word, and those of some of these cases are the same ones again.
-    told = {one.rule.name for one in check_ptx(case["ptx"]).findings if one.rule.property in READ}
+    told = {one.rule.name for one in check_ptx(case["ptx"]).findings if one.rule.property in PROPERTIES}
     assert told - {"word-repeated"} == rules
     spoken = [not found["accepted"] or bool(found["codes"]) for found in case["ptxas"].values()]
     assert bool(reason) == (any(spoken) != bool(rules)), spoken
@@ -153,7 +153,7 @@ def test_a_wait_on_another_mbarrier_is_no_wait() -> None:
     for name in ("m", "n"):
         body = [ALLOC, known, PRODUCT, DONE, POLL.replace("[m]", f"[{name}]"), AFTER, LOAD, FREE]
         findings = check_ptx(text + "\n".join(body) + "\nret;\n}\n").findings
-        told[name] = [one.rule.name for one in findings if one.rule.property in READ]
+        told[name] = [one.rule.name for one in findings if one.rule.property in PROPERTIES]
     assert told == {"m": [], "n": ["tcgen05-wait"]}
 
 
