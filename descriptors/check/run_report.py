@@ -96,7 +96,7 @@ def _undecided(function: Function, told: Judgement) -> Iterator[Undecided]:
 def _note(function: Function, told: Judgement) -> str:
     """What was run, in one line."""
     launch = told.launch
-    sizes = ", ".join(map(str, dict.fromkeys(told.sizes)))
+    sizes = ", ".join(dict.fromkeys(told.sizes))
     cluster = "x".join(map(str, launch.cluster))
     parts = [f"{launch.threads[0] * launch.threads[1] * launch.threads[2]} threads"]
     parts.append(f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA")

@@ -67,7 +67,7 @@ class Judgement(NamedTuple):
         witnesses: what is wrong.
         blind: what was not looked at.
         words: descriptor words of each multiplication, by its instruction.
-        sizes: the sizes that were run to the end.
+        sizes: what scalar parameters were in the runs that came to their end.
         launch: how it was started.
         assumed: what of that the text does not say.
         steps: steps of all runs.
@@ -76,7 +76,7 @@ class Judgement(NamedTuple):
     witnesses: tuple[Witness, ...]
     blind: tuple[Blind, ...]
     words: Mapping[int, set[tuple[int, ...]]]
-    sizes: tuple[int, ...]
+    sizes: tuple[str, ...]
     launch: Launch
     assumed: tuple[str, ...]
     steps: int
@@ -194,7 +194,7 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
     witnesses: dict[tuple[str, int], Witness] = {}
     blind: dict[tuple[int, str], Blind] = {}
     words: dict[int, set[tuple[int, ...]]] = {}
-    done: list[int] = []
+    done: list[str] = []
     steps = machine.count
     singles = [(LITTLE, {key: LARGE}) for key in list(machine.scalars)[:MOST]]
     for size, scalars in (*[(size, {}) for size in SIZES], *singles, *[(size, {}) for size in SMALL]):
@@ -206,7 +206,7 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
                 words.setdefault(index, set()).update(words_)
         stops = [stop for _, stop in runs if stop is not None]
         if not stops:
-            done.append(LARGE if scalars else size)
+            done.append(f"each {LARGE} in turn" if scalars else str(size))
         elif not all(stop.why.startswith("stopped after") for stop in stops):
             break
         elif done:
@@ -305,6 +305,8 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
         line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
         why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
         yield Blind(("tensor memory",), line, "columns that are never freed", why)
+    for index, why in machine.unseen.items():
+        yield Blind(("tensor memory",), code[index].line, ".".join(code[index].opcode.split(".")[:2]), why)
     if machine.unwritten and not machine.filled:
         line = code[min(machine.unwritten)].line
         yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")

@@ -2,11 +2,14 @@
 
 A warp is a *fragment*, its lanes with one program counter; a branch that its lanes decide differently makes two, which
 are one again where the ways meet, or go on alone if one of them waits for ever. What a register holds that the text
-does not say is unknown, with the reason: a branch on it whose ways hold no event is passed over; before any other
+does not say is unknown, with the reason: a branch on it whose ways hold no event but stores, loads and fences is passed
+over, and those are told as not seen; one that parameters of floating point decide is run both ways; before any other
 the run stops, and says where.
-Nothing but waiting orders two fragments, so one schedule is enough: what is in no order then is in none. A wait that
-fails twice in a row is parked until its barrier's phase ends. Where nobody can go on, copies whose bytes the text does
-not say are taken to have come; where that helps nobody, the kernel hangs.
+What two fragments know is what waiting told them, so one schedule is enough: what is in no order then is in none. Lanes
+that meet again behind a branch know what either of them knew, which the manual does not promise without bar.warp.sync:
+compilers count on it, and a missing one is not seen. A wait that fails twice in a row is parked until its barrier's
+phase ends. Where nobody can go on, copies whose bytes the text does not say are taken to have come, then lanes that
+wait for others of their warp go on without them; where that helps nobody, the kernel hangs.
 Source: PTX ISA 9.1, Thread Hierarchy; Special Registers; Parallel Synchronization and Communication Instructions; the
 way of emulating the integers of each warp is Weft's (Sharma, Bauer, Aiken 2015).
 
@@ -192,6 +195,7 @@ class Machine:
         self.hung = False
         self.unwritten: dict[int, tuple[int, int]] = {}
         self.freed: dict[int, list[tuple[int, int, Access]]] = {}
+        self.unseen: dict[int, str] = {}  # what of tensor memory the run does not see
         self.tensor_unknown = False
         self.filled = False  # whether something wrote bytes of an operand
         self.local: dict[tuple[int, int, int], int] = {}
@@ -789,6 +793,8 @@ def _pack(machine: Machine, one: Fragment, instruction: Instruction) -> bool | N
     target, source = instruction.operands
     kind = type_of(instruction.qualifiers[-1])
     if kind is None:
+        for name in _results(instruction):
+            machine.set(one, name, Unknown("data", instruction.line))
         return None
     if isinstance(source, Vector):
         bits = kind[1] // len(source.items)

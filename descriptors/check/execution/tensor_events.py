@@ -13,6 +13,7 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -29,6 +30,7 @@ from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.geometry import COLUMNS
 from descriptors.tmem.moves import tmem_move
 from descriptors.tmem.operand_cells import operand_a
@@ -101,7 +103,7 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
     held[3] |= one.published
     one.groups["wgmma"][-1] |= 1 << held[0]
     words = []
-    for operand, transposed in ((view.a, view.a_transposed), (view.b, view.b_transposed)):
+    for operand in (view.a, view.b):
         if isinstance(operand, Vector):
             words.append(-1)
             continue
@@ -109,7 +111,6 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         words.append(value if isinstance(value, int) else -2)
         if not isinstance(value, int):
             machine.skipped.setdefault(step.place, f"a descriptor that depends on {_origin(value)}")
-        del transposed
     machine.words.setdefault(step.place, set()).add(tuple(words))
     if held[1] < min(_WARPGROUP, machine.warps):
         return None
@@ -204,14 +205,32 @@ def _cells(m: int, n: int, dtype: str, cta_group: int, ws: bool, sparse: bool, l
     try:
         held = accumulator(m, n, dtype, cta_group=cta_group, ws=ws, sparse=sparse, legality="lenient")
     except (DescriptorError, TypeError):
-        return frozenset(range(8)), n
+        return frozenset(), 0
     lanes, columns = set(), 0
-    for row in range(held.layout_shape[0]) if hasattr(held, "layout_shape") else range(m // cta_group):
+    for row in range(m // cta_group):
         for column in {0, n // 2 - 1, n // 2, n - 1}:
             cell = held.cell(row, column)
             lanes.add((cell.lane + lane) // GROUP)
             columns = max(columns, cell.column + 1)
     return frozenset(group for group in lanes if group < 8), columns
+
+
+_COPY = re.compile(r"\d+x\d+b\Z")
+
+
+@lru_cache(maxsize=16)
+def _cells_of_copy(name: str) -> tuple[frozenset[int], int]:
+    """The groups of lanes that a copy writes whole, and its columns."""
+    copy = tmem_copy(name)
+    lanes = {copy.cells.cell(row, 0, number).lane for row in range(copy.rows) for number in range(copy.copies)}
+    whole_ = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
+    return frozenset(whole_), copy.columns
+
+
+def _unseen(machine: Machine, step: Step, why: str) -> None:
+    """Something about tensor memory that the run does not see."""
+    machine.unseen.setdefault(step.place, why)
+    machine.tensor_unknown = True
 
 
 def _segments(machine: Machine, cta: int, group: int) -> Segments:
@@ -271,8 +290,7 @@ def _place(machine: Machine, one: Fragment, step: Step, operand: object) -> tupl
         return None
     value = machine.value(one, operand)
     if not isinstance(value, int):
-        machine.skipped.setdefault(step.place, f"an address of tensor memory that depends on {_origin(value)}")
-        machine.tensor_unknown = True
+        _unseen(machine, step, f"an address that depends on {_origin(value)}")
         return None
     return value >> 16 & 0x7F, value & 0x1FF
 
@@ -353,6 +371,7 @@ def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
             f"{shape}.{num}{packed}", words[1] if stores else "ld", offset=halves if "bx2" in shape else None
         )
     except DescriptorError:
+        _unseen(machine, step, "a shape of no load or store")
         return None
     lane, column = place
     groups = range(lane // GROUP, (lane + move.lanes + GROUP - 1) // GROUP)
@@ -431,8 +450,7 @@ def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
     group = view.cta_group or 1
     ranks = [one.cta] if group == 1 else [one.cta & ~1, one.cta | 1]
     if group == 2 and one.cta % 2:
-        machine.skipped.setdefault(step.place, "both CTAs of a pair may issue it, where one is to")
-        machine.tensor_unknown = True
+        _unseen(machine, step, "a second CTA of the pair issues it too, where one is to issue for both")
         ranks = [one.cta]
     _operands(machine, one, step, view, fields, values, ranks, access)
     _accumulate(machine, one, step, view, fields, (m, n), ranks, access)
@@ -458,7 +476,7 @@ def _operands(
         if word < 0:
             continue
         dtype = str(fields.get(f"{name}_dtype", ""))
-        if view.kind.endswith("f8f6f4") and view.kind != "mxf4":
+        if view.kind.endswith("f8f6f4"):
             dtype = _CONTAINERS.get(dtype, dtype)
         major = "MN" if str(fields.get(f"{name}_major")) == "MN" else "K"
         for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
@@ -502,6 +520,9 @@ def _accumulate(
         groups, columns = _cells(
             m, n, str(fields.get("d_dtype", "f32")), view.cta_group or 1, view.ws, view.sparse, lane
         )
+        if not groups:
+            _unseen(machine, step, "an accumulator of no instruction")
+            return
         for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
             span = (column, column + columns)
             if enable == 1:
@@ -515,8 +536,12 @@ def _accumulate(
         try:
             groups, columns = _cells_of_a(shape[0], depth, dtype, view.cta_group or 1, view.sparse, at[0])
         except DescriptorError:
+            _unseen(machine, step, "A of no instruction")
             return
-        _touch(machine, step, one.cta, groups, (at[1], at[1] + columns), access, one.known, writes=False)
+        for rank in ranks if rank_exists(machine, ranks) else [one.cta]:
+            _touch(machine, step, rank, groups, (at[1], at[1] + columns), access, one.known, writes=False)
+    if view.scales:
+        _unseen(machine, step, "which cells scale factors are read from")
 
 
 def _copy(machine: Machine, one: Fragment, step: Step) -> bool | None:
@@ -528,9 +553,20 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> bool | None:
     place = _place(machine, one, step, step.instruction.operands[0])
     if place is None:
         return None
-    shape = next((w for w in step.instruction.qualifiers if w[:1].isdigit() and "x" in w), "")
-    bits = {"128x256b": 8, "4x256b": 8, "128x128b": 4, "64x128b": 4, "32x128b": 4}.get(shape, 4)
-    _touch(machine, step, one.cta, range(8), (place[1], place[1] + bits), access, one.known, writes=True)
+    words = step.instruction.qualifiers
+    machine.skipped.setdefault(step.place, "what it reads of shared memory is not followed")
+    name = next((w for w in words if _COPY.match(w)), "")
+    multicast = next((w for w in words if w.startswith("warpx")), "")
+    try:
+        groups, columns = _cells_of_copy(f"{name}.{multicast}" if multicast else name)
+    except DescriptorError:
+        _unseen(machine, step, "a shape of no copy")
+        return None
+    if place[0] or not groups:
+        _unseen(machine, step, "lanes that are followed in groups of 16 alone")
+    for rank in [one.cta] if "cta_group::1" in words else [one.cta & ~1, one.cta | 1]:
+        span = (place[1], place[1] + columns)
+        _touch(machine, step, rank, groups, span, access, one.known, writes=True)
     return None
 
 

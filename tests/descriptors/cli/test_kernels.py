@@ -36,7 +36,7 @@ def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str
     assert " ".join(out.split()).endswith(
         f"{file}: 8 MMA instructions of sm_90a. Forms, order: clean. Words: clean (16 of 16). Tensor memory: none. "
         "Barriers, proxies, reuse: clean. Bytes: incomplete, 6 not decided. product was run with 128 threads, one CTA, "
-        "scalar parameters 256, 448, 1024, 64, 1."
+        "scalar parameters 256, 448, each 1024 in turn, 64, 1."
     )
 
 
