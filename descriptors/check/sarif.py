@@ -14,7 +14,7 @@ Law: every finding is a result, and everything undecided a notification.
 >>> len(report.findings), len(run["results"])
 (1, 1)
 >>> len(report.undecided), [len(one["toolExecutionNotifications"]) for one in run["invocations"]]
-(1, [1])
+(4, [4])
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def barrier_at(machine: Machine, one: Fragment | None, step: Step, address: int)
     """
     found = machine.barriers.get(address)
     if found is None:
-        machine.tell("barrier-init", step, f"found none initialised at {place_name(machine, address)}")
+        if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
+            machine.tell("barrier-init", step, f"found none initialised at {place_name(machine, address)}")
         raise Stop(step.instruction.line, "an mbarrier", "nothing initialised it")
     if one is not None and not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)

@@ -34,8 +34,8 @@ def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str
     status, out, _ = run(capsys, "check", str(file))
     assert status == 0
     assert " ".join(out.split()).endswith(
-        f"{file}: 8 MMA instructions of sm_90a. Forms, order: clean. Words: clean (16 of 16). Tensor memory: none. "
-        "Barriers, proxies, reuse: clean. Bytes: incomplete, 6 not decided. product was run with 128 threads, one CTA, "
+        f"{file}: 8 MMA instructions of sm_90a. Forms, order, barriers, proxies, reuse: clean. Words: clean "
+        "(16 of 16). Tensor memory: none. Bytes: incomplete, 6 not decided. product was run with 128 threads, one CTA, "
         "scalar parameters 256, 448, each 1024 in turn, 64, 1."
     )
 
