@@ -46,9 +46,10 @@ def executed(module: Module, text: str) -> Judged:
         module: the module.
         text: the PTX that it was read from.
     """
-    scopes = not_run(module).scopes
+    unseen = not_run(module)
+    scopes = unseen.scopes
     if not any(one.opcode.startswith(FAMILIES) for function in module.functions for one in function.code):
-        return not_run(module)
+        return unseen
     if not any(scope.number for scope in scopes):
         return Judged(scopes)
     findings: list[Finding] = []

@@ -115,10 +115,9 @@ def _tell(machine: Machine, one: Fragment, barrier: Mbarrier) -> None:
 def arrived(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
     """After an arrival or bytes: wake who waits, and tell of too many."""
     if barrier.over:
-        line = barrier.over.pop()
+        barrier.over = False
         found = f"found one more, with {place_name(machine, barrier.address)} initialised to {barrier.count}"
         machine.tell("barrier-count", step, found, barrier.line)
-        del line
     if ended:
         machine.wake(("m", barrier.address))
 
@@ -142,7 +141,7 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> bool | None:
             ended |= barrier.expect(number * lanes, step.instruction.line)
         if "arrive_drop" in words:
             barrier.count -= lanes if expects else number * lanes
-        ended |= barrier.arrive(lanes if expects else number * lanes, step.instruction.line)
+        ended |= barrier.arrive(lanes if expects else number * lanes)
         if place and isinstance(step.instruction.operands[0], str):
             machine.set(one, step.instruction.operands[0], state)
         arrived(machine, step, barrier, ended)
@@ -227,7 +226,6 @@ def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     held.known |= one.known
     held.published |= one.published
     held.came += one.many
-    held.last.append(step.instruction.line)
     one.epoch = -1
     if "arrive" in words:
         held.check(machine)

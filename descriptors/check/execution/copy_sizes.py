@@ -7,6 +7,7 @@ is a reading of kernels, so it decides only where all equations agree.
 
 Law: two copies that are expected together and lie side by side share the bytes as they lie.
 
+>>> from descriptors.check.execution.mbarrier import Landing
 >>> phase = Phase(0, ((7, 3072),), 0, (Landing(8, "a", 4096, 0), Landing(9, "b", 6144, 1)))
 >>> infer([phase], places={"a": {4096}, "b": {6144}}, starts=[4096, 6144, 7168], reads=[])
 {'a': 2048, 'b': 1024}
@@ -18,7 +19,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from descriptors.check.execution.mbarrier import Landing, Phase
+from descriptors.check.execution.mbarrier import Phase
 
 
 def infer(
@@ -110,6 +111,3 @@ def _read(places: set[int], room: int, reads: Iterable[tuple[int, int]]) -> int:
                 end = max(end, min(high, place + room) if room else high)
         most = max(most, end - place)
     return most
-
-
-__all__ = ["Landing", "infer"]

@@ -31,7 +31,7 @@ from descriptors.check.execution.mbarrier import Mbarrier, Phase
 from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.tensor_events import TENSOR
-from descriptors.check.ptx.ptx_module import Function
+from descriptors.check.ptx.ptx_module import Function, directive
 
 HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
@@ -66,7 +66,6 @@ class Judgement(NamedTuple):
     Args:
         witnesses: what is wrong.
         blind: what was not looked at.
-        words: descriptor words of each multiplication, by its instruction.
         sizes: what scalar parameters were in the runs that came to their end.
         launch: how it was started.
         assumed: what of that the text does not say.
@@ -75,7 +74,6 @@ class Judgement(NamedTuple):
 
     witnesses: tuple[Witness, ...]
     blind: tuple[Blind, ...]
-    words: Mapping[int, set[tuple[int, ...]]]
     sizes: tuple[str, ...]
     launch: Launch
     assumed: tuple[str, ...]
@@ -83,10 +81,6 @@ class Judgement(NamedTuple):
 
 
 ALL = ("barriers", "bytes", "proxies", "reuse")
-_DIMENSIONS = {
-    name: re.compile(rf"\.{name}\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
-    for name in ("reqntid", "maxntid", "reqnctapercluster")
-}
 _SHARED = re.compile(
     r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
 )
@@ -116,8 +110,8 @@ def shared_variables(text: str) -> dict[str, int]:
 
 
 def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
-    found = _DIMENSIONS[name].search(head)
-    return (int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
+    found = (*directive(head, name), 1, 1)
+    return (found[0], found[1], found[2]) if len(found) > 2 else None
 
 
 def judge(function: Function, text: str) -> Judgement:
@@ -153,7 +147,7 @@ def judge(function: Function, text: str) -> Judgement:
         machine, stop = _run(made, launch._replace(size=SMALL[0]))
     if cluster is None and len(clusters) > 1:
         assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
-    return _judged(made, launch, machine, stop, assumed)
+    return _judged(made, launch, machine, assumed)
 
 
 def _clustered(function: Function) -> bool:
@@ -189,11 +183,10 @@ def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
     return machine, None
 
 
-def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, assumed: list[str]) -> Judgement:
+def _judged(made: Program, launch: Launch, machine: Machine, assumed: list[str]) -> Judgement:
     sizes = _sizes(machine)
     witnesses: dict[tuple[str, int], Witness] = {}
     blind: dict[tuple[int, str], Blind] = {}
-    words: dict[int, set[tuple[int, ...]]] = {}
     done: list[str] = []
     steps = machine.count
     singles = [(LITTLE, {key: LARGE}) for key in list(machine.scalars)[:MOST]]
@@ -202,8 +195,6 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
         for machine, stop in runs:
             steps += machine.count
             _gather(made, machine, stop, size in SMALL, witnesses, blind)
-            for index, words_ in machine.words.items():
-                words.setdefault(index, set()).update(words_)
         stops = [stop for _, stop in runs if stop is not None]
         if not stops:
             done.append(f"each {LARGE} in turn" if scalars else str(size))
@@ -217,9 +208,7 @@ def _judged(made: Program, launch: Launch, machine: Machine, stop: Stop | None, 
     if unsure and any(w.rule in ("barrier-hang", "barrier-init") for w in witnesses.values()):
         witnesses = {}
         blind[0, "the cluster"] = Blind(ALL, made.function.line, "the shape of the cluster", "the launch says it")
-    return Judgement(
-        tuple(witnesses.values()), tuple(blind.values()), words, tuple(done), launch, tuple(assumed), steps
-    )
+    return Judgement(tuple(witnesses.values()), tuple(blind.values()), tuple(done), launch, tuple(assumed), steps)
 
 
 def _gather(
@@ -264,7 +253,7 @@ _OF = {
 
 def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
     """What is wrong whatever a run does not know."""
-    open_ = any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
+    open_ = _has_open_copies(machine)
     for one in found:
         if one.rule == "tcgen05-unwritten" and machine.tensor_unknown:
             continue
@@ -276,6 +265,11 @@ def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
 def _by_map(name: object) -> bool:
     """Whether a copy into shared memory has the bytes of a box, which its tensor map says."""
     return not isinstance(name, tuple) or name[0] == "unnamed"
+
+
+def _has_open_copies(machine: Machine) -> bool:
+    """Whether the bytes of some copy could not be told."""
+    return any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
 
 
 def _phases(machine: Machine) -> Iterator[Phase]:
@@ -362,7 +356,7 @@ def _state(barrier: Mbarrier) -> str:
 
 def _unread(machine: Machine) -> Iterator[Witness]:
     """Multiplications of bytes that nothing wrote, where all copies are known."""
-    if any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies):
+    if _has_open_copies(machine):
         return
     if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
         return

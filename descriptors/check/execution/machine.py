@@ -50,6 +50,24 @@ LOCAL = 1 << 40
 PARAMETERS = 1 << 42
 
 
+def of_cta(address: int, rank: int) -> int:
+    """The same shared address in the CTA of a rank.
+
+    >>> hex(of_cta(0x2000010, 1))
+    '0x1000010'
+    """
+    return address & ~(0xFF << RANK) | rank << RANK
+
+
+def items_of(operand: Operand) -> tuple[Operand, ...]:
+    """The operands of a vector, or the one that it is.
+
+    >>> items_of(Vector(("a", "b"))), items_of("a")
+    (('a', 'b'), ('a',))
+    """
+    return operand.items if isinstance(operand, Vector) else (operand,)
+
+
 class Launch(NamedTuple):
     """How a kernel is started.
 
@@ -189,7 +207,6 @@ class Machine:
         self.warpgroups: dict[tuple[int, int, int], list[int]] = {}  # wgmma that not all four warps have issued
         self.issuing: dict[int, tuple[int, int]] = {}  # their bits, and the warpgroup
         self.behind: dict[int, tuple[int, int]] = {}  # what a wgmma that was issued came after
-        self.words: dict[int, set[tuple[int, ...]]] = {}
         self.copies: list[tuple[int, object, int]] = []
         self.footprints: set[tuple[int, int]] = set()
         self.hung = False
@@ -548,14 +565,13 @@ class Rendezvous:
         self.key, self.target, self.cta = key, target, cta
         self.came = self.phase = self.known = self.published = 0
         self.waiters: list[Fragment] = []
-        self.last: list[int] = []
 
     def check(self, machine: Machine) -> None:
         """End the phase if all have come."""
         wanted = machine.live_lanes(self.cta) if self.target is None else self.target
         if not self.came or self.came < wanted:
             return
-        self.came, self.phase, self.last = self.came - wanted, self.phase + 1, []
+        self.came, self.phase = self.came - wanted, self.phase + 1
         for one in _warps(machine, self.waiters):
             one.known |= self.known
             one.published |= self.published

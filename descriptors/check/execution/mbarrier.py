@@ -67,9 +67,8 @@ class Mbarrier:
         self.landings: list[Landing] = []
         self.told_known = self.told_published = 0
         self.known = self.published = 0
-        self.over: list[int] = []
+        self.over = False
         self.ended: list[Phase] = []
-        self.arrivals: list[int] = []
 
     @property
     def missing(self) -> int:
@@ -85,13 +84,11 @@ class Mbarrier:
         self.told_known |= known
         self.told_published |= published
 
-    def arrive(self, many: int, line: int = 0) -> bool:
+    def arrive(self, many: int) -> bool:
         """So many arrivals; whether the phase ends."""
         self.pending -= many
-        self.arrivals.append(line)
         if self.pending < 0:
-            self.over.append(line)
-            self.pending = 0
+            self.over, self.pending = True, 0
         return self._end()
 
     def expect(self, many: int, line: int = 0) -> bool:
@@ -124,5 +121,5 @@ class Mbarrier:
     def _finish(self) -> None:
         self.ended.append(Phase(self.address, tuple(self.expected), self.came, tuple(self.landings)))
         self.phase += 1
-        self.pending, self.expected, self.came, self.landings, self.arrivals = self.count, [], 0, [], []
+        self.pending, self.expected, self.came, self.landings = self.count, [], 0, []
         self.known, self.published = self.told_known, self.told_published

@@ -26,7 +26,18 @@ from collections.abc import Iterable, Iterator
 from descriptors.check.execution.barrier_events import arrived, barrier_at
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
-from descriptors.check.execution.machine import LOCAL, PARAMETER, PARAMETERS, RANK, Fragment, Handler, Machine, Stop
+from descriptors.check.execution.machine import (
+    LOCAL,
+    PARAMETER,
+    PARAMETERS,
+    RANK,
+    Fragment,
+    Handler,
+    Machine,
+    Stop,
+    items_of,
+    of_cta,
+)
 from descriptors.check.execution.mbarrier import Landing
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
@@ -91,7 +102,7 @@ def _store(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if places is None:
         return None
     size = _bytes(step)
-    items = operands[1].items if isinstance(operands[1], Vector) else (operands[1],)
+    items = items_of(operands[1])
     access = machine.access(one, step, "a store", generic=True)
     if not _same(machine, one, places, items, size // len(items)):
         touch(machine, one, step, _runs(places, size), access, writes=True)
@@ -128,7 +139,7 @@ def _local(machine: Machine, one: Fragment, step: Step, operand: Operand) -> int
 
 def _local_store(machine: Machine, one: Fragment, step: Step, place: int) -> None:
     source = step.instruction.operands[1]
-    items = source.items if isinstance(source, Vector) else (source,)
+    items = items_of(source)
     width = _bytes(step) // len(items)
     for number, item in enumerate(items):
         value = machine.value(one, item)
@@ -142,7 +153,7 @@ def _local_store(machine: Machine, one: Fragment, step: Step, place: int) -> Non
 
 def _local_load(machine: Machine, one: Fragment, step: Step, place: int) -> None:
     target = step.instruction.operands[0]
-    items = target.items if isinstance(target, Vector) else (target,)
+    items = items_of(target)
     width = _bytes(step) // len(items)
     for number, item in enumerate(items):
         parts = [machine.local.get((one.cta, one.warp, place + number * width + byte)) for byte in range(width)]
@@ -154,7 +165,7 @@ def _local_load(machine: Machine, one: Fragment, step: Step, place: int) -> None
 def _load(machine: Machine, one: Fragment, step: Step) -> bool | None:
     operands = step.instruction.operands
     target = operands[0]
-    items = target.items if isinstance(target, Vector) else (target,)
+    items = items_of(target)
     places = _addresses(machine, one, step, operands[1])
     size = _bytes(step)
     width = size // len(items)
@@ -209,7 +220,7 @@ def _generic_store(machine: Machine, one: Fragment, step: Step) -> bool | None:
 
 def _unknown(machine: Machine, one: Fragment, step: Step) -> bool | None:
     target = step.instruction.operands[0]
-    for item in target.items if isinstance(target, Vector) else (target,):
+    for item in items_of(target):
         machine.set(one, item, Unknown("a value loaded from global memory", step.instruction.line))
     return None
 
@@ -221,7 +232,7 @@ _POINTERS, _APART = 1 << 44, 1 << 36
 def _parameter(machine: Machine, one: Fragment, step: Step) -> bool | None:
     """A parameter: of 64 bits a pointer, of 32 the size that the run is for."""
     target, operand = step.instruction.operands[:2]
-    items = target.items if isinstance(target, Vector) else (target,)
+    items = items_of(target)
     kind = step.instruction.qualifiers[-1]
     offset = operand.offset if isinstance(operand, Address) else 0
     name = operand.base if isinstance(operand, Address) else ""
@@ -258,7 +269,7 @@ def _matrix(machine: Machine, one: Fragment, step: Step) -> bool | None:
 
 
 def _set_all(machine: Machine, one: Fragment, target: Operand, value: Value) -> None:
-    for item in target.items if isinstance(target, Vector) else (target,):
+    for item in items_of(target):
         machine.set(one, item, value)
 
 
@@ -319,7 +330,7 @@ def _copies_arrive(machine: Machine, one: Fragment, step: Step) -> bool | None:
     barrier.learn(one.known | bits, one.published)
     one.epoch = -1
     if "noinc" in step.instruction.qualifiers:
-        arrived(machine, step, barrier, barrier.arrive(one.many, step.instruction.line))
+        arrived(machine, step, barrier, barrier.arrive(one.many))
     return None
 
 
@@ -370,8 +381,8 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> bool | None:
     barriers = _each_place(machine, one, step, barrier_operand, "the address of an mbarrier")
     for place, address in zip(places, barriers, strict=True):
         for rank in ctas if ctas is not None else [place >> RANK]:
-            own = (place & ~(0xFF << RANK)) | rank << RANK
-            at = (address & ~(0xFF << RANK)) | (rank << RANK if ctas is not None else address & 0xFF << RANK)
+            own = of_cta(place, rank)
+            at = address if ctas is None else of_cta(address, rank)
             _one_in(machine, one, step, own, at, name, size)
     return None
 
@@ -465,7 +476,7 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> bool | None:
     operands = step.instruction.operands
     address, rank = machine.value(one, operands[1]), machine.value(one, operands[2])
     if isinstance(address, int) and isinstance(rank, int):
-        machine.set(one, operands[0], (address & ~(0xFF << RANK)) | rank << RANK)
+        machine.set(one, operands[0], of_cta(address, rank))
     elif isinstance(address, Unknown) or isinstance(rank, Unknown):
         machine.set(one, operands[0], address if isinstance(address, Unknown) else rank)
     else:
@@ -473,12 +484,7 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> bool | None:
         machine.set(
             one,
             operands[0],
-            together(
-                [
-                    (a & ~(0xFF << RANK)) | r << RANK if isinstance(a, int) and isinstance(r, int) else Unknown("mapa")
-                    for a, r in rows
-                ]
-            ),
+            together([of_cta(a, r) if isinstance(a, int) and isinstance(r, int) else Unknown("mapa") for a, r in rows]),
         )
     return None
 
@@ -497,14 +503,14 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> bool | None:
     address = machine.known(one, operands[1], step, "the address of an mbarrier")
     everywhere = any(w.startswith("multicast") for w in step.instruction.qualifiers)
     for rank in range(machine.ctas) if everywhere else [place >> RANK]:
-        own = (place & ~(0xFF << RANK)) | rank << RANK
+        own = of_cta(place, rank)
         bit = machine.fresh()
         access = Access(bit, step.instruction.line, "an answer of clusterlaunchcontrol")
         for clash in machine.shared.write(own, own + 16, access, one.known):
             machine.clash(step, "reuse-order", clash, _told(access, clash.earlier, True, clash.wrote))
         for byte in range(16):
             machine.bytes[own + byte] = answer >> 8 * byte & 0xFF
-        barrier = barrier_at(machine, one, step, (address & ~(0xFF << RANK)) | rank << RANK)
+        barrier = barrier_at(machine, one, step, of_cta(address, rank))
         barrier.learn(one.known | 1 << bit, one.published)
         arrived(machine, step, barrier, barrier.complete(16))
     return None

@@ -284,6 +284,3 @@ def _read(one: Instruction) -> list[str]:
 
 def _of(operands: tuple[Operand, ...]) -> list[str]:
     return [name for operand in operands for name in names(operand)]
-
-
-__all__ = ["EVENTS", "Block", "Program", "Region", "Step", "is_event", "program"]

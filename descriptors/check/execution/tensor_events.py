@@ -20,7 +20,7 @@ from functools import lru_cache
 from descriptors.check.execution.barrier_events import arrived, barrier_at
 from descriptors.check.execution.knowledge import Access, Segments
 from descriptors.check.execution.lanes import Unknown
-from descriptors.check.execution.machine import RANK, Fragment, Handler, Machine, _origin
+from descriptors.check.execution.machine import RANK, Fragment, Handler, Machine, _origin, of_cta
 from descriptors.check.execution.memory_events import _set_all, _wait_groups, asynchronous_read
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.multiplications import TensorMma, tensor_mma, wgmma
@@ -111,7 +111,6 @@ def _wgmma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         words.append(value if isinstance(value, int) else -2)
         if not isinstance(value, int):
             machine.skipped.setdefault(step.place, f"a descriptor that depends on {_origin(value)}")
-    machine.words.setdefault(step.place, set()).add(tuple(words))
     if held[1] < min(_WARPGROUP, machine.warps):
         return None
     del machine.warpgroups[group], machine.issuing[held[0]]
@@ -436,7 +435,6 @@ def _mma(machine: Machine, one: Fragment, step: Step) -> bool | None:
         machine.skipped.setdefault(step.place, f"an instruction descriptor that depends on {_origin(number)}")
         machine.tensor_unknown = True
         return None
-    machine.words.setdefault(step.place, set()).add((*values, number & 0xFFFFFFFF))
     try:
         read = decode_idesc(number & 0xFFFFFFFF, view.kind)
         fields = dict(read.values)
@@ -578,9 +576,9 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> bool | None:
         mask = machine.known(one, operands[1], step, "the CTAs of a commit")
         ranks = [rank for rank in range(machine.ctas) if mask >> rank & 1]
     for rank in ranks if ranks is not None else [address >> RANK]:
-        barrier = barrier_at(machine, one, step, (address & ~(0xFF << RANK)) | rank << RANK)
+        barrier = barrier_at(machine, one, step, of_cta(address, rank))
         barrier.learn(one.issued | one.issued_known, one.issued_published)
-        arrived(machine, step, barrier, barrier.arrive(one.many, step.instruction.line))
+        arrived(machine, step, barrier, barrier.arrive(one.many))
     if one.many > 1:
         machine.tell("tcgen05-elect", step, f"found {one.many} threads of a warp that issue it")
     return None
