@@ -84,28 +84,79 @@ FAULTS = (
     Fault("expected-twice", "ring", "bytes expected twice, so two arrivals", ((_EXPECT, _EXPECT * 2),)),
     Fault("copy-gone", "ring", "B is not copied", (("box < B_BOXES; ++box", "box < 0; ++box"),)),
     Fault(
-        "copy-in-next", "ring", "B is copied into the next stage",
+        "copy-in-next",
+        "ring",
+        "B is copied into the next stage",
         ((_B_STAGE, _B_STAGE.replace("stage *", "(stage + 1) % STAGES *")),),
     ),
     Fault("full-count", "ring", "the full barrier counts 2", ((_FULL_INIT, _FULL_INIT.replace("1)", "2)")),)),
     Fault("empty-count-more", "ring", "the empty barrier counts one warp more", ((_EMPTY_INIT, f"{_EMPTY_INIT} + 1"),)),
-    Fault("empty-count-half", "ring", "the empty barrier counts half the warps", ((_EMPTY_INIT, f"{_EMPTY_INIT} / 2"),)),
+    Fault(
+        "empty-count-half", "ring", "the empty barrier counts half the warps", ((_EMPTY_INIT, f"{_EMPTY_INIT} / 2"),)
+    ),
     Fault("init-gone", "ring", "the empty barriers are not initialised", ((f"{_EMPTY_INIT});", ""),)),
     Fault("init-unseen", "ring", "no __syncthreads after the barriers' init", (("__syncthreads();", ""),)),
-    Fault("arrival-gone", "ring", "no stage is released", ((_LOOP_ARRIVAL, "before = stage;"), (_LAST_ARRIVAL, "int row, column;"))),
-    Fault("last-arrival-gone", "ring", "the last stage of a tile is not released", ((_LAST_ARRIVAL, "int row, column;"),)),
-    Fault("released-early", "ring", "a stage is released that is still read", ((_LOOP_ARRIVAL, _LOOP_ARRIVAL.replace("+ before", "+ stage")),)),
+    Fault(
+        "arrival-gone",
+        "ring",
+        "no stage is released",
+        ((_LOOP_ARRIVAL, "before = stage;"), (_LAST_ARRIVAL, "int row, column;")),
+    ),
+    Fault(
+        "last-arrival-gone", "ring", "the last stage of a tile is not released", ((_LAST_ARRIVAL, "int row, column;"),)
+    ),
+    Fault(
+        "released-early",
+        "ring",
+        "a stage is released that is still read",
+        ((_LOOP_ARRIVAL, _LOOP_ARRIVAL.replace("+ before", "+ stage")),),
+    ),
     Fault("wait-gone", "ring", "no wait for the multiplications before a stage is released", ((_WAIT_1, ""),)),
     Fault("last-wait-gone", "ring", "no wait for the multiplications before the result is stored", ((_WAIT_0, ""),)),
-    Fault("parity-constant", "ring", "who waits for full never turns the parity", ((_CONSUMER, f"const {_CONSUMER}"), (_TURN, _TURN.replace(", parity ^= 1", "")))),
-    Fault("parity-turned", "ring", "who waits for empty begins with the other parity", (("uint32_t parity = 1;", "uint32_t parity = 0;"),)),
-    Fault("round-more", "ring", "who multiplies takes one round more than is copied", ((_ROUNDS, _ROUNDS.replace("< steps", "< steps + 1")),)),
+    Fault(
+        "parity-constant",
+        "ring",
+        "who waits for full never turns the parity",
+        ((_CONSUMER, f"const {_CONSUMER}"), (_TURN, _TURN.replace(", parity ^= 1", ""))),
+    ),
+    Fault(
+        "parity-turned",
+        "ring",
+        "who waits for empty begins with the other parity",
+        (("uint32_t parity = 1;", "uint32_t parity = 0;"),),
+    ),
+    Fault(
+        "round-more",
+        "ring",
+        "who multiplies takes one round more than is copied",
+        ((_ROUNDS, _ROUNDS.replace("< steps", "< steps + 1")),),
+    ),
     Fault("right-cluster", "cluster", "nothing"),
-    Fault("cluster-init-unseen", "cluster", "no cluster barrier after the init", (("  cluster_sync();\n  if", "  __syncthreads();\n  if"),)),
+    Fault(
+        "cluster-init-unseen",
+        "cluster",
+        "no cluster barrier after the init",
+        (("  cluster_sync();\n  if", "  __syncthreads();\n  if"),),
+    ),
     Fault("cluster-end", "cluster", "a CTA ends while another still arrives at it", ((_END, "}\n"),)),
-    Fault("cluster-count", "cluster", "the empty barrier counts the own CTA alone", (("4 * WARPGROUPS * PEERS", "4 * WARPGROUPS"),)),
-    Fault("cluster-own-release", "cluster", "a stage is released in the own CTA alone", (("mapa.shared::cluster.u32 there, %0, %1;", "mov.b32 there, %0;"),)),
-    Fault("cluster-mask", "cluster", "B is copied to the own CTA alone", ((_B_MASK, "const uint32_t b_mask = 1 << rank;"),)),
+    Fault(
+        "cluster-count",
+        "cluster",
+        "the empty barrier counts the own CTA alone",
+        (("4 * WARPGROUPS * PEERS", "4 * WARPGROUPS"),),
+    ),
+    Fault(
+        "cluster-own-release",
+        "cluster",
+        "a stage is released in the own CTA alone",
+        (("mapa.shared::cluster.u32 there, %0, %1;", "mov.b32 there, %0;"),),
+    ),
+    Fault(
+        "cluster-mask",
+        "cluster",
+        "B is copied to the own CTA alone",
+        ((_B_MASK, "const uint32_t b_mask = 1 << rank;"),),
+    ),
 )
 
 
