@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,7 @@ _HOST = Path(__file__).with_name("faults.cu")
 #: M, N and K of the product: some tiles for each multiprocessor, and rounds of the ring for each tile.
 SIZE = (4096, 4096, 1024)
 #: Seconds after which a run hangs; a right one takes about one.
-PATIENCE = 8
+PATIENCE = 5
 #: The plans whose programs are spoilt.
 PLANS: dict[str, dict[str, Any]] = {
     "ring": {"stages": 4},
@@ -68,6 +69,8 @@ _WAIT_0 = 'asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");'
 _FULL_INIT = "barrier_init(base + BARRIERS + 8 * stage, 1);"
 _EMPTY_INIT = "barrier_init(base + BARRIERS + 8 * (STAGES + stage), 4 * WARPGROUPS"
 _CONSUMER = "uint32_t parity = 0;"
+_OWN_ARRIVAL = _LATE.replace("before >= 0 && ", "").replace("+ before", "+ stage")
+_NEXT = "if (++stage == STAGES) stage = 0, parity ^= 1;\n    }\n  }\n}"
 _TURN = "stage = 0, parity ^= 1;\n    }\n    asm"
 _ROUNDS = "int before = -1;\n    for (int step = 0; step < steps; ++step)"
 _B_STAGE = "base + B_BASE + stage * B_STAGE_BYTES + b_box_at"
@@ -77,7 +80,19 @@ _END = "cluster_sync();\n}\n"
 FAULTS = (
     Fault("right", "ring", "nothing"),
     Fault("full-wait", "ring", "no wait for a stage to be full", ((_FULL, _FULL.split("\n")[0]),)),
+    Fault(
+        "full-wait-late",
+        "ring",
+        "the wait for a stage to be full comes after its multiplications",
+        ((_FULL, _FULL.split("\n")[0]), (_WAIT_1, f"barrier_wait(full, parity);\n      {_WAIT_1}")),
+    ),
     Fault("empty-wait", "ring", "no wait for a stage to be empty", ((_EMPTY, ""),)),
+    Fault(
+        "empty-wait-late",
+        "ring",
+        "the wait for a stage to be empty comes after its copies",
+        ((_EMPTY, ""), (_NEXT, f"barrier_wait(full + 8 * STAGES, parity);\n      {_NEXT}")),
+    ),
     Fault("bytes-halved", "ring", "half the bytes expected", ((_EXPECT, "barrier_expect(full, STAGE_BYTES / 2);"),)),
     Fault("bytes-doubled", "ring", "twice the bytes expected", ((_EXPECT, "barrier_expect(full, STAGE_BYTES * 2);"),)),
     Fault("bytes-gone", "ring", "an arrival that expects no bytes", ((_EXPECT, "barrier_arrive(full);"),)),
@@ -108,8 +123,8 @@ FAULTS = (
     Fault(
         "released-early",
         "ring",
-        "a stage is released that is still read",
-        ((_LOOP_ARRIVAL, _LOOP_ARRIVAL.replace("+ before", "+ stage")),),
+        "a stage is released while it is read",
+        ((_LOOP_ARRIVAL, f"{_OWN_ARRIVAL}\n      before = stage;"), (_LAST_ARRIVAL, "int row, column;")),
     ),
     Fault("wait-gone", "ring", "no wait for the multiplications before a stage is released", ((_WAIT_1, ""),)),
     Fault("last-wait-gone", "ring", "no wait for the multiplications before the result is stored", ((_WAIT_0, ""),)),
@@ -176,10 +191,12 @@ def source(fault: Fault) -> str:
     return text
 
 
-def _nvcc(*arguments: str) -> None:
+def _nvcc(*arguments: str) -> list[str]:
+    """Compile; the codes of what the assembler says of ``wgmma``."""
     done = subprocess.run(["nvcc", *arguments], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"faults: a program must compile, found:\n{done.stderr[-4000:]}")
+    return sorted(set(re.findall(r"\((C75\d\d)\)", done.stdout + done.stderr)))
 
 
 def ptx(fault: Fault, folder: Path) -> str:
@@ -190,12 +207,12 @@ def ptx(fault: Fault, folder: Path) -> str:
     return target.read_text(encoding="utf-8")
 
 
-def program(fault: Fault, folder: Path) -> Path:
-    """The twin and its host, compiled."""
+def program(fault: Fault, folder: Path) -> tuple[Path, list[str]]:
+    """The twin and its host, compiled; and the assembler's codes."""
     unit, target = folder / f"{fault.name}.cu", folder / fault.name
     unit.write_text(source(fault), encoding="utf-8")
-    _nvcc(*FLAGS, f'-DKERNEL="{unit}"', "-o", str(target), str(_HOST))
-    return target
+    codes = _nvcc(*FLAGS, f'-DKERNEL="{unit}"', "-o", str(target), str(_HOST))
+    return target, codes
 
 
 def outcome(path: Path, launches: int) -> dict[str, Any]:
@@ -221,10 +238,10 @@ def run(device: Device, options: argparse.Namespace) -> int:
     facts = provenance(device, " ".join(["scripts/probe_wgmma faults", *sys.argv[1:]]))
     rows = []
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        for fault, path in zip(FAULTS, pool.map(lambda one: program(one, Path(scratch)), FAULTS), strict=True):
+        for fault, (path, codes) in zip(FAULTS, pool.map(lambda one: program(one, Path(scratch)), FAULTS), strict=True):
             runs = [outcome(path, options.launches) for _ in range(options.processes)]
-            rows.append({"fault": fault.name, "plan": fault.plan, "what": fault.what, "runs": runs})
-            print(f"{fault.name}: {counts(runs)}", flush=True)
+            rows.append({"fault": fault.name, "what": fault.what, "assembler": codes, "runs": runs})
+            print(f"{fault.name}: {counts(runs)} {' '.join(codes)}", flush=True)
     out_folder = Path(options.out)
     out_folder.mkdir(parents=True, exist_ok=True)
     write_json(out_folder / f"{EVIDENCE}.json", {**facts, "size": SIZE, "faults": rows})
