@@ -236,7 +236,7 @@ def run(device: Device, options: argparse.Namespace) -> int:
     if shutil.which("nvcc") is None:
         raise RuntimeError("faults: nvcc must be on the PATH, found none")
     facts = provenance(device, " ".join(["scripts/probe_wgmma faults", *sys.argv[1:]]))
-    rows = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         for fault, (path, codes) in zip(FAULTS, pool.map(lambda one: program(one, Path(scratch)), FAULTS), strict=True):
             runs = [outcome(path, options.launches) for _ in range(options.processes)]
