@@ -5,6 +5,7 @@ and over, in a process of its own that is killed after some seconds: wrong produ
 hangs. ``--check`` needs no GPU: it prints the recorded counts beside what ``descriptors check`` says of the twin's PTX.
 
     python -m probes.faults --out FOLDER [--launches 1000]
+    python -m probes.faults --out FOLDER --sanitizer      what compute-sanitizer says of each, in faults_sanitizer.json
     python -m probes.faults --check tests/vectors/hopper/h200/faults.json
 """
 
@@ -248,6 +249,54 @@ def run(device: Device, options: argparse.Namespace) -> int:
     return int(any(one["wrong_launches"] or one["ended"] != "end" for row in rows[:1] for one in row["runs"]))
 
 
+#: A product that compute-sanitizer ends in seconds: four tiles a multiprocessor would be minutes.
+SMALL_SIZE = (512, 512, 512)
+TOOLS = ("racecheck", "synccheck")
+_SUMMARY = re.compile(r"^========= (?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", re.M)
+_MESSAGE = re.compile(r"^========= (?!COMPUTE|RACECHECK|ERROR SUMMARY|    |Saved|Host)(\S.*?)$", re.M)
+#: Seconds for one run of a tool.
+TOOL_PATIENCE = 30
+
+
+def sanitized(path: Path, tool: str) -> dict[str, Any]:
+    """What a tool of compute-sanitizer says of one product: errors that it counts, or no end; and its first message."""
+    command = ["compute-sanitizer", "--tool", tool, "--kernel-regex", "kns=gemm", str(path), *map(str, SMALL_SIZE), "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            told, _ = process.communicate(timeout=TOOL_PATIENCE)
+        except subprocess.TimeoutExpired:
+            subprocess.run(["pkill", "-9", "-f", str(path)], check=False)
+            process.kill()
+            told, _ = process.communicate()
+            return {"errors": None, "message": next(iter(_MESSAGE.findall(told)), "")}
+    count = _SUMMARY.search(told)
+    errors = int(count[1] or count[2]) if count else None
+    return {"errors": errors, "message": next(iter(_MESSAGE.findall(told)), told[-200:] if count is None else "")}
+
+
+def run_sanitizer(device: Device, options: argparse.Namespace) -> int:
+    """What compute-sanitizer says of each fault; its status is 1 if it says something of a program without one."""
+    if shutil.which("compute-sanitizer") is None:
+        raise RuntimeError("faults: compute-sanitizer must be on the PATH, found none")
+    version = subprocess.run(["compute-sanitizer", "--version"], capture_output=True, text=True).stdout
+    facts = provenance(device, " ".join(["scripts/probe_wgmma faults", *sys.argv[1:]]))
+    facts["sanitizer"] = next(iter(re.findall(r"Version (\S+)", version)), version.strip())
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        paths = list(pool.map(lambda one: program(one, Path(scratch))[0], FAULTS))
+        asked = [(path, tool) for path in paths for tool in TOOLS]
+        with ThreadPoolExecutor(4) as few:
+            found = list(few.map(lambda one: sanitized(*one), asked))
+    for number, fault in enumerate(FAULTS):
+        says = dict(zip(TOOLS, found[2 * number : 2 * number + 2], strict=True))
+        rows.append({"fault": fault.name, "what": fault.what, **says})
+        print(fault.name, says, flush=True)
+    out_folder = Path(options.out)
+    out_folder.mkdir(parents=True, exist_ok=True)
+    write_json(out_folder / f"{EVIDENCE}_sanitizer.json", {**facts, "size": SMALL_SIZE, "faults": rows})
+    return int(any(rows[0][tool]["errors"] for tool in TOOLS))
+
+
 def counts(runs: list[dict[str, Any]]) -> str:
     """Runs in words.
 
@@ -283,6 +332,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
     made.add_argument("--launches", type=int, default=1000, help="products of a run")
     made.add_argument("--processes", type=int, default=3, help="runs of each fault")
+    made.add_argument("--sanitizer", action="store_true", help="ask compute-sanitizer about each instead")
     made.add_argument("--check", metavar="JSON", help="print a record beside what the checker says; needs no GPU")
     return made
 
@@ -291,7 +341,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     """The command line's exit status."""
     options = parser().parse_args(None if arguments is None else list(arguments))
     if options.check is None:
-        return main_of(parser(), run, arguments)
+        return main_of(parser(), run_sanitizer if options.sanitizer else run, arguments)
     for row in verdicts(json.loads(Path(options.check).read_text(encoding="utf-8"))):
         print(f"| {' | '.join(row)} |", flush=True)
     return 0
