@@ -249,18 +249,18 @@ def run(device: Device, options: argparse.Namespace) -> int:
     return int(any(one["wrong_launches"] or one["ended"] != "end" for row in rows[:1] for one in row["runs"]))
 
 
-#: A product that compute-sanitizer ends in seconds: four tiles a multiprocessor would be minutes.
-SMALL_SIZE = (512, 512, 512)
+#: A product that compute-sanitizer ends in seconds; some multiprocessors have two tiles of it.
+SMALL_SIZE = (4096, 1024, 512)
 TOOLS = ("racecheck", "synccheck")
 _SUMMARY = re.compile(r"^========= (?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", re.M)
-_MESSAGE = re.compile(r"^========= (?!COMPUTE|RACECHECK|ERROR SUMMARY|    |Saved|Host)(\S.*?)$", re.M)
+_MESSAGE = re.compile(r"^========= (?!COMPUTE|RACECHECK|ERROR SUMMARY|Option|Saved|Host)([^ \n].*)$", re.M)
 #: Seconds for one run of a tool.
 TOOL_PATIENCE = 30
 
 
 def sanitized(path: Path, tool: str) -> dict[str, Any]:
     """What a tool of compute-sanitizer says of one product: errors that it counts, or no end; and its first message."""
-    command = ["compute-sanitizer", "--tool", tool, "--kernel-regex", "kns=gemm", str(path), *map(str, SMALL_SIZE), "1"]
+    command = ["compute-sanitizer", "--tool", tool, "--kernel-name", "kns=gemm", str(path), *map(str, SMALL_SIZE), "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             told, _ = process.communicate(timeout=TOOL_PATIENCE)
