@@ -6,7 +6,7 @@ hangs. ``--check`` needs no GPU: it prints the recorded counts beside what ``des
 
     python -m probes.faults --out FOLDER [--launches 1000]
     python -m probes.faults --out FOLDER --sanitizer      what compute-sanitizer says of each, in faults_sanitizer.json
-    python -m probes.faults --check tests/vectors/hopper/h200/faults.json
+    python -m probes.faults --check tests/vectors/hopper/h200
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from descriptors import plan
+from descriptors import check_ptx, plan
 from descriptors.gemm.programs.sm90_kernel import kernel
 from probes.cuda import Device, provenance
 from probes.main_loops import FLAGS
@@ -41,6 +41,10 @@ PLANS: dict[str, dict[str, Any]] = {
     "ring": {"stages": 4},
     "cluster": {"stages": 4, "cluster": (2, 1)},
 }
+
+
+#: Bytes that a copy by each tensor map of a plan brings: its box.
+BOXES = {"ring": {"0": "128x64xbf16"}, "cluster": {}}
 
 
 class Fault(NamedTuple):
@@ -300,30 +304,53 @@ def run_sanitizer(device: Device, options: argparse.Namespace) -> int:
 def counts(runs: list[dict[str, Any]]) -> str:
     """Runs in words.
 
-    >>> counts([{"launches": 50, "wrong_launches": 2, "wrong_elements": 9, "ended": "end"}])
-    '2 of 50 products wrong'
+    >>> end = {"launches": 50, "wrong_elements": 9, "ended": "end"}
+    >>> counts([{**end, "wrong_launches": 50}]), counts([{**end, "wrong_launches": 0}, {**end, "wrong_launches": 2}])
+    ('all products wrong', '2 of 100 products wrong')
     """
     launches, wrong = (sum(one[key] for one in runs) for key in ("launches", "wrong_launches"))
-    hangs = sum(one["ended"] == "hang" for one in runs)
-    errors = sorted({one["ended"] for one in runs} - {"end", "hang"})
-    words = [f"{hangs} of {len(runs)} runs hang"] * bool(hangs) + errors
-    if launches:
-        words.insert(0, f"{wrong:,} of {launches:,} products wrong" if wrong else f"{launches:,} products right")
-    return "; ".join(words)
+    ends = {one["ended"] for one in runs}
+    if "hang" in ends:
+        return "hangs" if wrong == 0 else "wrong products, then hangs"
+    if ends != {"end"}:
+        return "the launch fails"
+    share = "all" if wrong == launches else f"{wrong:,} of {launches:,}"
+    return f"{share} products wrong" if wrong else f"{launches:,} products right"
 
 
-def verdicts(record: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Each fault that was recorded: what it is, what the GPU did, and what the checker says of it."""
-    from descriptors import check_ptx
+def sanitizer_says(row: dict[str, Any]) -> str:
+    """Both tools in words; a tool that does not end has no message of what hangs.
 
-    known = {fault.name: fault for fault in FAULTS}
+    >>> sanitizer_says({"racecheck": {"errors": 0, "message": ""}, "synccheck": {"errors": None, "message": ""}})
+    'no end'
+    """
+    said = [f"{tool}: {row[tool]['message']}" for tool in TOOLS if row[tool]["errors"]]
+    if said:
+        return "; ".join(re.sub(r"(Barrier error detected\. |Error: )|\.$| between.*", "", one).lower() for one in said)
+    return "no end" if any(row[tool]["errors"] is None for tool in TOOLS) else "nothing"
+
+
+def checker_says(fault: Fault, folder: Path) -> str:
+    """Errors that ``descriptors check`` has of the twin's PTX, or what it does not decide."""
+    boxes = {name: bytes_ for name, bytes_ in BOXES[fault.plan].items()}
+    report = check_ptx(ptx(fault, folder), tensor_maps=boxes)
+    rules = sorted({one.rule.name for one in report.errors})
+    left = sorted({one.property for one in report.undecided})
+    return ", ".join(f"`{one}`" for one in rules) or (f"not decided: {', '.join(left)}" if left else "clean")
+
+
+def table(records: Path) -> Iterator[tuple[str, ...]]:
+    """Each fault that was recorded: what it is, what the GPU did, what compute-sanitizer says, and what the checker."""
+    product, tools = (
+        {row["fault"]: row for row in json.loads((records / name).read_text(encoding="utf-8"))["faults"]}
+        for name in (f"{EVIDENCE}.json", f"{EVIDENCE}_sanitizer.json")
+    )
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch:
-        for row in record["faults"]:
-            report = check_ptx(ptx(known[row["fault"]], Path(scratch)))
-            rules = sorted({one.rule.name for one in report.errors})
-            open_ = sorted({one.property for one in report.undecided})
-            says = ", ".join(rules) if rules else f"no error; not decided: {', '.join(open_)}" if open_ else "clean"
-            yield row["what"], counts(row["runs"]), says
+        for fault in FAULTS:
+            row = product[fault.name]
+            mended = f" (the assembler mends it: {', '.join(row['assembler'])})" if row["assembler"] else ""
+            says = checker_says(fault, Path(scratch))
+            yield fault.what, counts(row["runs"]) + mended, sanitizer_says(tools[fault.name]), says
 
 
 def parser() -> argparse.ArgumentParser:
@@ -333,7 +360,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--launches", type=int, default=1000, help="products of a run")
     made.add_argument("--processes", type=int, default=3, help="runs of each fault")
     made.add_argument("--sanitizer", action="store_true", help="ask compute-sanitizer about each instead")
-    made.add_argument("--check", metavar="JSON", help="print a record beside what the checker says; needs no GPU")
+    made.add_argument("--check", metavar="FOLDER", help="print the records beside what the checker says; needs no GPU")
     return made
 
 
@@ -342,7 +369,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     options = parser().parse_args(None if arguments is None else list(arguments))
     if options.check is None:
         return main_of(parser(), run_sanitizer if options.sanitizer else run, arguments)
-    for row in verdicts(json.loads(Path(options.check).read_text(encoding="utf-8"))):
+    for row in table(Path(options.check)):
         print(f"| {' | '.join(row)} |", flush=True)
     return 0
 
