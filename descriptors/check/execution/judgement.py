@@ -20,20 +20,19 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import NamedTuple
 
-from descriptors.check.execution.barrier_events import BARRIERS, place_name
 from descriptors.check.execution.copy_sizes import infer
-from descriptors.check.execution.machine import Fragment, Handler, Launch, Machine, Stop, Witness
+from descriptors.check.execution.dispatch import execution
+from descriptors.check.execution.fragment import Awaited, Wait
+from descriptors.check.execution.launch import Launch, place_name
+from descriptors.check.execution.machine import Machine, Reason, Stop, Witness
 from descriptors.check.execution.mbarrier import Mbarrier, Phase
-from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.program import Program, program
-from descriptors.check.execution.tensor_events import TENSOR
 from descriptors.check.ptx.ptx_module import Function, directive
 
-HANDLERS: Mapping[str, Handler] = {**BARRIERS, **MEMORY, **TENSOR}
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
 SIZES = (256, 448)
 #: One scalar parameter after the other is large, and all others are small, so that every loop makes many rounds.
@@ -58,6 +57,7 @@ class Blind(NamedTuple):
     line: int
     what: str
     why: str
+    reason: Reason | None = None
 
 
 class Judgement(NamedTuple):
@@ -138,12 +138,12 @@ def judge(function: Function, text: str) -> Judgement:
         machine, stop = max(_runs(made, launch), key=lambda run: (run[1] is None, run[0].count))
         if first is None:
             first = launch, machine, stop
-        if not machine.hung and (stop is None or stop.what != "an mbarrier"):
+        if not machine.hung and (stop is None or stop.reason is not Reason.BARRIER):
             first = launch, machine, stop
             break
     assert first is not None
     launch, machine, stop = first
-    if stop is not None and stop.why.startswith("stopped after"):
+    if stop is not None and stop.reason is Reason.ENDLESS:
         machine, stop = _run(made, launch._replace(size=SMALL[0]))
     if cluster is None and len(clusters) > 1:
         assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
@@ -175,7 +175,7 @@ def _runs(made: Program, launch: Launch) -> Iterator[tuple[Machine, Stop | None]
 
 
 def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
-    machine = Machine(made, launch, HANDLERS, BUDGET)
+    machine = Machine(made, launch, execution, BUDGET)
     try:
         machine.run()
     except Stop as stop:
@@ -198,10 +198,10 @@ def _judged(made: Program, launch: Launch, machine: Machine, assumed: list[str])
         stops = [stop for _, stop in runs if stop is not None]
         if not stops:
             done.append(f"each {LARGE} in turn" if scalars else str(size))
-        elif not all(stop.why.startswith("stopped after") for stop in stops):
+        elif not all(stop.reason is Reason.ENDLESS for stop in stops):
             break
         elif done:
-            blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
+            blind = {key: row for key, row in blind.items() if row.reason is not Reason.ENDLESS}
         if steps > 2 * BUDGET:
             break
     unsure = any("clusters" in one for one in assumed)
@@ -262,18 +262,13 @@ def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
         yield one
 
 
-def _by_map(name: object) -> bool:
-    """Whether a copy into shared memory has the bytes of a box, which its tensor map says."""
-    return not isinstance(name, tuple) or name[0] == "unnamed"
-
-
 def _has_open_copies(machine: Machine) -> bool:
     """Whether the bytes of some copy could not be told."""
-    return any(_by_map(name) and name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
+    return any(name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
 
 
 def _phases(machine: Machine) -> Iterator[Phase]:
-    for barrier in (*machine.every_barrier, *machine.barriers.values()):
+    for barrier in (*machine.retired, *machine.barriers.values()):
         yield from barrier.ended
 
 
@@ -281,8 +276,7 @@ def _sizes(machine: Machine) -> dict[object, int]:
     """The bytes of the copies of a run, as far as they can be told."""
     places: dict[object, set[int]] = {}
     for _, name, place in machine.copies:
-        if _by_map(name):
-            places.setdefault(name, set()).add(place)
+        places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
     starts |= set(machine.barriers) | set(machine.launch.variables.values())
     return infer(_phases(machine), places, sorted(starts), machine.footprints)
@@ -290,12 +284,12 @@ def _sizes(machine: Machine) -> dict[object, int]:
 
 def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind]:
     if stop is not None:
-        yield Blind(ALL, stop.line, stop.what, stop.why)
+        yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason)
     code = made.function.code
     if machine.hung:
         line = min((code[one.place].line for one in _hangs(machine)), default=made.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
-    elif stop is None and any(machine.allocated.values()):
+    elif stop is None and any(tensor.allocated for tensor in machine.tensor.values()):
         line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
         why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
         yield Blind(("tensor memory",), line, "columns that are never freed", why)
@@ -310,8 +304,6 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
         where = ("tensor memory",) if of_tensor else ("proxies", "reuse")
         yield Blind(where, code[index].line, ".".join(opcode.split(".")[:2]), why)
     for index, name, _ in machine.copies:
-        if not _by_map(name):
-            continue
         size = (machine.launch.sizes or {}).get(name)
         what = "its tensor map is a parameter" + (
             f"; what is expected and read is consistent with {size} bytes" if size else ""
@@ -322,25 +314,24 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
 
 
 def _hangs(machine: Machine) -> Iterator[Witness]:
-    """The waits that never end, the first of each barrier."""
-    told: set[str] = set()
+    """The waits that never end, the first of each instruction."""
+    told: set[int] = set()
     for one in machine.fragments:
-        if one.done or not one.blocked or not one.blocked[0].isdigit() or one.blocked in told:
+        if one.done or one.blocked is None:
             continue
-        told.add(one.blocked)
-        index, _, what = one.blocked.partition(":")
-        yield Witness("barrier-hang", int(index), _why(machine, one, what))
+        place = machine.steps[one.pc].place
+        if place not in told:
+            told.add(place)
+            yield Witness("barrier-hang", place, f"found {_why(machine, one.blocked)}")
 
 
-def _why(machine: Machine, one: Fragment, what: str) -> str:
-    if what.isdigit() and (barrier := machine.barriers.get(int(what))) is not None:
-        return f"found {place_name(machine, barrier.address)}, {_state(barrier)}"
-    if what.startswith("barrier"):
-        held = next((r for r in machine.rendezvous.values() if one in r.waiters), None)
-        if held is not None:
-            wanted = machine.live_lanes(held.cta) if held.target is None else held.target
-            return f"found {what} with {held.came} of {wanted} threads"
-    return f"found {what or 'threads'} that never come"
+def _why(machine: Machine, wait: Wait) -> str:
+    if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.get(wait.where[0])) is not None:
+        return f"{place_name(barrier.address, machine.launch)}, {_state(barrier)}"
+    if wait.awaited is Awaited.BARRIER:
+        held, (_, number) = machine.rendezvous[wait], wait.where
+        return f"barrier {number} with {held.came} of {machine.wanted(held)} threads"
+    return f"{wait.awaited.value} that never come"
 
 
 def _state(barrier: Mbarrier) -> str:
@@ -363,7 +354,7 @@ def _unread(machine: Machine) -> Iterator[Witness]:
     if not machine.filled:
         return
     for index, (low, high) in machine.unwritten.items():
-        found = f"found {high - low} bytes from {place_name(machine, low)} that nothing wrote"
+        found = f"found {high - low} bytes from {place_name(low, machine.launch)} that nothing wrote"
         yield Witness("reuse-unwritten", index, found)
 
 
