@@ -450,6 +450,11 @@ _ROWS = (
         _MBARRIER, MANUAL,
     ),
     Rule(
+        "barrier-exit", _E, _BARRIERS, "a CTA must live until others of its cluster are done with its shared memory",
+        "let all CTAs meet at a cluster barrier before they end, or wait for the last arrivals and copies",
+        "CUDA C++ Programming Guide, Distributed Shared Memory", MANUAL,
+    ),
+    Rule(
         "proxy-fence", _E, _PROXIES,
         "fence.proxy.async must stand between an ordinary store and what reads its bytes asynchronously",
         "insert fence.proxy.async.shared::cta after the store, before the barrier that hands the bytes over",

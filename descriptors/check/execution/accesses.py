@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
+from descriptors.check.execution.launch import RANK
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
@@ -57,6 +58,10 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
 
 def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool) -> None:
     """An ordinary access by the threads of a fragment."""
+    runs = list(runs)
+    for start, _ in runs:
+        if start >> RANK != one.cta:
+            machine.reached(step, access.bit, start)
     if machine.launch.sizes is not None:
         _held(machine, step, runs, access, one.known, writes=writes)
 

@@ -27,7 +27,7 @@ from collections import Counter
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
-from descriptors.check.execution.launch import place_name
+from descriptors.check.execution.launch import RANK, place_name
 from descriptors.check.execution.machine import Handler, Machine, Reason, Stop
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.meetings import Rendezvous
@@ -113,6 +113,7 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
     number = 1 if operand is None else machine.known(one, operand, step, what)
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
+        one.known |= _reach(machine, one, step, barrier)
         barrier.learn(one.known, one.published)
         one.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
@@ -130,6 +131,7 @@ def _expect(machine: Machine, one: Fragment, step: Step) -> None:
     number = machine.known(one, _after(step) or 0, step, "a number of bytes")
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
+        one.known |= _reach(machine, one, step, barrier)
         barrier.learn(one.known, one.published)
         one.epoch = -1
         arrived(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
@@ -176,10 +178,19 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     return machine.pass_on(one)  # what others do may end the phase before the thread asks again
 
 
+def _reach(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier) -> int:
+    """The access of another CTA's barrier; none of the own one's, which lives as long as its threads."""
+    if barrier.address >> RANK == one.cta:
+        return 0
+    reach = machine.fresh()
+    machine.reached(step, reach, barrier.address)
+    return 1 << reach
+
+
 def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: int, published: int) -> None:
     """The executing threads arrive at an mbarrier, and tell it what they may not know themselves."""
     barrier = barrier_at(machine, one, step, address)
-    barrier.learn(known, published)
+    barrier.learn(known | _reach(machine, one, step, barrier), published)
     arrived(machine, step, barrier, barrier.arrive(one.many))
 
 

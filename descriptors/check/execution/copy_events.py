@@ -141,6 +141,9 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
         access = Access(copy.issue, step.instruction.line, "a bulk copy")
         asynchronous_write(machine, one, step, [(copy.place, copy.place + size)], access)
         machine.bytes.forget(copy.place, min(size, 64))
+    for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
+        if reached >> RANK != one.cta:
+            machine.reached(step, copy.issue, reached)
     barrier = barrier_at(machine, one, step, address)
     barrier.learn(one.known | 1 << copy.issue, one.published)
     one.epoch = -1

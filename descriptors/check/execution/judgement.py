@@ -222,7 +222,7 @@ def _gather(
     """What one run says: of a small one that something is wrong there is a doubt, for it may never be launched so."""
     found = [*machine.found.values()]
     if stop is None:
-        found += _hangs(machine) if machine.hung else _unread(machine)
+        found += _hangs(machine) if machine.hung else [*_unread(machine), *_outlived(machine)]
     for witness in _decided(machine, found):
         if (witness.rule, witness.place) in witnesses:
             continue
@@ -356,6 +356,16 @@ def _unread(machine: Machine) -> Iterator[Witness]:
     for index, (low, high) in machine.unwritten.items():
         found = f"found {high - low} bytes from {place_name(low, machine.launch)} that nothing wrote"
         yield Witness("reuse-unwritten", index, found)
+
+
+def _outlived(machine: Machine) -> Iterator[Witness]:
+    """Accesses of a CTA's shared memory that none of its threads knows of when it ends."""
+    known = [0] * machine.ctas
+    for one in machine.fragments:
+        known[one.cta] |= one.known
+    for (place, rank), bits in machine.reaches.items():
+        if any(not known[rank] >> bit & 1 for bit in bits):
+            yield Witness("barrier-exit", place, f"found CTA {rank} at its end, which waited for nothing behind it")
 
 
 def sorted_witnesses(rows: Iterable[Witness]) -> list[Witness]:

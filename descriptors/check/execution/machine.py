@@ -175,6 +175,7 @@ class Machine:
         self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
         self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
         self.cancels: dict[int, int] = {}
+        self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
         # what the run learns
         self.found: dict[tuple[str, int, int], Witness] = {}
         self.skipped: dict[int, str] = {}
@@ -274,6 +275,10 @@ class Machine:
         """A bit for an access."""
         self.bits += 1
         return self.bits - 1
+
+    def reached(self, step: Step, bit: int, address: int) -> None:
+        """An access reaches the shared memory of another CTA."""
+        self.reaches.setdefault((step.place, address >> RANK), set()).add(bit)
 
     def clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
         """Tell of two accesses without order, once for each pair of instructions."""

@@ -126,3 +126,42 @@ def test_columns_that_are_never_freed_leave_tensor_memory_open() -> None:
     report = check_ptx(ring_sm100().replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;", ""))
     held = {one.property: one.verdict for one in report.properties}
     assert not report.errors and held["tensor memory"] == "incomplete"
+
+
+#: Each of two CTAs tells the other, waits to be told, and tells once more, to be waited for by nobody.
+PEERS = """
+.version 8.8
+.target sm_90a
+.address_size 64
+.entry k() .reqntid 32 .reqnctapercluster 2, 1, 1
+{
+.reg .pred p;
+.reg .b32 a, rank, there;
+.shared .align 8 .b64 b[2];
+mov.u32 a, b;
+mbarrier.init.shared::cta.b64 [a], 32;
+mbarrier.init.shared::cta.b64 [a+8], 32;
+fence.mbarrier_init.release.cluster;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+wgmma.fence.sync.aligned;
+mov.u32 rank, %cluster_ctarank;
+xor.b32 rank, rank, 1;
+mapa.shared::cluster.u32 there, a, rank;
+mbarrier.arrive.shared::cluster.b64 _, [there];
+L: mbarrier.try_wait.parity.shared::cta.b64 p, [a], 0;
+@!p bra L;
+END
+ret;
+}
+"""
+LAST = "mbarrier.arrive.shared::cluster.b64 _, [there+8];"
+MEET = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
+
+
+@pytest.mark.parametrize(
+    ("end", "rules"),
+    [("", []), (LAST, ["barrier-exit"]), (f"{LAST}\n{MEET}", []), (f"{MEET}\n{LAST}", ["barrier-exit"])],
+)
+def test_a_cta_lives_until_the_arrivals_of_others_have_come(end: str, rules: list[str]) -> None:
+    assert [one.rule.name for one in check_ptx(PEERS.replace("END", end)).errors] == rules
