@@ -28,9 +28,10 @@ from collections import Counter
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
 from descriptors.check.execution.launch import RANK, place_name
-from descriptors.check.execution.machine import Handler, Machine, Reason, Stop
+from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.meetings import Rendezvous
+from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
@@ -42,7 +43,7 @@ def _address(step: Step) -> tuple[int, Address]:
     for place, operand in enumerate(step.instruction.operands):
         if isinstance(operand, Address):
             return place, operand
-    raise Stop(step.instruction.line, "an mbarrier", "an operand that is no address", Reason.BARRIER)
+    raise Stop(step.instruction.line, "an operand that is no address", reason=Reason.BARRIER)
 
 
 def _after(step: Step) -> Operand | None:
@@ -71,7 +72,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
     if found is None:
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
-        raise Stop(step.instruction.line, "an mbarrier", "nothing initialised it", Reason.BARRIER)
+        raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
     if not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found

@@ -23,7 +23,8 @@ from __future__ import annotations
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.integers import PARAMETER
 from descriptors.check.execution.lanes import Unknown, first_unknown, lane_values, origin
-from descriptors.check.execution.machine import Handler, Machine, Stop
+from descriptors.check.execution.machine import Handler, Machine
+from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 
 
@@ -65,7 +66,7 @@ def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknow
     choice = machine.launch.choices.get(step.place)
     if unknown.why != PARAMETER or choice is None:
         fork = step.place if unknown.why == PARAMETER else -1
-        raise Stop(step.instruction.line, "a branch", origin(unknown), fork=fork)
+        raise Stop(step.instruction.line, origin(unknown), "a branch", fork=fork)
     if choice:
         one.pc = _target(machine, step.instruction.operands[-1]) - 1
 
@@ -75,9 +76,9 @@ def _table_branch(machine: Machine, one: Fragment, step: Step) -> None:
     labels = machine.program.function.tables.get(str(step.instruction.operands[-1]))
     place = machine.known(one, step.instruction.operands[0], step, what)
     if labels is None:
-        raise Stop(step.instruction.line, what, "a table that is not in the text")
+        raise Stop(step.instruction.line, "a table that is not in the text", what)
     if place >= len(labels):
-        raise Stop(step.instruction.line, what, f"place {place} of {len(labels)}")
+        raise Stop(step.instruction.line, f"place {place} of {len(labels)}", what)
     one.pc = _target(machine, labels[place]) - 1
 
 
@@ -85,7 +86,7 @@ def _leave(machine: Machine, one: Fragment, step: Step) -> bool | None:
     instruction = step.instruction
     value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
     if (unknown := first_unknown(value)) is not None:
-        raise Stop(instruction.line, "the guard of a return", origin(unknown))
+        raise Stop(instruction.line, origin(unknown), "the guard of a return")
     values = lane_values(value, len(one.lanes))
     places = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
     return machine.end(one, places) if places else None

@@ -37,9 +37,10 @@ from descriptors.check.execution.barrier_events import arrive_at, arrived, barri
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.launch import RANK, multicast, of_cta
-from descriptors.check.execution.machine import Handler, Machine, Stop, items_of
+from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.mbarrier import Box, Landing
 from descriptors.check.execution.memory_events import lane_addresses
+from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 
@@ -119,7 +120,7 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
         size = value if isinstance(value, int) else None
     barrier = next((o for o in rest if isinstance(o, Address)), None)
     if barrier is None:
-        raise Stop(step.instruction.line, "a bulk copy", "an operand that is no mbarrier")
+        raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
     after = [o for o in rest[rest.index(barrier) + 1 :] if not isinstance(o, Vector)]
     mask = None
     if "multicast::cluster" in words and after:

@@ -1,9 +1,8 @@
-"""A kernel judged by running it: what goes wrong in a run, and what no run could look at.
+"""A kernel judged by running it: what goes wrong in its runs, and what no run could look at.
 
-A kernel is run for several sizes, once to learn what its copies bring and once more with it. Scalar parameters are the
-size that the run is for, so that loops make 0, 1, 2 and more rounds; pointers lead nowhere near shared memory; the grid
-is one CTA, or one cluster, so that a kernel that takes tile after tile takes all.
-Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run.
+Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
+a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
+tried out, so is a wait that never ends.
 
 Law: a loop that waits for what nobody tells is found, and where it waits.
 
@@ -19,52 +18,33 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from math import prod
 from typing import NamedTuple
 
-from descriptors.check.execution.copy_sizes import infer
-from descriptors.check.execution.dispatch import execution
-from descriptors.check.execution.fragment import Awaited, Wait
-from descriptors.check.execution.launch import Launch, place_name
-from descriptors.check.execution.machine import Machine, Reason, Stop, Witness
-from descriptors.check.execution.mbarrier import Mbarrier, Phase
-from descriptors.check.execution.program import Program, program
-from descriptors.check.ptx.ptx_module import Function, directive
+from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
+from descriptors.check.execution.launch import Launch
+from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.program import program
+from descriptors.check.execution.runs import BUDGET, SMALL, Run, launches, runs, trial
+from descriptors.check.ptx.ptx_module import Function
 
-#: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
-SIZES = (256, 448)
-#: One scalar parameter after the other is large, and all others are small, so that every loop makes many rounds.
-LARGE, LITTLE, MOST = 1024, 128, 8
-#: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
-SMALL = (64, 1)
-#: Steps after which a run is given up.
-BUDGET = 60_000
-
-
-class Blind(NamedTuple):
-    """Something that a run could not look at.
-
-    Args:
-        properties: what is not decided by it.
-        line: of the instruction.
-        what: what it is.
-        why: where its value comes from.
-    """
-
-    properties: tuple[str, ...]
-    line: int
-    what: str
-    why: str
-    reason: Reason | None = None
+#: What is not decided where the shape of the cluster is not known.
+CLUSTER = "the shape of the cluster"
+#: The property that a rule is of, by the first word of its name.
+_PROPERTIES = {
+    "barrier": ("barriers",),
+    "bytes": ("bytes",),
+    "proxy": ("proxies",),
+    "reuse": ("reuse",),
+    "tcgen05": ("tensor memory",),
+    "wgmma": ("order",),
+}
 
 
 class Judgement(NamedTuple):
     """What the runs of a kernel found.
 
     Args:
-        witnesses: what is wrong.
+        witnesses: what is wrong, in the order of the text.
         blind: what was not looked at.
         sizes: what scalar parameters were in the runs that came to their end.
         launch: how it was started.
@@ -80,40 +60,6 @@ class Judgement(NamedTuple):
     steps: int
 
 
-ALL = ("barriers", "bytes", "proxies", "reuse")
-_SHARED = re.compile(
-    r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
-)
-_CLUSTERS = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (1, 4, 1))
-
-
-def shared_variables(text: str) -> dict[str, int]:
-    """Where shared variables lie: those of a known size first, the extern ones behind them, at 1,024 bytes.
-
-    >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
-    {'a': 0, 'b': 1024}
-    """
-    found: dict[str, int] = {}
-    outer: list[str] = []
-    place = 0
-    for one in _SHARED.finditer(text):
-        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
-        if extents and not extents[0]:
-            outer.append(one[3])
-            continue
-        align = max(16, int(one[1] or 1))
-        place = -(-place // align) * align
-        found[one[3]] = place
-        place += int(one[2]) // 8 * prod(int(extent) for extent in extents)
-    place = -(-place // 1024) * 1024
-    return found | dict.fromkeys(outer, place)
-
-
-def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
-    found = (*directive(head, name), 1, 1)
-    return (found[0], found[1], found[2]) if len(found) > 2 else None
-
-
 def judge(function: Function, text: str) -> Judgement:
     """What running a kernel finds.
 
@@ -122,256 +68,77 @@ def judge(function: Function, text: str) -> Judgement:
         text: the PTX that it stands in, for its shared variables.
     """
     made = program(function)
-    variables = shared_variables(text)
-    threads = _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
-    assumed = [] if threads else ["128 threads a CTA"]
-    threads = threads or (128, 1, 1)
-    cluster = _dimensions(function.head, "reqnctapercluster")
-    clusters: tuple[tuple[int, int, int], ...] = (cluster,) if cluster else _CLUSTERS
-    if cluster is None and not _clustered(function):
-        clusters = ((1, 1, 1),)
-    elif cluster is None and any(".cta_group::2" in one.opcode for one in function.code):
-        clusters = tuple(one for one in _CLUSTERS if prod(one) > 1)
-    first = None
-    for shape in clusters:
-        launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None, {})
-        machine, stop = max(_runs(made, launch), key=lambda run: (run[1] is None, run[0].count))
-        if first is None:
-            first = launch, machine, stop
-        if not machine.hung and (stop is None or stop.reason is not Reason.BARRIER):
-            first = launch, machine, stop
+    first = trial(made, text)
+    record = _Record(function, first.machine.count)
+    for name, launch in launches(first):
+        if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
             break
-    assert first is not None
-    launch, machine, stop = first
-    if stop is not None and stop.reason is Reason.ENDLESS:
-        machine, stop = _run(made, launch._replace(size=SMALL[0]))
-    if cluster is None and len(clusters) > 1:
-        assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
-    return _judged(made, launch, machine, assumed)
+    if first.clustered:
+        record.doubt_cluster()
+    found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
+    sizes, rows = tuple(record.ended), tuple(record.blind.values())
+    return Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
 
 
-def _clustered(function: Function) -> bool:
-    """Whether a kernel does what only CTAs of a cluster do."""
-    return any(
-        one.opcode.startswith(("mapa", "barrier.cluster"))
-        or "multicast::cluster" in one.opcode
-        or "cta_group::2" in one.opcode
-        for one in function.code
-    )
+class _Record:
+    """What the runs of a kernel said so far.
 
-
-#: Branches that parameters of floating point decide, both ways of which are run.
-FORKS = 3
-
-
-def _runs(made: Program, launch: Launch) -> Iterator[tuple[Machine, Stop | None]]:
-    """A run, or one for each way that it may take."""
-    machine, stop = _run(made, launch)
-    if stop is None or stop.fork < 0 or len(launch.choices) >= FORKS:
-        yield machine, stop
-        return
-    for way in (True, False):
-        yield from _runs(made, launch._replace(choices={**launch.choices, stop.fork: way}))
-
-
-def _run(made: Program, launch: Launch) -> tuple[Machine, Stop | None]:
-    machine = Machine(made, launch, execution, BUDGET)
-    try:
-        machine.run()
-    except Stop as stop:
-        return machine, stop
-    return machine, None
-
-
-def _judged(made: Program, launch: Launch, machine: Machine, assumed: list[str]) -> Judgement:
-    sizes = _sizes(machine)
-    witnesses: dict[tuple[str, int], Witness] = {}
-    blind: dict[tuple[int, str], Blind] = {}
-    done: list[str] = []
-    steps = machine.count
-    singles = [(LITTLE, {key: LARGE}) for key in list(machine.scalars)[:MOST]]
-    for size, scalars in (*[(size, {}) for size in SIZES], *singles, *[(size, {}) for size in SMALL]):
-        runs = list(_runs(made, launch._replace(size=size, scalars=scalars, sizes=sizes, choices={})))
-        for machine, stop in runs:
-            steps += machine.count
-            _gather(made, machine, stop, size in SMALL, witnesses, blind)
-        stops = [stop for _, stop in runs if stop is not None]
-        if not stops:
-            done.append(f"each {LARGE} in turn" if scalars else str(size))
-        elif not all(stop.reason is Reason.ENDLESS for stop in stops):
-            break
-        elif done:
-            blind = {key: row for key, row in blind.items() if row.reason is not Reason.ENDLESS}
-        if steps > 2 * BUDGET:
-            break
-    unsure = any("clusters" in one for one in assumed)
-    if unsure and any(w.rule in ("barrier-hang", "barrier-init") for w in witnesses.values()):
-        witnesses = {}
-        blind[0, "the cluster"] = Blind(ALL, made.function.line, "the shape of the cluster", "the launch says it")
-    return Judgement(tuple(witnesses.values()), tuple(blind.values()), tuple(done), launch, tuple(assumed), steps)
-
-
-def _gather(
-    made: Program,
-    machine: Machine,
-    stop: Stop | None,
-    small: bool,
-    witnesses: dict[tuple[str, int], Witness],
-    blind: dict[tuple[int, str], Blind],
-) -> None:
-    """What one run says: of a small one that something is wrong there is a doubt, for it may never be launched so."""
-    found = [*machine.found.values()]
-    if stop is None:
-        found += _hangs(machine) if machine.hung else [*_unread(machine), *_outlived(machine)]
-    for witness in _decided(machine, found):
-        if (witness.rule, witness.place) in witnesses:
-            continue
-        if small:
-            line, other = made.function.code[witness.place].line, f", line {witness.other}" if witness.other else ""
-            why = f"{witness.found}{other}, where scalar parameters are {machine.launch.size}"
-            row = Blind(_OF[witness.rule.partition("-")[0]], line, f"{witness.rule} of a launch with few rounds", why)
-            blind.setdefault((line, witness.rule), row)
-        else:
-            witnesses[witness.rule, witness.place] = witness
-            if witness.rule == "proxy-fence-copy":
-                line = made.function.code[witness.place].line
-                why = "the manual asks for a fence; Triton 3.5.0 left it out and 3.9.0 has it"
-                blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
-    for row in _blind(made, machine, stop):
-        blind.setdefault((row.line, row.what), row)
-
-
-_OF = {
-    "barrier": ("barriers",),
-    "bytes": ("bytes",),
-    "proxy": ("proxies",),
-    "reuse": ("reuse",),
-    "tcgen05": ("tensor memory",),
-    "wgmma": ("order",),
-}
-
-
-def _decided(machine: Machine, found: Iterable[Witness]) -> Iterator[Witness]:
-    """What is wrong whatever a run does not know."""
-    open_ = _has_open_copies(machine)
-    for one in found:
-        if one.rule == "tcgen05-unwritten" and machine.tensor_unknown:
-            continue
-        if open_ and one.rule in ("proxy-fence", "proxy-fence-copy", "reuse-unwritten"):
-            continue
-        yield one
-
-
-def _has_open_copies(machine: Machine) -> bool:
-    """Whether the bytes of some copy could not be told."""
-    return any(name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies)
-
-
-def _phases(machine: Machine) -> Iterator[Phase]:
-    for barrier in (*machine.retired, *machine.barriers.values()):
-        yield from barrier.ended
-
-
-def _sizes(machine: Machine) -> dict[object, int]:
-    """The bytes of the copies of a run, as far as they can be told."""
-    places: dict[object, set[int]] = {}
-    for _, name, place in machine.copies:
-        places.setdefault(name, set()).add(place)
-    starts = {place for row in places.values() for place in row}
-    starts |= set(machine.barriers) | set(machine.launch.variables.values())
-    return infer(_phases(machine), places, sorted(starts), machine.footprints)
-
-
-def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind]:
-    if stop is not None:
-        yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason)
-    code = made.function.code
-    if machine.hung:
-        line = min((code[one.place].line for one in _hangs(machine)), default=made.function.line)
-        yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
-    elif stop is None and any(tensor.allocated for tensor in machine.tensor.values()):
-        line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
-        why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
-        yield Blind(("tensor memory",), line, "columns that are never freed", why)
-    for index, why in machine.unseen.items():
-        yield Blind(("tensor memory",), code[index].line, ".".join(code[index].opcode.split(".")[:2]), why)
-    if machine.unwritten and not machine.filled:
-        line = code[min(machine.unwritten)].line
-        yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
-    for index, why in machine.skipped.items():
-        opcode = code[index].opcode
-        of_tensor = opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
-        where = ("tensor memory",) if of_tensor else ("proxies", "reuse")
-        yield Blind(where, code[index].line, ".".join(opcode.split(".")[:2]), why)
-    for index, name, _ in machine.copies:
-        size = (machine.launch.sizes or {}).get(name)
-        what = "its tensor map is a parameter" + (
-            f"; what is expected and read is consistent with {size} bytes" if size else ""
-        )
-        yield Blind(
-            ("bytes",) if size else ("bytes", "proxies", "reuse"), code[index].line, "the box of a tensor copy", what
-        )
-
-
-def _hangs(machine: Machine) -> Iterator[Witness]:
-    """The waits that never end, the first of each instruction."""
-    told: set[int] = set()
-    for one in machine.fragments:
-        if one.done or one.blocked is None:
-            continue
-        place = machine.steps[one.pc].place
-        if place not in told:
-            told.add(place)
-            yield Witness("barrier-hang", place, f"found {_why(machine, one.blocked)}")
-
-
-def _why(machine: Machine, wait: Wait) -> str:
-    if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.get(wait.where[0])) is not None:
-        return f"{place_name(barrier.address, machine.launch)}, {_state(barrier)}"
-    if wait.awaited is Awaited.BARRIER:
-        held, (_, number) = machine.rendezvous[wait], wait.where
-        return f"barrier {number} with {held.came} of {machine.wanted(held)} threads"
-    return f"{wait.awaited.value} that never come"
-
-
-def _state(barrier: Mbarrier) -> str:
-    parts = []
-    if barrier.pending:
-        parts.append(f"{barrier.count - barrier.pending} of {barrier.count} arrivals")
-    if barrier.missing > 0:
-        parts.append(f"{barrier.missing} bytes that no copy brings")
-    elif barrier.missing < 0 or (barrier.landings and not barrier.missing):
-        parts.append(f"{-barrier.missing or 'some'} bytes that nothing expects")
-    return f"in phase {barrier.phase} with {', '.join(parts) or 'the other parity'}"
-
-
-def _unread(machine: Machine) -> Iterator[Witness]:
-    """Multiplications of bytes that nothing wrote, where all copies are known."""
-    if _has_open_copies(machine):
-        return
-    if any(machine.program.function.code[i].opcode.startswith(("st", "cp")) for i in machine.skipped):
-        return
-    if not machine.filled:
-        return
-    for index, (low, high) in machine.unwritten.items():
-        found = f"found {high - low} bytes from {place_name(low, machine.launch)} that nothing wrote"
-        yield Witness("reuse-unwritten", index, found)
-
-
-def _outlived(machine: Machine) -> Iterator[Witness]:
-    """Accesses of a CTA's shared memory that none of its threads knows of when it ends."""
-    known = [0] * machine.ctas
-    for one in machine.fragments:
-        known[one.cta] |= one.known
-    for (place, rank), bits in machine.reaches.items():
-        if any(not known[rank] >> bit & 1 for bit in bits):
-            yield Witness("barrier-exit", place, f"found CTA {rank} at its end, which waited for nothing behind it")
-
-
-def sorted_witnesses(rows: Iterable[Witness]) -> list[Witness]:
-    """Witnesses in the order of the text.
-
-    >>> sorted_witnesses([])
-    []
+    Args:
+        function: the kernel.
+        steps: those of runs before.
     """
-    return sorted(rows, key=lambda row: (row.place, row.rule, row.other))
+
+    def __init__(self, function: Function, steps: int) -> None:
+        self.function, self.steps = function, steps
+        self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
+        self.blind: dict[tuple[int, str], Blind] = {}  # the first of each line and what it is
+        self.ended: list[str] = []  # parameters of runs that came to their ends
+
+    def take(self, name: str, several: list[Run], *, small: bool) -> bool:
+        """What the runs of a launch say; whether there is a sense in more launches.
+
+        Args:
+            name: of the launch.
+            several: its runs.
+            small: whether it has so few rounds that what is wrong is a doubt.
+        """
+        for one in several:
+            self.steps += one.machine.count
+            self._take(one, small)
+        stopped = [one for one in several if one.stop is not None]
+        if not stopped:
+            self.ended.append(name)
+        elif not all(one.endless for one in stopped):
+            return False
+        elif self.ended:  # what was given up was run with other parameters
+            self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
+        return self.steps <= 2 * BUDGET
+
+    def _take(self, one: Run, small: bool) -> None:
+        for witness in witnesses(one):
+            if (witness.rule, witness.place) in self.witnesses:
+                continue
+            if small:
+                self._doubt(witness, one.machine.launch.size)
+                continue
+            self.witnesses[witness.rule, witness.place] = witness
+            if witness.rule == "proxy-fence-copy":
+                why = "the manual asks for a fence; Triton 3.5.0 left it out and 3.9.0 has it"
+                line = self.function.code[witness.place].line
+                self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
+        for row in blind(one):
+            self.blind.setdefault((row.line, row.what), row)
+
+    def _doubt(self, witness: Witness, size: int) -> None:
+        """Something that is wrong in a launch which there may never be."""
+        line, other = self.function.code[witness.place].line, f", line {witness.other}" if witness.other else ""
+        properties = _PROPERTIES[witness.rule.partition("-")[0]]
+        why = f"{witness.found}{other}, where scalar parameters are {size}"
+        row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
+        self.blind.setdefault((line, witness.rule), row)
+
+    def doubt_cluster(self) -> None:
+        """Where no shape of a cluster lets the kernel come to its end, the launch has another."""
+        if any(one.rule in ("barrier-hang", "barrier-init") for one in self.witnesses.values()):
+            self.witnesses = {}
+            self.blind[0, "the cluster"] = Blind(ALL, self.function.line, CLUSTER, "the launch says it")

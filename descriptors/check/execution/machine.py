@@ -45,6 +45,7 @@ from descriptors.check.execution.lanes import (
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, WARP, Launch, special_register
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.meetings import Issue, Rendezvous
+from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
 from descriptors.check.execution.tensor_memory import TensorMemory
 from descriptors.check.ptx.ptx_module import Instruction
@@ -70,46 +71,6 @@ def short(one: Instruction) -> str:
     'mul.wide.u32'
     """
     return ".".join(one.qualifiers[:3])
-
-
-class Reason(Enum):
-    """Why a run cannot go on."""
-
-    UNKNOWN = "it depends on what is not known"
-    BARRIER = "an mbarrier that is none"
-    ENDLESS = "more steps than a run may have"
-
-
-class Stop(Exception):
-    """The run cannot go on.
-
-    Args:
-        line: of the instruction.
-        what: the value that it needs.
-        why: where that comes from.
-        reason: of which kind the stop is.
-        fork: the instruction of a branch that may go either way, and both may be run; -1 for none.
-    """
-
-    def __init__(self, line: int, what: str, why: str, reason: Reason = Reason.UNKNOWN, fork: int = -1) -> None:
-        super().__init__(f"line {line}: {what}: {why}")
-        self.line, self.what, self.why, self.reason, self.fork = line, what, why, reason, fork
-
-
-class Witness(NamedTuple):
-    """Something wrong that the run came to.
-
-    Args:
-        rule: of the table.
-        place: of the instruction.
-        found: what was found.
-        other: the line of the other event; 0 for none.
-    """
-
-    rule: str
-    place: int
-    found: str
-    other: int = 0
 
 
 class Guard(Enum):
@@ -232,7 +193,7 @@ class Machine:
         if type(value) is int:
             return value
         why = origin(value) if type(value) is Unknown else "a value that differs between the lanes of a warp"
-        raise Stop(step.instruction.line, what, why)
+        raise Stop(step.instruction.line, why, what)
 
     def known_lanes(self, one: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
         """The values of the lanes that execute, which the run needs.
@@ -242,7 +203,7 @@ class Machine:
         """
         value = self.value(one, operand)
         if (unknown := first_unknown(value)) is not None:
-            raise Stop(step.instruction.line, what, origin(unknown))
+            raise Stop(step.instruction.line, origin(unknown), what)
         return [number for number in lane_values(value, one.many) if isinstance(number, int)]
 
     def set(self, one: Fragment, name: Operand, value: Value) -> None:
@@ -366,7 +327,7 @@ class Machine:
             self.count += 1
             if self.count > self.budget:
                 why = f"stopped after {self.budget} steps"
-                raise Stop(step.instruction.line, "a run that does not end", why, Reason.ENDLESS)
+                raise Stop(step.instruction.line, why, reason=Reason.ENDLESS)
             handler, guard = executions[one.pc]
             if step.place in self.program.uses:
                 for load in self.program.uses[step.place]:
@@ -396,7 +357,7 @@ class Machine:
                 one.active = places
             return bool(places)
         if guard is Guard.NEEDED:
-            raise Stop(instruction.line, f"the guard of {short(instruction)}", origin(unknown))
+            raise Stop(instruction.line, origin(unknown), f"the guard of {short(instruction)}")
         for name in targets(instruction):
             one.registers[name] = unknown
         if guard is Guard.PASSED:
