@@ -48,8 +48,6 @@ def executed(module: Module, text: str) -> Judged:
     """
     unseen = not_run(module)
     scopes = unseen.scopes
-    if not any(one.opcode.startswith(FAMILIES) for function in module.functions for one in function.code):
-        return unseen
     if not any(scope.number for scope in scopes):
         return Judged(scopes)
     findings: list[Finding] = []
