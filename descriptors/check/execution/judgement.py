@@ -222,7 +222,7 @@ def _gather(
     """What one run says: of a small one that something is wrong there is a doubt, for it may never be launched so."""
     found = [*machine.found.values()]
     if stop is None:
-        found += _hangs(machine) if machine.hung else _unread(machine)
+        found += _hangs(machine) if machine.hung else (*_unread(machine), *_leaks(machine))
     for witness in _decided(machine, found):
         if (witness.rule, witness.place) in witnesses:
             continue
@@ -295,10 +295,6 @@ def _blind(made: Program, machine: Machine, stop: Stop | None) -> Iterator[Blind
     if machine.hung:
         line = min((code[one.place].line for one in _hangs(machine)), default=made.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
-    elif stop is None and any(machine.allocated.values()):
-        line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), made.function.line)
-        why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
-        yield Blind(("tensor memory",), line, "columns that are never freed", why)
     for index, why in machine.unseen.items():
         yield Blind(("tensor memory",), code[index].line, ".".join(code[index].opcode.split(".")[:2]), why)
     if machine.unwritten and not machine.filled:
@@ -365,6 +361,18 @@ def _unread(machine: Machine) -> Iterator[Witness]:
     for index, (low, high) in machine.unwritten.items():
         found = f"found {high - low} bytes from {place_name(machine, low)} that nothing wrote"
         yield Witness("reuse-unwritten", index, found)
+
+
+def _leaks(machine: Machine) -> Iterator[Witness]:
+    """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
+    code = machine.program.function.code
+    frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
+    if not frees or any(index in machine.skipped for index in frees):
+        return
+    for live in machine.allocated.values():
+        for low, high in live:
+            place = next(index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc"))
+            yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
 
 
 def sorted_witnesses(rows: Iterable[Witness]) -> list[Witness]:

@@ -355,6 +355,10 @@ def _each_place(machine: Machine, one: Fragment, step: Step, operand: Operand, w
     return [value for value in values if isinstance(value, int)]
 
 
+#: The fewest bytes that a bulk copy moves.
+LEAST = 16
+
+
 def _bulk_in(machine: Machine, one: Fragment, step: Step) -> bool | None:
     """From global into shared memory: an mbarrier is told when the bytes have come."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
@@ -392,12 +396,12 @@ def _one_in(
 ) -> None:
     bit = machine.fresh()
     access = Access(bit, step.instruction.line, "a bulk copy")
-    if size is not None:
-        for clash in machine.shared.write(place, place + size, access, one.known):
-            rule = "reuse-order"
-            machine.clash(step, rule, clash, _told(access, clash.earlier, True, clash.wrote))
-        for byte in range(place, place + min(size, 64)):
-            machine.bytes.pop(byte, None)
+    if machine.launch.sizes is not None:
+        # Of a box that is not known the least are 16 bytes.
+        for clash in machine.shared.write(place, place + (size or LEAST), access, one.known):
+            machine.clash(step, "reuse-order", clash, _told(access, clash.earlier, True, clash.wrote))
+    for byte in range(place, place + min(size or 0, 64)):
+        machine.bytes.pop(byte, None)
     barrier = barrier_at(machine, one, step, address)
     barrier.learn(one.known | 1 << bit, one.published)
     one.epoch = -1
@@ -443,7 +447,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> bool | None:
         bit = machine.fresh()
         one.groups["bulk"][-1] |= 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store")
-        asynchronous_read(machine, one, step, [(place, place + (size or 16))], access, one.known, one.published)
+        asynchronous_read(machine, one, step, [(place, place + (size or LEAST))], access, one.known, one.published)
         machine.copies.append((step.place, name, place))
     return None
 
