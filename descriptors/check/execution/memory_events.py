@@ -236,6 +236,10 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> bool | None:
     kind = step.instruction.qualifiers[-1]
     offset = operand.offset if isinstance(operand, Address) else 0
     name = operand.base if isinstance(operand, Address) else ""
+    at = machine.value(one, operand)
+    if isinstance(at, int) and at >= PARAMETERS:
+        # One parameter has one value, by whatever register it is reached.
+        name, offset = machine.program.names[at - PARAMETERS >> 16], at - PARAMETERS & 0xFFFF
     for number, item in enumerate(items):
         value: Value
         if kind.startswith("f"):

@@ -119,6 +119,7 @@ class Program:
             code = function.code
             self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
         names = re.findall(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])", function.head)
+        self.names = tuple(names)
         self.parameters = {name: number for number, name in enumerate(names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
