@@ -27,7 +27,7 @@ from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
-from descriptors.check.scope import FAMILIES, not_run
+from descriptors.check.scope import not_run
 
 #: Letters of a name that are told.
 NAME = 40

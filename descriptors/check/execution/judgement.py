@@ -84,7 +84,7 @@ ALL = ("barriers", "bytes", "proxies", "reuse")
 _SHARED = re.compile(
     r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
 )
-_CLUSTERS = tuple([(x, y, 1) for size in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if (y := size // x) * x == size and y < 8])
+_CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 
 
 def shared_variables(text: str) -> dict[str, int]:

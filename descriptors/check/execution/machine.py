@@ -655,6 +655,9 @@ def _branch(machine: Machine, one: Fragment, step: Step) -> bool | None:
     instruction = step.instruction
     target = machine.program.at(str(instruction.operands[-1]))
     goal = len(machine.steps) if target is None else target
+    if step.place in machine.program.idle:
+        one.pc = (machine.program.meeting(step.block) or 0) - 1
+        return None
     if not instruction.predicate:
         one.pc = goal - 1
         return None

@@ -390,7 +390,9 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> bool | None:
     for place, address in zip(places, barriers, strict=True):
         for rank in ctas if ctas is not None else [place >> RANK]:
             own = of_cta(place, rank)
-            at = address if ctas is None else of_cta(address, rank)
+            # Of a pair the CTA is told whose number is as odd as that of the mbarrier's.
+            pair = rank & ~1 | address >> RANK & 1 if "cta_group::2" in words else rank
+            at = address if ctas is None else of_cta(address, pair)
             _one_in(machine, one, step, own, at, name, size)
     return None
 
