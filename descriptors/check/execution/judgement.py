@@ -41,7 +41,11 @@ LARGE, LITTLE, MOST = 1024, 128, 8
 #: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
 SMALL = (64, 1)
 #: Steps after which a run is given up.
-BUDGET = 60_000
+BUDGET = 75_000
+#: Steps of all runs after which no other is begun.
+LIMIT = 120_000
+#: Why a run is given up.
+_STOPPED = "stopped after"
 
 
 class Blind(NamedTuple):
@@ -132,22 +136,50 @@ def judge(function: Function, text: str) -> Judgement:
         clusters = ((1, 1, 1),)
     elif cluster is None and any(".cta_group::2" in one.opcode for one in function.code):
         clusters = tuple(one for one in _CLUSTERS if prod(one) > 1)
-    first = None
+    runs: list[tuple[Launch, Machine, Stop | None]] = []
+    right: list[tuple[Launch, Machine, Stop | None]] = []
+    steps = 0
     for shape in clusters:
-        launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None, {})
-        machine, stop = max(_runs(made, launch), key=lambda run: (run[1] is None, run[0].count))
-        if first is None:
-            first = launch, machine, stop
-        if not machine.hung and (stop is None or stop.what != "an mbarrier"):
-            first = launch, machine, stop
+        launch, machine, stop = _shaped(made, threads, shape, variables)
+        steps += machine.count
+        if stop is not None and stop.why.startswith(_STOPPED):
+            machine, stop = _run(made, launch._replace(size=SMALL[0]))
+            steps += machine.count
+        runs.append((launch, machine, stop))
+        if not machine.hung and (stop is None or (stop.what != "an mbarrier" and not stop.why.startswith(_STOPPED))):
+            right.append(runs[-1])
+        if len(right) == SHAPES or steps > LIMIT or (right and prod(shape) == 1):
             break
-    assert first is not None
-    launch, machine, stop = first
-    if stop is not None and stop.why.startswith("stopped after"):
-        machine, stop = _run(made, launch._replace(size=SMALL[0]))
-    if cluster is None and len(clusters) > 1:
-        assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
-    return _judged(made, launch, machine, assumed)
+    told: list[Judgement] = []
+    for launch, machine, _ in right or runs[:1]:
+        unsure = [f"clusters of {'x'.join(map(str, launch.cluster))}"] if len(clusters) > 1 else []
+        told.append(_judged(made, launch, machine, assumed + unsure))
+        steps += told[-1].steps
+        if told[-1].sizes and not told[-1].witnesses and not any(row.what == _SHAPE for row in told[-1].blind):
+            return told[-1]
+        if steps > 2 * LIMIT:
+            break
+    return told[0] if len(told) >= len(right) else _shapeless(told[0], function.line)
+
+
+#: What is open where the launch alone says it.
+_SHAPE = "the shape of the cluster"
+#: Shapes of a cluster that are looked at, of those with which a kernel comes to its end: what is wrong is so with all.
+SHAPES = 2
+
+
+def _shapeless(told: Judgement, line: int) -> Judgement:
+    """A judgement with a shape of the cluster that may not be the launch's."""
+    row = Blind(ALL, line, _SHAPE, "the launch says it")
+    return told._replace(witnesses=(), blind=(*told.blind, row)) if told.witnesses else told
+
+
+def _shaped(
+    made: Program, threads: tuple[int, int, int], shape: tuple[int, int, int], variables: Mapping[str, int]
+) -> tuple[Launch, Machine, Stop | None]:
+    """The run of a kernel with one shape of its cluster that comes farthest."""
+    launch = Launch(threads, shape, shape, SIZES[0], {}, variables, None, {})
+    return launch, *max(_runs(made, launch), key=lambda run: (run[1] is None, run[0].count))
 
 
 def _clustered(function: Function) -> bool:
@@ -198,17 +230,17 @@ def _judged(made: Program, launch: Launch, machine: Machine, assumed: list[str])
         stops = [stop for _, stop in runs if stop is not None]
         if not stops:
             done.append(f"each {LARGE} in turn" if scalars else str(size))
-        elif not all(stop.why.startswith("stopped after") for stop in stops):
+        elif not all(stop.why.startswith(_STOPPED) for stop in stops):
             break
         elif done:
-            blind = {key: row for key, row in blind.items() if not row.why.startswith("stopped after")}
-        if steps > 2 * BUDGET:
+            blind = {key: row for key, row in blind.items() if not row.why.startswith(_STOPPED)}
+        if steps > LIMIT:
             break
+    found = Judgement(tuple(witnesses.values()), tuple(blind.values()), tuple(done), launch, tuple(assumed), steps)
     unsure = any("clusters" in one for one in assumed)
     if unsure and any(w.rule in ("barrier-hang", "barrier-init") for w in witnesses.values()):
-        witnesses = {}
-        blind[0, "the cluster"] = Blind(ALL, made.function.line, "the shape of the cluster", "the launch says it")
-    return Judgement(tuple(witnesses.values()), tuple(blind.values()), tuple(done), launch, tuple(assumed), steps)
+        return _shapeless(found, made.function.line)
+    return found
 
 
 def _gather(
