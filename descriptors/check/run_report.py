@@ -21,7 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from descriptors.check.execution.judgement import ALL, Judgement, judge, sorted_witnesses
+from descriptors.check.execution.evidence import ALL, BOX
+from descriptors.check.execution.judgement import CLUSTER, Judgement, judge
+from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event
 from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
@@ -33,9 +35,9 @@ from descriptors.check.scope import not_run
 NAME = 40
 #: What would decide what is open, by what it is.
 _DECIDES = {
-    "the box of a tensor copy": "the box, in elements and bytes: where the tensor map is made",
-    "the shape of the cluster": ".reqnctapercluster, or .explicitcluster with the launch",
-    "a run that does not end": "smaller parameters",
+    BOX: "the box, in elements and bytes: where the tensor map is made",
+    CLUSTER: ".reqnctapercluster, or .explicitcluster with the launch",
+    Reason.ENDLESS.value: "smaller parameters",
 }
 
 
@@ -81,7 +83,7 @@ def _asks(function: Function) -> bool:
 
 
 def _findings(function: Function, told: Judgement) -> Iterator[Finding]:
-    for one in sorted_witnesses(told.witnesses):
+    for one in told.witnesses:
         made = function.code[one.place]
         yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
 

@@ -80,3 +80,23 @@ def lane_values(value: Value, lanes: int) -> tuple[int | Unknown, ...]:
     (3, 3)
     """
     return (value,) * lanes if isinstance(value, (int, Unknown)) else value
+
+
+def first_unknown(value: Value) -> Unknown | None:
+    """The first of a value's lanes that is not known; None where all are.
+
+    >>> first_unknown((1, Unknown("a load", 7))), first_unknown(3)
+    (Unknown(why='a load', line=7), None)
+    """
+    if type(value) is tuple:
+        return next((one for one in value if type(one) is Unknown), None)
+    return value if isinstance(value, Unknown) else None
+
+
+def origin(value: Value) -> str:
+    """Where a value comes from that is not one number.
+
+    >>> origin(Unknown("a load", 7)), origin((1, 2))
+    ('a load, line 7', 'a value')
+    """
+    return f"{value.why}{f', line {value.line}' if value.line else ''}" if isinstance(value, Unknown) else "a value"

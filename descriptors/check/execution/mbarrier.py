@@ -24,6 +24,33 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+class Box(NamedTuple):
+    """What names the bytes of a copy that the text does not say: copies of one name bring as many.
+
+    Args:
+        of_tensor_map: whether it is the box of a tensor map.
+        name: the address of the map, or the register that it comes from; else the place of the instruction.
+    """
+
+    of_tensor_map: bool
+    name: int | str
+
+    @staticmethod
+    def of_map(address: int) -> Box:
+        """Of a tensor map at an address."""
+        return Box(True, address)
+
+    @staticmethod
+    def of_register(name: str) -> Box:
+        """Of a tensor map whose address is not known, by the register that holds it."""
+        return Box(True, name)
+
+    @staticmethod
+    def of_instruction(place: int) -> Box:
+        """Of a copy whose size is an operand."""
+        return Box(False, place)
+
+
 class Landing(NamedTuple):
     """A copy that tells a barrier when it has come, of bytes that the text does not say.
 
@@ -35,7 +62,7 @@ class Landing(NamedTuple):
     """
 
     line: int
-    map: object
+    map: Box
     place: int
     issue: int
 

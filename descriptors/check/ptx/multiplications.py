@@ -18,7 +18,7 @@ Law: a view is made from the whole of its operands: with one more there is none.
 
 Law: an operand in shared memory is as large as the share of one CTA.
 
->>> [_share(use, "B", 256, 16) for use in (Use("f16"), Use("f16", cta_group=2))]
+>>> [_share(cta_group, 256, 16) for cta_group in (1, 2)]
 [(256, 16), (128, 16)]
 
 Law: every multiplication is in one chain, in order.
@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Literal
 
 from descriptors.check.ptx.constant_folding import Values, number
@@ -48,6 +49,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.words.descriptor import Arch
 from layoutalg.frozen import frozen
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
@@ -235,6 +237,25 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
     )  # fmt: skip
 
 
+@frozen
+class Side:
+    """A or B of a multiplication.
+
+    Args:
+        matrix: ``A`` or ``B``.
+        operand: what the instruction has for it: a register with a descriptor, or what names it elsewhere.
+        dtype: the element type as it lies in memory; "" where that is not known.
+        major: ``K`` or ``MN``.
+        shape: MN and K that the instruction reads of one CTA's memory.
+    """
+
+    matrix: Literal["A", "B"]
+    operand: Operand
+    dtype: str
+    major: Literal["K", "MN"]
+    shape: tuple[int, int]
+
+
 #: Types that kinds with 8-bit containers keep in them, and what such an operand is called.
 _CONTAINERS = {"e2m1": "e2m1_unpacksmem"}
 
@@ -303,31 +324,76 @@ def _word(operand: object, known: Mapping[str, Known]) -> Known:
     return known.get(operand, NOTHING) if isinstance(operand, str) else NOTHING
 
 
-def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
+def wgmma_sides(view: Wgmma) -> tuple[Side, Side]:
+    """A and B of a ``wgmma``, in registers or in shared memory."""
     m, n, k = view.shape
-    sides: tuple[tuple[Literal["A", "B"], object, str, object, tuple[int, int]], ...] = (
-        ("A", view.a, view.types[1], view.a_transposed, (m, k // (1 + view.sparse))),
-        ("B", view.b, view.types[2], view.b_transposed, (n, k)),
+    return (
+        Side("A", view.a, view.types[1], _by_transpose(view.a_transposed), (m, k // (1 + view.sparse))),
+        Side("B", view.b, view.types[2], _by_transpose(view.b_transposed), (n, k)),
     )
-    for matrix, operand, dtype, transposed, shape in sides:
-        if not isinstance(operand, Vector):
-            major: Literal["K", "MN"] = "MN" if transposed == 1 else "K"
-            yield SmemOperand(matrix, "sm90", dtype, major, shape, _word(operand, known), _shifts(operand, shifts))
+
+
+def _by_transpose(transposed: Operand) -> Literal["K", "MN"]:
+    return "MN" if transposed == 1 else "K"
+
+
+def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
+    """A and B of a ``tcgen05.mma``, in tensor memory or in shared memory: what one CTA of a pair has of them.
+
+    Args:
+        view: its parts.
+        described: what they and its instruction descriptor say together.
+    """
+    one, k = described, described.k
+    a, b = _stored(view.kind, one.a_dtype), _stored(view.kind, one.b_dtype)
+    return (
+        Side("A", view.a, a, _major(one.a_major), _share(one.cta_group, one.m, k // (1 + one.sparse))),
+        Side("B", view.b, b, _major(one.b_major), _share(one.cta_group, one.n, k)),
+    )
+
+
+def use_of(view: TensorMma, target: str = "") -> Use:
+    """What a ``tcgen05.mma`` says of its instruction descriptor."""
+    return Use(
+        kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
+        a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
+        target=target,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def described_by(word: int, use: Use) -> Described | None:
+    """The instruction that a word and its use are together; None where they are none.
+
+    >>> described_by(0x08200490, Use("f16")).m, described_by(0x08200490, Use("no kind"))
+    (128, None)
+    """
+    try:
+        return instruction_of(decode_idesc(word, use.kind), use)
+    except DescriptorError:
+        return None
+
+
+def _wgmma_operands(view: Wgmma, known: Mapping[str, Known], shifts: Shifts) -> Iterator[SmemOperand]:
+    for one in wgmma_sides(view):
+        if not isinstance(one.operand, Vector):
+            yield _smem_operand(one, "sm90", known, shifts)
+
+
+def _smem_operand(one: Side, arch: Arch, known: Mapping[str, Known], shifts: Shifts) -> SmemOperand:
+    word = _word(one.operand, known), _shifts(one.operand, shifts)
+    return SmemOperand(one.matrix, arch, one.dtype, one.major, one.shape, *word)
 
 
 def _tensor(
     index: int, line: int, opcode: str, view: TensorMma, known: Mapping[str, Known], target: str, shifts: Shifts
 ) -> Multiplication:
-    use = Use(
-        kind=view.kind, cta_group=view.cta_group or 1, sparse=view.sparse, ws=view.ws, ashift=view.ashift,
-        a_source="tmem" if view.in_tensor_memory else "smem", scale_vector=view.scale_vector,
-        target=target,
-    )  # fmt: skip
+    use = use_of(view, target)
     known_bits = exactly(view.idesc) if isinstance(view.idesc, int) else _word(view.idesc, known)
     words = known_bits.values(32)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, use, described, known, shifts))
+    operands = tuple(_tensor_operands(view, described, known, shifts))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
@@ -338,29 +404,21 @@ def _tensor(
 
 def _described(words: tuple[int, ...], use: Use) -> Described | None:
     """The instruction, if all that a descriptor may be agree on its extents, types and majors."""
-    try:
-        read = [instruction_of(decode_idesc(word, use.kind), use) for word in words]
-    except DescriptorError:
-        return None
+    read = [described_by(word, use) for word in words]
     told = {(one.m, one.n, one.k, one.a_dtype, one.b_dtype, one.a_major, one.b_major) if one else None for one in read}
     return read[0] if len(told) == 1 else None
 
 
 def _tensor_operands(
-    view: TensorMma, use: Use, described: Described | None, known: Mapping[str, Known], shifts: Shifts
+    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts
 ) -> Iterator[SmemOperand]:
-    for name, operand in (("A", view.a), ("B", view.b)):
-        if isinstance(operand, Address):
-            continue
-        matrix: Literal["A", "B"] = "A" if name == "A" else "B"
-        word = _word(operand, known), _shifts(operand, shifts)
-        if described is None or not described.m or not described.n:
-            yield SmemOperand(matrix, "sm100", "", "K", (0, 0), *word)
-            continue
-        extent, k = (described.m, described.k // (1 + use.sparse)) if name == "A" else (described.n, described.k)
-        dtype, major = (described.a_dtype, described.a_major) if name == "A" else (described.b_dtype, described.b_major)
-        shape = _share(use, name, extent, k)
-        yield SmemOperand(matrix, "sm100", _stored(view.kind, dtype), _major(major), shape, *word)
+    if described is not None and described.m and described.n:
+        sides = tensor_sides(view, described)
+    else:
+        sides = Side("A", view.a, "", "K", (0, 0)), Side("B", view.b, "", "K", (0, 0))
+    for one in sides:
+        if not isinstance(one.operand, Address):
+            yield _smem_operand(one, "sm100", known, shifts)
 
 
 def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
@@ -375,9 +433,9 @@ def _major(major: object) -> Literal["K", "MN"]:
     return "MN" if str(major) == "MN" else "K"
 
 
-def _share(use: Use, matrix: str, extent: int, k: int) -> tuple[int, int]:
-    """MN and K of an operand in the shared memory of one CTA; two of a pair hold a half each."""
-    return extent // use.cta_group, k
+def _share(cta_group: int, extent: int, k: int) -> tuple[int, int]:
+    """MN and K of an operand in the memory of one CTA; two of a pair hold a half each."""
+    return extent // cta_group, k
 
 
 class Follow:

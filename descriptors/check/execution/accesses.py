@@ -1,0 +1,120 @@
+"""Accesses of shared memory, held against those that were there before.
+
+An ordinary access is of the threads of a fragment, and knows what they know. An asynchronous one knows what was known
+where it was issued; what it reads must be done then and, if ordinary stores wrote it, *published* by a proxy fence.
+Source: PTX ISA 9.1, Memory Consistency Model (Proxies), Async proxy; fence.proxy.async.
+
+A run that is to learn the bytes of copies (``sizes`` is None) holds nothing against anything: it notes what is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from descriptors.check.execution.fragment import Fragment
+from descriptors.check.execution.knowledge import Access
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.program import Step
+
+#: Runs of bytes: where each begins and ends.
+Runs = Iterable[tuple[int, int]]
+#: What a copy of a thread is called.
+THREAD_COPY = "cp.async"
+
+
+class Operation(NamedTuple):
+    """An asynchronous operation.
+
+    Args:
+        access: its access.
+        known: accesses that are known to be done where it is issued.
+        published: those of them that a proxy fence stood behind.
+    """
+
+    access: Access
+    known: int
+    published: int
+
+
+def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
+    """Pieces of one size as runs of bytes.
+
+    >>> list(runs_of([16, 0, 4, 4], 4))
+    [(0, 8), (16, 20)]
+    """
+    low = high = -1
+    for start in sorted(set(starts)):
+        if start <= high:
+            high = max(high, start + size)
+            continue
+        if high >= 0:
+            yield low, high
+        low, high = start, start + size
+    if high >= 0:
+        yield low, high
+
+
+def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool) -> None:
+    """An ordinary access by the threads of a fragment."""
+    if machine.launch.sizes is not None:
+        _held(machine, step, runs, access, one.known, writes=writes)
+
+
+def asynchronous_write(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access) -> None:
+    """A write by the asynchronous proxy, which a fragment issues."""
+    _held(machine, step, runs, access, one.known, writes=True)
+
+
+def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
+    """A read by the asynchronous proxy: what wrote the bytes must be done, and published if it was ordinary."""
+    if machine.launch.sizes is None:
+        return
+    access, known, published = operation
+    for start, end in runs:
+        _held(machine, step, [(start, end)], access, known, writes=False)
+        for _, _, writer in machine.shared.rows(start, end):
+            if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
+                rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
+                found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
+                machine.tell(rule, step, f"found {found}, and no fence", writer.line)
+
+
+def _held(machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool) -> None:
+    """Tell of those before that nothing orders."""
+    for start, end in runs:
+        for clash in (machine.shared.write if writes else machine.shared.read)(start, end, access, known):
+            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
+            found = f"{access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
+            machine.clash(step, "reuse-order", clash, f"found {found}, with nothing between")
+
+
+def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:
+    """An operand of a multiplication is read.
+
+    Args:
+        machine: the machine.
+        step: the multiplication.
+        runs: the bytes; None for a descriptor that describes no operand.
+        operation: the multiplication as an asynchronous operation.
+        padded: whether the type leaves bytes between its elements, which nobody need write.
+    """
+    if runs is None:
+        machine.skip(step, "a descriptor that describes no operand")
+        return
+    if machine.launch.sizes is None:
+        machine.footprints.update(runs)
+        return
+    asynchronous_read(machine, step, runs, operation)
+    if not padded:
+        _unwritten(machine, step, runs)
+
+
+def _unwritten(machine: Machine, step: Step, runs: Runs) -> None:
+    """Note the bytes that nothing wrote."""
+    for start, end in runs:
+        for low, high, writer in machine.shared.rows(start, end):
+            if writer is None:
+                machine.unwritten.setdefault(step.place, (low, high))
+            else:
+                machine.filled = True

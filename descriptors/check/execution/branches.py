@@ -1,0 +1,107 @@
+"""Branches executed, and the ends of threads.
+
+A branch that leads round nothing that matters is passed over; so is one on what is not known where its ways hold no
+event but stores, loads and fences, which are told as not seen; one that parameters of floating point decide is run both
+ways; before any other the run stops.
+Source: PTX ISA 9.1, bra, brx.idx, ret, exit, trap.
+
+Law: a branch on data is passed over, and what it writes is not known behind it.
+
+>>> from descriptors.check.execution.dispatch import execution
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> body = "ld.global.u32 a, [g]; setp.eq.u32 p, a, 0; mov.u32 c, 1; @p bra L; mov.u32 c, 2; L: st.shared.b32 [s], c;"
+>>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+>>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
+>>> held.run()
+>>> [(one.lanes, one.registers["c"].why) for one in held.fragments]
+[((0, 1, 2, 3), 'a value loaded from global memory')]
+"""
+
+from __future__ import annotations
+
+from descriptors.check.execution.fragment import Fragment
+from descriptors.check.execution.integers import PARAMETER
+from descriptors.check.execution.lanes import Unknown, first_unknown, lane_values, origin
+from descriptors.check.execution.machine import Handler, Machine
+from descriptors.check.execution.outcomes import Stop
+from descriptors.check.execution.program import Step
+
+
+def _target(machine: Machine, label: object) -> int:
+    """The step at a label; the end, where nothing stands behind it."""
+    step = machine.program.at(str(label))
+    return len(machine.steps) if step is None else step
+
+
+def _branch(machine: Machine, one: Fragment, step: Step) -> None:
+    instruction = step.instruction
+    goal = _target(machine, instruction.operands[-1])
+    if step.place in machine.program.idle:
+        one.pc = (machine.program.meeting(step.block) or 0) - 1
+        return
+    value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
+    if type(value) is int:
+        if bool(value) != instruction.negated:
+            one.pc = goal - 1
+        return
+    if (unknown := first_unknown(value)) is not None:
+        _unknown_branch(machine, one, step, unknown)
+        return
+    values = lane_values(value, len(one.lanes))
+    taken = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
+    if len(taken) == len(one.lanes):
+        one.pc = goal - 1
+    elif taken:
+        machine.split(one, taken, goal, machine.program.meeting(step.block))
+
+
+def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknown) -> None:
+    """A branch on what is not known: passed over if nothing happens on its ways."""
+    region, meeting = machine.program.region(step.block), machine.program.meeting(step.block)
+    if not region.hard and meeting is not None:
+        for index in region.soft:
+            machine.skipped.setdefault(index, f"a branch on {origin(unknown)}")
+        for name in region.written:
+            one.registers[name] = unknown
+        one.pc = meeting - 1
+        return
+    choice = machine.launch.choices.get(step.place)
+    if unknown.why != PARAMETER or choice is None:
+        fork = step.place if unknown.why == PARAMETER else -1
+        raise Stop(step.instruction.line, origin(unknown), "a branch", fork=fork)
+    if choice:
+        one.pc = _target(machine, step.instruction.operands[-1]) - 1
+
+
+def _table_branch(machine: Machine, one: Fragment, step: Step) -> None:
+    what = "a branch by a table"
+    labels = machine.program.function.tables.get(str(step.instruction.operands[-1]))
+    place = machine.known(one, step.instruction.operands[0], step, what)
+    if labels is None:
+        raise Stop(step.instruction.line, "a table that is not in the text", what)
+    if place >= len(labels):
+        raise Stop(step.instruction.line, f"place {place} of {len(labels)}", what)
+    one.pc = _target(machine, labels[place]) - 1
+
+
+def _leave(machine: Machine, one: Fragment, step: Step) -> bool | None:
+    instruction = step.instruction
+    value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
+    if (unknown := first_unknown(value)) is not None:
+        raise Stop(instruction.line, origin(unknown), "the guard of a return")
+    values = lane_values(value, len(one.lanes))
+    places = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
+    return machine.end(one, places) if places else None
+
+
+def _trap(machine: Machine, one: Fragment, step: Step) -> bool:
+    places, one.active = one.places, None
+    return machine.end(one, places)
+
+
+#: Branches, which judge their guards themselves.
+BRANCHES: dict[str, Handler] = {"bra": _branch, "ret": _leave, "exit": _leave}
+#: What else leads elsewhere, or to the end.
+JUMPS: dict[str, Handler] = {"brx": _table_branch, "trap": _trap}

@@ -1,0 +1,240 @@
+"""Copies executed: those of a thread, bulk copies in and out of shared memory, and answers that are copied in.
+
+A copy of a thread is done when its group is waited for; a bulk copy into shared memory when its mbarrier's phase ends;
+one out of it has been read when its group is waited for. Of a tensor copy the text does not say the bytes: its box is
+in the tensor map, and the machine is handed what is inferred of it.
+Source: PTX ISA 9.1, cp.async, cp.async.mbarrier.arrive, cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk,
+clusterlaunchcontrol.try_cancel, query_cancel; their completion mechanisms.
+
+Law: a store over what a copy brings is in order behind the wait for its group.
+
+>>> from descriptors.check.execution.dispatch import execution
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> def of(left):
+...     copy = "cp.async.ca.shared.global [s], [g], 16; cp.async.commit_group;"
+...     body = f"mov.b64 g, 0; {copy} cp.async.wait_group {left}; st.shared.b32 [s], 1; ret;"
+...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held.run()
+...     return [one.rule for one in held.found.values()]
+>>> of(0), of(1)
+([], ['reuse-order'])
+"""
+
+from __future__ import annotations
+
+from descriptors.check.execution.accesses import (
+    THREAD_COPY,
+    Operation,
+    asynchronous_read,
+    asynchronous_write,
+    runs_of,
+    touch,
+)
+from descriptors.check.execution.barrier_events import arrive_at, arrived, barrier_at
+from descriptors.check.execution.fragment import Fragment
+from descriptors.check.execution.knowledge import Access
+from descriptors.check.execution.launch import RANK, multicast, of_cta
+from descriptors.check.execution.machine import Handler, Machine, items_of
+from descriptors.check.execution.mbarrier import Box, Landing
+from descriptors.check.execution.memory_events import lane_addresses
+from descriptors.check.execution.outcomes import Stop
+from descriptors.check.execution.program import Step
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
+
+# -- copies of a thread
+
+
+def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
+    target, _, *rest = step.instruction.operands
+    places = lane_addresses(machine, one, step, target)
+    if places is None:
+        return
+    size = rest[0] if rest and isinstance(rest[0], int) else 16
+    bit = machine.fresh()
+    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True)
+    touch(machine, one, step, runs_of(places, size), access, writes=True)
+    one.groups.add("cp", bit)
+
+
+def _copies_arrive(machine: Machine, one: Fragment, step: Step) -> None:
+    """``cp.async.mbarrier.arrive``: an arrival when the copies of the thread so far have come."""
+    address = machine.known(one, step.instruction.operands[0], step, "the address of an mbarrier")
+    known = one.known | one.groups.all("cp")
+    if "noinc" in step.instruction.qualifiers:
+        arrive_at(machine, one, step, address, known, one.published)
+    else:
+        barrier_at(machine, one, step, address).learn(known, one.published)
+    one.epoch = -1
+
+
+# -- commit groups
+
+
+def _commit(kind: str) -> Handler:
+    def commit(machine: Machine, one: Fragment, step: Step) -> None:
+        one.groups.commit(kind)
+
+    return commit
+
+
+def _wait_groups(kind: str) -> Handler:
+    def wait(machine: Machine, one: Fragment, step: Step) -> None:
+        if "wait_all" in step.instruction.qualifiers:
+            one.groups.commit(kind)
+            one.wait_groups(kind, 0)
+        else:
+            left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
+            one.wait_groups(kind, left)
+
+    return wait
+
+
+# -- bulk copies
+
+#: The fewest bytes that a bulk copy moves.
+LEAST = 16
+
+
+def _bulk(machine: Machine, one: Fragment, step: Step) -> None:
+    words = step.instruction.qualifiers
+    if "prefetch" in words:
+        return
+    spaces = [word for word in words if word in ("global", "shared::cta", "shared::cluster")]
+    if spaces[0] == "global":
+        _bulk_out(machine, one, step)
+    elif "global" in spaces:
+        _bulk_in(machine, one, step)
+    else:
+        _bulk_across(machine, one, step)
+
+
+def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
+    """From global into shared memory: an mbarrier is told when the bytes have come."""
+    words, (target, source, *rest) = step.instruction.qualifiers, step.instruction.operands
+    box, size = Box.of_instruction(step.place), None
+    if "tensor" in words:
+        box = _box(machine, one, source)
+        size = (machine.launch.sizes or {}).get(box)
+    else:
+        value = machine.value(one, rest.pop(0))
+        size = value if isinstance(value, int) else None
+    barrier = next((o for o in rest if isinstance(o, Address)), None)
+    if barrier is None:
+        raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
+    after = [o for o in rest[rest.index(barrier) + 1 :] if not isinstance(o, Vector)]
+    mask = None
+    if "multicast::cluster" in words and after:
+        mask = machine.known(one, after[0], step, "the CTAs of a multicast")
+    for place, address in _ways(machine, one, step, target, barrier):
+        odd = address >> RANK & 1
+        for own, at in zip(*(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True):
+            if mask is not None and "cta_group::2" in words:  # that of a pair is told which is as odd as the operand
+                at = of_cta(at, at >> RANK & ~1 | odd)
+            _come(machine, one, step, Landing(step.instruction.line, box, own, machine.fresh()), at, size)
+
+
+def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier: Operand) -> list[tuple[int, int]]:
+    """Where the copy of each executing thread goes, and the mbarrier that it tells."""
+    places = machine.known_lanes(one, target, step, "where a bulk copy goes")
+    return list(zip(places, machine.known_lanes(one, barrier, step, "the address of an mbarrier"), strict=True))
+
+
+def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
+    """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
+    if machine.launch.sizes is not None:
+        access = Access(copy.issue, step.instruction.line, "a bulk copy")
+        asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
+    machine.bytes.forget(copy.place, min(size or LEAST, 64))
+    barrier = barrier_at(machine, one, step, address)
+    barrier.learn(one.known | 1 << copy.issue, one.published)
+    one.epoch = -1
+    if copy.map.of_tensor_map:
+        machine.copies.append((step.place, copy.map, copy.place))
+    if size is None:
+        barrier.land(copy)
+    else:
+        arrived(machine, step, barrier, barrier.complete(size))
+
+
+def _box(machine: Machine, one: Fragment, source: Operand) -> Box:
+    """What names the tensor map of a copy: where it lies, or the instruction's own register."""
+    if not isinstance(source, Address):
+        return Box.of_map(0)
+    value = machine.value(one, source)
+    return Box.of_map(value) if isinstance(value, int) else Box.of_register(source.base)
+
+
+def _bulk_across(machine: Machine, one: Fragment, step: Step) -> None:
+    """From the shared memory of one CTA into that of another."""
+    target, _, bytes_, barrier, *_ = step.instruction.operands
+    size = machine.known(one, bytes_, step, "the bytes of a copy")
+    box = Box.of_instruction(step.place)
+    for place, address in _ways(machine, one, step, target, barrier):
+        _come(machine, one, step, Landing(step.instruction.line, box, place, machine.fresh()), address, size)
+
+
+def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
+    """From shared into global memory: read until a wait for its group; of a tensor copy the beginning."""
+    _, source, *rest = step.instruction.operands
+    value = None if "tensor" in step.instruction.qualifiers else machine.value(one, rest[0])
+    size = value if isinstance(value, int) else 0
+    for place in machine.known_lanes(one, source, step, "what a bulk copy reads"):
+        bit = machine.fresh()
+        one.groups.add("bulk", bit)
+        access = Access(bit, step.instruction.line, "a bulk store")
+        operation = Operation(access, one.known, one.published)
+        asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
+
+
+# -- answers to a request for another tile
+
+#: So many tiles there are in a run, and then none.
+TILES = 2
+
+
+def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
+    """``clusterlaunchcontrol.try_cancel``: another CTA's work, if there is some left."""
+    target, barrier, *_ = step.instruction.operands
+    request = machine.cancels.get(step.place, 0) + 1
+    machine.cancels[step.place] = request
+    place = machine.known(one, target, step, "where an answer goes")
+    address = machine.known(one, barrier, step, "the address of an mbarrier")
+    everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
+    for own in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
+        access = Access(machine.fresh(), step.instruction.line, "an answer of clusterlaunchcontrol")
+        asynchronous_write(machine, one, step, [(own, own + 16)], access)
+        machine.bytes.store(own, 16, request if request <= TILES else 0)
+        held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
+        held.learn(one.known | 1 << access.bit, one.published)
+        arrived(machine, step, held, held.complete(16))
+
+
+def _query(machine: Machine, one: Fragment, step: Step) -> None:
+    """``clusterlaunchcontrol.query_cancel``: whether there is work, and the first CTA of it."""
+    target, answer, *_ = step.instruction.operands
+    value = machine.value(one, answer)
+    if not isinstance(value, int):
+        machine.set_items(one, target, value)
+    elif "is_canceled" in step.instruction.qualifiers:
+        machine.set(one, target, int(value != 0))
+    else:
+        for number, item in enumerate(items_of(target)):
+            machine.set(one, item, 0 if number else value * machine.ctas)
+
+
+COPIES: dict[str, Handler] = {
+    "cp.async": _thread_copy,
+    "cp.async.commit_group": _commit("cp"),
+    "cp.async.wait_group": _wait_groups("cp"),
+    "cp.async.wait_all": _wait_groups("cp"),
+    "cp.async.mbarrier": _copies_arrive,
+    "cp.async.bulk": _bulk,
+    "cp.async.bulk.commit_group": _commit("bulk"),
+    "cp.async.bulk.wait_group": _wait_groups("bulk"),
+    "cp.reduce.async.bulk": _bulk,
+    "clusterlaunchcontrol.try_cancel": _cancel,
+    "clusterlaunchcontrol.query_cancel": _query,
+}

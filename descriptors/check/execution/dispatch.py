@@ -1,0 +1,62 @@
+"""Which instruction is executed how: the one table of all that a run knows.
+
+An opcode is taken by its longest beginning in the table; what has none is an instruction on integers, or its result is
+data. What becomes of an instruction whose guard is not known is said here, too.
+Source: PTX ISA 9.1, Instruction Set.
+
+Law: the longest beginning decides.
+
+>>> execution("barrier.cluster.wait.aligned").handler is execution("barrier.sync").handler
+False
+>>> execution("add.s32").guard, execution("st.shared.b32").guard, execution("bra.uni").guard
+(<Guard.RESULT: 'its result is not known'>, <Guard.PASSED: 'it is passed over, and told as not seen'>, \
+<Guard.OWN: 'it judges its guard itself, as a branch does'>)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from descriptors.check.execution.barrier_events import BARRIERS
+from descriptors.check.execution.branches import BRANCHES, JUMPS
+from descriptors.check.execution.copy_events import COPIES
+from descriptors.check.execution.integers import integer_handler, unknown_result
+from descriptors.check.execution.machine import Execution, Guard, Handler
+from descriptors.check.execution.memory_events import MEMORY
+from descriptors.check.execution.tcgen05_events import TCGEN05
+from descriptors.check.execution.warp_events import WARPS
+from descriptors.check.execution.wgmma_events import WGMMA
+
+#: Events of which a run sees nothing but a result, which it does not know.
+_UNSEEN = ("call", "wgmma.fence", "fence.proxy.async::generic", "mbarrier.pending_count")
+_HANDLERS: Mapping[str, Handler] = {
+    **BRANCHES,
+    **JUMPS,
+    **BARRIERS,
+    **WARPS,
+    **MEMORY,
+    **COPIES,
+    **WGMMA,
+    **TCGEN05,
+    **dict.fromkeys(_UNSEEN, unknown_result),
+}
+#: Events that a guard on data may leave out without a word lost on barriers.
+_PASSED = ("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c")
+
+
+@lru_cache(maxsize=4096)
+def execution(opcode: str) -> Execution:
+    """How an instruction is executed.
+
+    Args:
+        opcode: with all its qualifiers.
+    """
+    words = opcode.split(".")
+    for size in range(len(words), 0, -1):
+        name = ".".join(words[:size])
+        if (handler := _HANDLERS.get(name)) is not None:
+            if name in BRANCHES:
+                return Execution(handler, Guard.OWN)
+            return Execution(handler, Guard.PASSED if opcode.startswith(_PASSED) else Guard.NEEDED)
+    return Execution(integer_handler(opcode), Guard.RESULT)

@@ -1,0 +1,172 @@
+"""What one run says of a kernel: what is wrong, and what it did not see.
+
+Something is wrong only if it is so whatever the run does not know: bytes that nobody wrote may be those of a copy whose
+box is not known, and columns that nothing wrote those of an instruction that was not followed.
+Source: the rules of ``check/rules``; what is not decided is ours.
+
+Law: a wait that nothing ends is found with what it waits for, and what comes after it is not seen.
+
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.execution.runs import run
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> body = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p bra L; bar.sync 1, 64; L: ret;"
+>>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
+>>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> [(row.rule, row.found) for row in witnesses(one)], [row.what for row in blind(one)]
+([('barrier-hang', 'found barrier 1 with 31 of 64 threads')], ['what comes after'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from descriptors.check.execution.fragment import Awaited, Wait
+from descriptors.check.execution.launch import place_name
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.mbarrier import Mbarrier
+from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.runs import Run
+from descriptors.check.ptx.ptx_module import Instruction
+
+#: The properties that a run decides whatever families of instructions a kernel has.
+ALL = ("barriers", "bytes", "proxies", "reuse")
+#: What the box of a tensor copy is called.
+BOX = "the box of a tensor copy"
+#: Rules that a copy of unknown bytes may be the answer to.
+_OF_COPIES = {"proxy-fence", "proxy-fence-copy", "reuse-unwritten"}
+#: Rules that an instruction of the tensor core may be the answer to which was not followed.
+_OF_TENSOR_MEMORY = {"tcgen05-unwritten"}
+
+
+class Blind(NamedTuple):
+    """Something that a run could not look at.
+
+    Args:
+        properties: what is not decided by it.
+        line: of the instruction.
+        what: what it is.
+        why: where its value comes from.
+        reason: of the stop that it comes from; None where the run went on.
+    """
+
+    properties: tuple[str, ...]
+    line: int
+    what: str
+    why: str
+    reason: Reason | None = None
+
+
+# -- what is wrong
+
+
+def witnesses(one: Run) -> Iterator[Witness]:
+    """What is wrong whatever a run does not know."""
+    machine = one.machine
+    unsure = set(_OF_TENSOR_MEMORY if machine.tensor_unknown else ())
+    if any(name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies):
+        unsure |= _OF_COPIES
+    found = [*machine.found.values()]
+    if one.stop is None:
+        found += hangs(machine) if machine.hung else (*_unwritten(machine), *_leaks(machine))
+    return (witness for witness in found if witness.rule not in unsure)
+
+
+def hangs(machine: Machine) -> Iterator[Witness]:
+    """The waits that never end, the first of each instruction."""
+    told: set[int] = set()
+    for one in machine.fragments:
+        if one.done or one.blocked is None:
+            continue
+        place = machine.steps[one.pc].place
+        if place not in told:
+            told.add(place)
+            yield Witness("barrier-hang", place, f"found {_awaited(machine, one.blocked)}")
+
+
+def _awaited(machine: Machine, wait: Wait) -> str:
+    if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.get(wait.where[0])) is not None:
+        return f"{place_name(barrier.address, machine.launch)}, {_state(barrier)}"
+    if wait.awaited is Awaited.BARRIER:
+        held, (_, number) = machine.rendezvous[wait], wait.where
+        return f"barrier {number} with {held.came} of {machine.wanted(held)} threads"
+    return f"{wait.awaited.value} that never come"
+
+
+def _state(barrier: Mbarrier) -> str:
+    parts = []
+    if barrier.pending:
+        parts.append(f"{barrier.count - barrier.pending} of {barrier.count} arrivals")
+    if barrier.missing > 0:
+        parts.append(f"{barrier.missing} bytes that no copy brings")
+    elif barrier.missing < 0 or (barrier.landings and not barrier.missing):
+        parts.append(f"{-barrier.missing or 'some'} bytes that nothing expects")
+    return f"in phase {barrier.phase} with {', '.join(parts) or 'the other parity'}"
+
+
+def _unwritten(machine: Machine) -> Iterator[Witness]:
+    """Multiplications of bytes that nothing wrote, where something writes operands and nothing was passed over."""
+    if not machine.filled or any(_code(machine, index).opcode.startswith(("st", "cp")) for index in machine.skipped):
+        return
+    for index, (low, high) in machine.unwritten.items():
+        found = f"found {high - low} bytes from {place_name(low, machine.launch)} that nothing wrote"
+        yield Witness("reuse-unwritten", index, found)
+
+
+def _leaks(machine: Machine) -> Iterator[Witness]:
+    """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
+    code = machine.program.function.code
+    frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
+    if not frees or any(index in machine.skipped for index in frees):
+        return
+    place = next((index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc")), 0)
+    for low, high in {row for tensor in machine.tensor.values() for row in tensor.allocated}:
+        yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
+
+
+# -- what is not seen
+
+
+def blind(one: Run) -> Iterator[Blind]:
+    """What a run could not look at."""
+    machine, stop = one
+    if stop is not None:
+        yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason)
+    if machine.hung:
+        line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
+        yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+    yield from _passed(machine)
+    yield from _boxes(machine)
+
+
+def _passed(machine: Machine) -> Iterator[Blind]:
+    """Instructions that were passed over, or not followed."""
+    for index, why in machine.unseen.items():
+        held = _code(machine, index)
+        yield Blind(("tensor memory",), held.line, _stem(held), why)
+    if machine.unwritten and not machine.filled:
+        line = _code(machine, min(machine.unwritten)).line
+        yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
+    for index, why in machine.skipped.items():
+        held = _code(machine, index)
+        of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
+        yield Blind(("tensor memory",) if of_tensor else ("proxies", "reuse"), held.line, _stem(held), why)
+
+
+def _boxes(machine: Machine) -> Iterator[Blind]:
+    """Tensor copies, of whose boxes the text does not say the bytes."""
+    for index, name, _ in machine.copies:
+        size = (machine.launch.sizes or {}).get(name)
+        why = "its tensor map is a parameter"
+        if size:
+            why += f"; what is expected and read is consistent with {size} bytes"
+        yield Blind(("bytes",) if size else ("bytes", "proxies", "reuse"), _code(machine, index).line, BOX, why)
+
+
+def _code(machine: Machine, index: int) -> Instruction:
+    return machine.program.function.code[index]
+
+
+def _stem(one: Instruction) -> str:
+    return ".".join(one.opcode.split(".")[:2])

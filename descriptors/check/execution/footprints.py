@@ -1,0 +1,134 @@
+"""What an instruction of the tensor core touches: bytes of shared memory, and cells of tensor memory.
+
+Of tensor memory lanes are told in groups (``GROUP`` of them), columns from the first on.
+Source: PTX ISA 9.1, wgmma and tcgen05: Matrix Descriptor; tcgen05: Data Path Layout Organization, tcgen05.cp; which
+bytes and cells those are is for ``smem`` and ``tmem`` to say.
+
+Law: an operand is read where its word says, and a word with another start elsewhere by as much.
+
+>>> runs = operand_runs(0x4000004000010000, "sm90", "bf16", "K", (64, 16), 0)
+>>> operand_runs(0x4000004000010000 + 0x40, "sm90", "bf16", "K", (64, 16), 0) == [(a + 1024, b + 1024) for a, b in runs]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from descriptors.check.execution.launch import RANK
+from descriptors.check.execution.tensor_memory import GROUP, GROUPS
+from descriptors.errors import DescriptorError
+from descriptors.smem.instructions.idesc import Instruction
+from descriptors.smem.proof.read_model import read_rows
+from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.copies import tmem_copy
+from descriptors.tmem.operand_cells import operand_a
+
+#: Bytes after which every swizzle pattern repeats.
+_PATTERN = 1024
+#: Bytes in which a swizzle moves pieces about, by its code: what is read of a line is taken as the line.
+_LINES = {"sm90": {1: 128, 2: 64, 3: 32}, "sm100": {1: 128, 2: 128, 4: 64, 6: 32}}
+
+
+@lru_cache(maxsize=512)
+def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """The bytes that an operand is read from, as runs, counted from the start address rounded down to 1,024.
+
+    >>> footprint(0x4000004000010000, "sm90", "bf16", "K", (64, 16))
+    ((0, 8192),)
+    """
+    rows = read_rows(word, arch, dtype=dtype, major=major, shape=shape)
+    line = _LINES[arch].get(word >> (62 if arch == "sm90" else 61), 16)
+    lines = sorted({address // line for row in rows for address in row})
+    runs: list[tuple[int, int]] = []
+    for number in lines:
+        if runs and runs[-1][1] == number * line:
+            runs[-1] = (runs[-1][0], (number + 1) * line)
+        else:
+            runs.append((number * line, (number + 1) * line))
+    return tuple(runs)
+
+
+def operand_runs(
+    word: int, arch: str, dtype: str, major: str, shape: tuple[int, int], rank: int
+) -> list[tuple[int, int]] | None:
+    """The bytes of shared memory that an operand is read from; None where the word describes none.
+
+    Args:
+        word: the 64 bits of the descriptor.
+        arch: ``sm90`` or ``sm100``.
+        dtype: the type as it lies in shared memory.
+        major: ``K`` or ``MN``.
+        shape: MN and K that are read of one CTA's memory.
+        rank: of that CTA.
+    """
+    start = (word & 0x3FFF) << 4
+    low = start % _PATTERN
+    try:
+        runs = footprint(word & ~0x3FFF | low >> 4, arch, dtype, major, shape)
+    except DescriptorError:
+        return None
+    base = start - low | rank << RANK
+    return [(base + a, base + b) for a, b in runs]
+
+
+class Cells(NamedTuple):
+    """Cells of tensor memory: groups of lanes, and how many columns."""
+
+    groups: frozenset[int]
+    columns: int
+
+
+def _groups(lanes: Iterable[int]) -> frozenset[int]:
+    return frozenset(lane // GROUP for lane in lanes if lane // GROUP in GROUPS)
+
+
+@lru_cache(maxsize=256)
+def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: int) -> Cells:
+    """Where A lies in tensor memory, from the lane of its address on.
+
+    Raises:
+        DescriptorError: if A of such an instruction is none in tensor memory.
+    """
+    held = operand_a(m, k, dtype, cta_group=cta_group, sparse=sparse)
+    rest = [0] * (len(held.modes) - 2)
+    lanes = {held.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
+    if rest:  # a second copy, in the other half
+        lanes |= {at + 4 * GROUP for at in lanes}
+    return Cells(_groups(lanes), held.columns)
+
+
+@lru_cache(maxsize=256)
+def cells_of_d(one: Instruction, lane: int) -> Cells | None:
+    """Where the accumulator of an instruction lies, from the lane of its address on; None where it has none."""
+    try:
+        held = accumulator(
+            one.m, one.n, one.d_dtype, cta_group=one.cta_group, ws=one.ws, sparse=one.sparse, legality="lenient"
+        )
+    except (DescriptorError, TypeError):
+        return None
+    lanes, columns = set(), 0
+    for row in range(one.m // one.cta_group):
+        for column in {0, one.n // 2 - 1, one.n // 2, one.n - 1}:
+            cell = held.cell(row, column)
+            lanes.add(cell.lane + lane)
+            columns = max(columns, cell.column + 1)
+    return Cells(_groups(lanes), columns)
+
+
+@lru_cache(maxsize=16)
+def cells_of_copy(name: str) -> Cells:
+    """The groups of lanes that a copy writes whole, and its columns.
+
+    >>> cells_of_copy("128x256b").columns, len(cells_of_copy("4x256b").groups)
+    (8, 0)
+
+    Raises:
+        DescriptorError: if there is no such copy.
+    """
+    copy = tmem_copy(name)
+    lanes = {copy.cells.cell(row, 0, number).lane for row in range(copy.rows) for number in range(copy.copies)}
+    whole = {lane // GROUP for lane in lanes if all(lane // GROUP * GROUP + i in lanes for i in range(GROUP))}
+    return Cells(frozenset(whole), copy.columns)

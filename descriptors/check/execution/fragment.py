@@ -1,0 +1,257 @@
+"""A fragment: lanes of a warp that go one way, with one program counter, and what their threads did and know.
+
+A branch that its lanes decide differently makes two fragments, which are one again where its ways meet. What the
+threads did and know (their *history*) is copied where lanes part, and united where they meet: each part of it has an
+empty value and a way to meet, which are written once. Registers hold a value a lane; those of lanes that meet stand
+side by side. Source: PTX ISA 9.1, Thread Hierarchy; wgmma.commit_group, cp.async.commit_group (groups of one thread).
+
+Law: lanes that part and meet again are what they were.
+
+>>> one = Fragment(0, 0, (0, 1, 2, 3))
+>>> one.known, one.registers = 5, {"a": (10, 11, 12, 13), "b": 7}
+>>> other = one.parted([1, 3], pc=9)
+>>> one.lanes, one.registers, other.lanes, other.registers, other.known
+((0, 2), {'a': (10, 12), 'b': 7}, (1, 3), {'a': (11, 13), 'b': 7}, 5)
+>>> other.known |= 8
+>>> one.meet([other])
+>>> one.lanes, sorted(one.registers.items()), one.known
+((0, 1, 2, 3), [('a', (10, 11, 12, 13)), ('b', 7)], 13)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
+
+from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
+
+#: Accesses, as bits: who meets has those of all.
+Bits: TypeAlias = int
+#: A number that only grows: who meets has the greatest.
+Count: TypeAlias = int
+#: Accesses by the instruction that made them: who meets has those of all.
+Accesses: TypeAlias = "dict[int, int]"
+
+
+class Awaited(Enum):
+    """What a fragment waits for, as a person is told; with where it is, a :class:`Wait`."""
+
+    MBARRIER = "an mbarrier"  # at an address
+    BARRIER = "barrier"  # of a CTA, with a number
+    CLUSTER = "the cluster's barrier"
+    WARP = "other lanes of the warp"  # of a CTA, a warp, at an instruction
+    WARPGROUP = "a wgmma of four warps"  # of a CTA, a warpgroup
+    COLUMNS = "columns of tensor memory"  # of a CTA
+
+
+class Wait(NamedTuple):
+    """What a fragment waits for, and where that is: numbers as ``Awaited`` says them."""
+
+    awaited: Awaited
+    where: tuple[int, ...]
+
+
+class CommitGroups:
+    """The commit groups of a thread, of each kind of operation: bits of accesses, oldest first, the open one last.
+
+    >>> groups = CommitGroups()
+    >>> for bit in range(3):
+    ...     groups.add("bulk", bit)
+    ...     groups.commit("bulk")
+    >>> groups.closed("bulk", left=1), groups.closed("bulk", left=5), groups.wait("bulk", left=2), groups.all("bulk")
+    ([1, 2], [], 1, 6)
+    """
+
+    __slots__ = ("_rows",)
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[int]] = {}
+
+    def _row(self, kind: str) -> list[int]:
+        return self._rows.setdefault(kind, [0])
+
+    def add(self, kind: str, bit: int) -> None:
+        """Put an access into the open group."""
+        self._row(kind)[-1] |= 1 << bit
+
+    def commit(self, kind: str) -> None:
+        """Close the open group."""
+        self._row(kind).append(0)
+
+    def closed(self, kind: str, left: int) -> list[int]:
+        """The closed groups, but so many that are the newest."""
+        closed = self._row(kind)[:-1]
+        return closed[: max(0, len(closed) - left)]
+
+    def wait(self, kind: str, left: int) -> int:
+        """End the closed groups, but so many that are the newest: the accesses that are done."""
+        done = self.closed(kind, left)
+        del self._row(kind)[: len(done)]
+        return _union(done)
+
+    def all(self, kind: str) -> int:
+        """The accesses of all groups."""
+        return _union(self._row(kind))
+
+    def met(self, other: CommitGroups) -> CommitGroups:
+        """The groups of threads that go one way: the newest with the newest."""
+        both = CommitGroups()
+        for kind in {*self._rows, *other._rows}:
+            rows = [held._rows.get(kind, [0]) for held in (self, other)]
+            size = max(map(len, rows))
+            first, second = ([0] * (size - len(row)) + row for row in rows)
+            both._rows[kind] = [a | b for a, b in zip(first, second, strict=True)]
+        return both
+
+
+def _union(rows: Collection[int]) -> int:
+    bits = 0
+    for row in rows:
+        bits |= row
+    return bits
+
+
+def _united(one: Accesses, other: Accesses) -> Accesses:
+    return {place: one.get(place, 0) | other.get(place, 0) for place in one | other}
+
+
+#: What each kind of history is at first, and what it is of two that meet. To meet nothing is to be copied.
+_RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
+    "Bits": (int, int.__or__),
+    "Count": (int, max),
+    "Accesses": (dict, _united),
+    "CommitGroups": (CommitGroups, CommitGroups.met),
+}
+
+
+class Join:
+    """Where the ways of a branch meet again.
+
+    Args:
+        pc: the step where they do.
+        lanes: those that are to come; those that end are taken out.
+    """
+
+    __slots__ = ("arrived", "dead", "lanes", "pc")
+
+    def __init__(self, pc: int, lanes: set[int]) -> None:
+        self.pc, self.lanes, self.dead = pc, lanes, False
+        self.arrived: list[Fragment] = []
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have come."""
+        return bool(self.arrived) and sum(len(one.lanes) for one in self.arrived) >= len(self.lanes)
+
+
+class Fragment:
+    """Lanes of a warp that go one way.
+
+    Args:
+        cta: rank of its CTA in the cluster.
+        warp: number of its warp.
+        lanes: numbers of its lanes, in order.
+    """
+
+    # -- its history: the kind of each says how two meet
+    known: Bits  #: accesses that it knows to be done
+    published: Bits  #: those that a proxy fence stood behind
+    issued: Bits  #: tcgen05 operations that it issued,
+    issued_known: Bits  #: what was known
+    issued_published: Bits  #: and published, when it did
+    loads: Bits  #: tcgen05.ld that no wait covers yet
+    stores: Bits  #: tcgen05.st that no wait covers yet
+    loaded: Accesses  #: tcgen05.ld whose registers nothing used yet
+    sequence: Count  #: wgmma issued so far
+    cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
+    groups: CommitGroups
+
+    def __init__(self, cta: int, warp: int, lanes: tuple[int, ...]) -> None:
+        self.cta, self.warp, self.lanes = cta, warp, lanes
+        self.registers: dict[str, Value] = {}
+        for name, (empty, _) in _HISTORY.items():
+            setattr(self, name, empty())
+        self.pc = 0
+        self.joins: tuple[Join, ...] = ()  # the innermost last
+        self.active: list[int] | None = None  # places of the lanes that a guard lets through; None for all
+        self.epoch = -1  # the bit of its ordinary accesses since it last told anybody; -1 for none yet
+        self.failed = (-1, -1)  # the wait that failed last, by its step, and the phase
+        self.blocked: Wait | None = None
+        self.alone = False  # whether it does alone what lanes of a warp do together
+        self.done = False
+
+    @property
+    def many(self) -> int:
+        """Lanes that execute the instruction at hand."""
+        return len(self.lanes) if self.active is None else len(self.active)
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the lanes that execute the instruction at hand."""
+        return list(range(len(self.lanes))) if self.active is None else list(self.active)
+
+    @property
+    def executing(self) -> list[int]:
+        """The lanes that execute the instruction at hand."""
+        return [self.lanes[place] for place in self.places]
+
+    def wait_groups(self, kind: str, left: int) -> None:
+        """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""
+        self.known |= self.groups.wait(kind, left)
+        self.epoch = -1
+
+    def without(self, places: Collection[int]) -> None:
+        """Take lanes out, by their places."""
+        gone = set(places)
+        kept = [place for place in range(len(self.lanes)) if place not in gone]
+        self.registers = {name: of_lanes(value, kept) for name, value in self.registers.items()}
+        self.lanes = tuple(self.lanes[place] for place in kept)
+
+    def parted(self, places: list[int], pc: int) -> Fragment:
+        """Take lanes out, by their places, as a fragment of their own that goes on elsewhere."""
+        other = Fragment(self.cta, self.warp, tuple(self.lanes[place] for place in places))
+        other.pc, other.joins = pc, self.joins
+        other.registers = {name: of_lanes(value, places) for name, value in self.registers.items()}
+        for name, (empty, meet) in _HISTORY.items():
+            setattr(other, name, meet(getattr(self, name), empty()))
+        self.without(places)
+        self.epoch = -1
+        return other
+
+    def meet(self, others: list[Fragment], live: Collection[str] | None = None) -> None:
+        """Take up the lanes of others, which are done then.
+
+        Args:
+            others: of the same warp, at the same place.
+            live: registers that are read from there on; None for all.
+        """
+        parts = [self, *others]
+        order = sorted((lane, number, place) for number, p in enumerate(parts) for place, lane in enumerate(p.lanes))
+        self.registers = _side_by_side(parts, [(number, place) for _, number, place in order], live)
+        self.lanes = tuple(lane for lane, _, _ in order)
+        for other in others:
+            for name, (_, meet) in _HISTORY.items():
+                setattr(self, name, meet(getattr(self, name), getattr(other, name)))
+            other.done = True
+        self.epoch = -1
+
+
+_HISTORY = {name: _RULES[kind] for name, kind in Fragment.__annotations__.items()}
+
+
+def _side_by_side(
+    parts: list[Fragment], order: list[tuple[int, int]], live: Collection[str] | None
+) -> dict[str, Value]:
+    """The registers of several fragments as one's; of lanes that one does not have in nobody's way, unknown."""
+    registers: dict[str, Value] = {}
+    for name in {name for part in parts for name in part.registers if live is None or name in live}:
+        values = [part.registers.get(name) for part in parts]
+        head = values[0]
+        if type(head) is int and all(value == head for value in values):
+            registers[name] = head
+            continue
+        unset = Unknown(f"{name}, which not every way writes")
+        rows = [lane_values(unset if v is None else v, len(p.lanes)) for v, p in zip(values, parts, strict=True)]
+        registers[name] = together([rows[number][place] for number, place in order])
+    return registers

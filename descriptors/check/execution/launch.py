@@ -1,0 +1,142 @@
+"""How a kernel is started, and what its threads read of that: special registers, and where memory lies.
+
+Source: PTX ISA 9.1, Special Registers; State Spaces; mapa. Where parameters and local memory begin among generic
+addresses is ours: far from shared memory, which begins at 0, with the rank of its CTA above the bits of an address.
+
+Law: the coordinates of the threads of a CTA are those of a counter whose first digit is x.
+
+>>> launch = Launch((4, 2, 8), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
+>>> x, y, z = (special_register(f"%tid.{axis}", launch, 0, 1, tuple(range(32))) for axis in "xyz")
+>>> [a + 4 * (b + 2 * c) for a, b, c in zip(x, y, z)] == list(range(32, 64))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from descriptors.check.execution.lanes import Value, together
+
+#: Threads of a warp.
+WARP = 32
+#: Bits of a shared address below the rank of its CTA.
+RANK = 24
+#: Where the local memory of a thread begins, among generic addresses.
+LOCAL = 1 << 40
+#: Where parameters lie.
+PARAMETERS = 1 << 42
+#: Bytes of shared memory that a CTA may have.
+_SHARED = 227 << 10
+_FULL = 0xFFFFFFFF
+
+
+class Launch(NamedTuple):
+    """How a kernel is started.
+
+    Args:
+        threads: of a CTA, along x, y, z.
+        cluster: CTAs of a cluster, along x, y, z; they are the grid's first.
+        grid: CTAs of the grid, along x, y, z.
+        size: what a 32-bit parameter is that is not named.
+        scalars: what others are, by name and offset.
+        variables: addresses of shared variables.
+        sizes: bytes of a copy, by what names its tensor map; None for a run that is to learn them.
+        choices: which way branches go that parameters of floating point decide, by their instruction.
+    """
+
+    threads: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    size: int
+    scalars: Mapping[tuple[str, int], int]
+    variables: Mapping[str, int]
+    sizes: Mapping[object, int] | None
+    choices: Mapping[int, bool]
+
+
+def of_cta(address: int, rank: int) -> int:
+    """The same shared address in the CTA of a rank.
+
+    >>> hex(of_cta(0x2000010, 1))
+    '0x1000010'
+    """
+    return address & ~(0xFF << RANK) | rank << RANK
+
+
+def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
+    """A shared address in each CTA of a mask; without one, as it is.
+
+    >>> [hex(one) for one in multicast(0x10, 0b1010, 4)], multicast(0x10, None, 4)
+    (['0x1000010', '0x3000010'], [16])
+    """
+    return [address] if mask is None else [of_cta(address, rank) for rank in range(ctas) if mask >> rank & 1]
+
+
+def place_name(address: int, launch: Launch) -> str:
+    """A shared address as the variable that it is in, and how far.
+
+    >>> launch = Launch((32, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {"ring": 64}, {}, {})
+    >>> place_name(of_cta(72, 1), launch)
+    '[ring+8] of CTA 1'
+    """
+    rank, offset = address >> RANK, address & ((1 << RANK) - 1)
+    held = [(at, name) for name, at in launch.variables.items() if at <= offset]
+    at, name = max(held, default=(0, "shared"))
+    of = f" of CTA {rank}" if launch.cluster != (1, 1, 1) else ""
+    return f"[{name}+{offset - at}]{of}" if offset - at else f"[{name}]{of}"
+
+
+def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tuple[int, ...]) -> Value | None:
+    """What a special register holds in some lanes of a warp; None for one that a run does not know.
+
+    Args:
+        name: with its ``%``, and its axis.
+        launch: how the kernel was started.
+        cta: rank of the CTA in the cluster.
+        warp: number of the warp.
+        lanes: numbers of the lanes.
+
+    >>> launch = Launch((64, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {}, {}, {})
+    >>> special_register("%lanemask_lt", launch, 1, 0, (0, 1, 2)), special_register("%clock", launch, 1, 0, (0,))
+    ((0, 1, 3), None)
+    """
+    stem, _, axis = name[1:].partition(".")
+    place = "xyz".find(axis) if axis else 0
+    if stem == "tid":
+        return together([_coordinates(warp * WARP + lane, launch.threads)[place] for lane in lanes])
+    if stem == "laneid":
+        return together(lanes)
+    if stem.startswith("lanemask_"):
+        return together([_lane_mask(stem[9:], lane) for lane in lanes])
+    (x, y, z), threads = launch.cluster, launch.threads
+    rank = _coordinates(cta, launch.cluster)[place]
+    return {
+        "ntid": threads[place],
+        "nctaid": launch.grid[place],
+        "warpid": warp,
+        "ctaid": rank,
+        "cluster_ctaid": rank,
+        "cluster_ctarank": cta,
+        "cluster_nctarank": x * y * z,
+        "cluster_nctaid": launch.cluster[place],
+        "clusterid": 0,
+        "nclusterid": max(1, launch.grid[place] // launch.cluster[place]),
+        "is_explicit_cluster": 1,
+        "smid": cta,
+        "nwarpid": -(-threads[0] * threads[1] * threads[2] // WARP),
+        "gridid": 0,
+        "total_smem_size": _SHARED,
+        "dynamic_smem_size": _SHARED,
+    }.get(stem)
+
+
+def _coordinates(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
+    width, height, _ = extents
+    return number % width, number // width % height, number // (width * height)
+
+
+def _lane_mask(which: str, lane: int) -> int:
+    below = (1 << lane) - 1
+    masks = {"eq": 1 << lane, "lt": below, "le": below | 1 << lane, "gt": _FULL & ~(below | 1 << lane)}
+    return masks.get(which, _FULL & ~below)

@@ -1,0 +1,69 @@
+"""Where threads meet: at a barrier of a CTA or of a cluster, and in a ``wgmma`` of the warps of a warpgroup.
+
+Who comes tells what it knows; who goes on knows what all told.
+Source: PTX ISA 9.1, barrier, barrier.cluster; Asynchronous Warpgroup Level Matrix Instructions.
+
+Law: an operation of a warpgroup knows what each of its warps knew.
+
+>>> issue = Issue(bit=7)
+>>> for known in (1, 2, 4, 8):
+...     issue.take(known, published=0)
+>>> issue.warps, issue.known
+(4, 15)
+"""
+
+from __future__ import annotations
+
+from descriptors.check.execution.fragment import Fragment, Wait
+
+
+class Rendezvous:
+    """A barrier at which threads of a CTA, or of a cluster, meet: who came, who waits, and what they told.
+
+    Args:
+        cta: of which CTA; None for the cluster.
+        target: how many threads meet there; None for all that live.
+    """
+
+    def __init__(self, cta: int | None, target: int | None) -> None:
+        self.cta, self.target = cta, target
+        self.came = self.phase = self.known = self.published = 0
+        self.waiters: list[Fragment] = []
+
+    def arrive(self, one: Fragment) -> None:
+        """The threads of a fragment come, and tell what they know."""
+        self.known |= one.known
+        self.published |= one.published
+        self.came += one.many
+        one.epoch = -1
+
+    def leave(self, one: Fragment) -> None:
+        """A fragment goes on, and knows what was told."""
+        one.known |= self.known
+        one.published |= self.published
+
+    def wait(self, one: Fragment, wait: Wait) -> bool:
+        """A fragment waits for the phase to end; True, for it cannot go on."""
+        one.blocked = wait
+        self.waiters.append(one)
+        return True
+
+
+class Issue:
+    """A ``wgmma``: one operation of several warps, which begins when the last of them has issued it.
+
+    Args:
+        bit: of its reads.
+    """
+
+    __slots__ = ("bit", "complete", "known", "published", "warps")
+
+    def __init__(self, bit: int) -> None:
+        self.bit, self.complete = bit, False
+        self.warps = self.known = self.published = 0
+
+    def take(self, known: int, published: int) -> None:
+        """One more warp issues it."""
+        self.warps += 1
+        self.known |= known
+        self.published |= published

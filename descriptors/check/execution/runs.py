@@ -1,0 +1,197 @@
+"""How a kernel is started and run: where its variables lie, the shape of its cluster, and its parameters, run by run.
+
+Scalar parameters are the size that a run is for, so that loops make 0, 1, 2 and more rounds; pointers lead nowhere near
+shared memory; the grid is one CTA, or one cluster, so that a kernel that takes tile after tile takes all. A kernel is
+run once to learn what its copies bring, and then with it.
+Source: PTX ISA 9.1, Performance-Tuning Directives (reqntid, maxntid), Cluster Dimension Directives; State Spaces.
+
+Law: a branch that a parameter of floating point decides is run both ways.
+
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> of_parameter = "ld.param.f32 f, [x]; setp.gt.f32 p, f, 0f00000000;"
+>>> body = f"{of_parameter} @p bra L; mbarrier.init.shared.b64 [b], 1; L: bar.sync 0; ret;"
+>>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
+>>> found = runs(program(parse(f".version 8.8\\n.entry k(.param .f32 x) {{ {body} }}").functions[0]), launch)
+>>> [len(one.machine.barriers) for one in found]
+[0, 1]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import NamedTuple
+
+from descriptors.check.execution.copy_sizes import infer
+from descriptors.check.execution.dispatch import execution
+from descriptors.check.execution.launch import Launch
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.outcomes import Reason, Stop
+from descriptors.check.execution.program import Program
+from descriptors.check.ptx.ptx_module import Function, directive
+
+#: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
+SIZES = (256, 448)
+#: One scalar parameter after the other is large, and all others are small, so that every loop makes many rounds.
+LARGE, LITTLE, MOST = 1024, 128, 8
+#: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
+SMALL = (64, 1)
+#: Steps after which a run is given up.
+BUDGET = 75_000
+#: Steps of all runs after which no other is begun.
+LIMIT = 120_000
+#: Branches that parameters of floating point decide, both ways of which are run.
+FORKS = 3
+#: Shapes of a cluster that are tried, where the text says none.
+CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
+#: So many of those with which a kernel comes to its end are judged: what is wrong is wrong with each.
+SHAPES = 2
+
+_SHARED = re.compile(
+    r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
+)
+
+
+class Run(NamedTuple):
+    """A run that is over: the machine as it was left, and why it stopped; None for one that came to its end."""
+
+    machine: Machine
+    stop: Stop | None
+
+    @property
+    def endless(self) -> bool:
+        """Whether it was given up after so many steps."""
+        return self.stop is not None and self.stop.reason is Reason.ENDLESS
+
+
+def run(made: Program, launch: Launch) -> Run:
+    """A kernel run once."""
+    machine = Machine(made, launch, execution, BUDGET)
+    try:
+        machine.run()
+    except Stop as stop:
+        return Run(machine, stop)
+    return Run(machine, None)
+
+
+def runs(made: Program, launch: Launch) -> Iterator[Run]:
+    """A run, or one for each way that it may take."""
+    one = run(made, launch)
+    if one.stop is None or one.stop.fork < 0 or len(launch.choices) >= FORKS:
+        yield one
+        return
+    for way in (True, False):
+        yield from runs(made, launch._replace(choices={**launch.choices, one.stop.fork: way}))
+
+
+class Trial(NamedTuple):
+    """The run that learns what copies bring.
+
+    Args:
+        launch: how the kernel is started.
+        machine: as it was left.
+        assumed: what of the launch the text does not say.
+        clustered: whether the shape of the cluster is among that.
+    """
+
+    launch: Launch
+    machine: Machine
+    assumed: tuple[str, ...]
+    clustered: bool
+
+
+def trials(made: Program, text: str) -> tuple[list[Trial], int]:
+    """The first runs: one for each shape of a cluster with which the kernel comes to its end, and their steps.
+
+    Where it does so with none, the first shape stands for all; where it does so as one CTA, no other is tried.
+
+    Args:
+        made: the kernel.
+        text: the PTX that it stands in, for its shared variables.
+    """
+    function, variables = made.function, shared_variables(text)
+    threads = _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
+    assumed = [] if threads else ["128 threads a CTA"]
+    shapes = _clusters(function)
+    first: Trial | None = None
+    found: list[Trial] = []
+    steps = 0
+    for shape in shapes:
+        launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], {}, variables, None, {})
+        one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
+        steps += one.machine.count
+        if one.endless:
+            one = run(made, launch._replace(size=SMALL[0]))
+            steps += one.machine.count
+        more = [f"clusters of {'x'.join(map(str, shape))}"] if len(shapes) > 1 else []
+        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1)
+        first = first or held
+        if not one.machine.hung and (one.stop is None or one.stop.reason is Reason.VALUE):
+            found.append(held)
+        if len(found) == SHAPES or steps > LIMIT or (found and prod(shape) == 1):
+            break
+    assert first is not None
+    return found or [first], steps
+
+
+def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
+    """How a kernel is started after that, and what scalar parameters are then, for a person."""
+    launch = first.launch._replace(sizes=box_sizes(first.machine))
+    for size in SIZES:
+        yield str(size), launch._replace(size=size)
+    for key in list(first.machine.scalars)[:MOST]:
+        yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={key: LARGE})
+    for size in SMALL:
+        yield str(size), launch._replace(size=size)
+
+
+def box_sizes(machine: Machine) -> Mapping[object, int]:
+    """The bytes of the tensor copies of a run, by what names their boxes, as far as they can be told."""
+    places: dict[object, set[int]] = {}
+    for _, name, place in machine.copies:
+        places.setdefault(name, set()).add(place)
+    starts = {place for row in places.values() for place in row}
+    starts |= set(machine.barriers) | set(machine.launch.variables.values())
+    phases = [phase for barrier in (*machine.retired, *machine.barriers.values()) for phase in barrier.ended]
+    return infer(phases, places, sorted(starts), machine.footprints)
+
+
+def shared_variables(text: str) -> dict[str, int]:
+    """Where shared variables lie: those of a known size first, the extern ones behind them, at 1,024 bytes.
+
+    >>> shared_variables(".shared .align 8 .b8 a[24]; .extern .shared .align 16 .b8 b[];")
+    {'a': 0, 'b': 1024}
+    """
+    found: dict[str, int] = {}
+    outer: list[str] = []
+    place = 0
+    for one in _SHARED.finditer(text):
+        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
+        if extents and not extents[0]:
+            outer.append(one[3])
+            continue
+        align = max(16, int(one[1] or 1))
+        place = -(-place // align) * align
+        found[one[3]] = place
+        place += int(one[2]) // 8 * prod(int(extent) for extent in extents)
+    place = -(-place // 1024) * 1024
+    return found | dict.fromkeys(outer, place)
+
+
+def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:
+    found = (*directive(head, name), 1, 1)
+    return (found[0], found[1], found[2]) if len(found) > 2 else None
+
+
+def _clusters(function: Function) -> tuple[tuple[int, int, int], ...]:
+    """The shapes that the cluster of a kernel may have: one, if the text says it, or does nothing with another CTA."""
+    cluster = _dimensions(function.head, "reqnctapercluster")
+    if cluster:
+        return (cluster,)
+    opcodes = [one.opcode for one in function.code]
+    if any("cta_group::2" in opcode for opcode in opcodes):
+        return tuple(shape for shape in CLUSTERS if prod(shape) > 1)
+    of_cluster = (o.startswith(("mapa", "barrier.cluster")) or "multicast::cluster" in o for o in opcodes)
+    return CLUSTERS if any(of_cluster) else CLUSTERS[:1]
