@@ -67,7 +67,8 @@ def events_of(
     """
     tensor = cells is not None or any(one.opcode.startswith("tcgen05.") for one in function.code)
     tracked = _tracked(function) - variables.keys()
-    frees = any(one.opcode.startswith("tcgen05.dealloc") for one in function.code)
+    # What is called may free, and whoever calls may.
+    frees = not function.entry or any(one.opcode.startswith(("tcgen05.dealloc", "call")) for one in function.code)
     found: dict[int, list[Event]] = {}
     for index, one in enumerate(function.code):
         name = one.opcode

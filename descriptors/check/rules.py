@@ -361,7 +361,7 @@ _ROWS = (
         "free as many columns as were allocated", _ALLOC, NVIDIA, "deallocation",
     ),
     Rule(
-        "tcgen05-dealloc-missing", _A, _TENSOR, "every allocation must be freed before the kernel ends",
+        "tcgen05-dealloc-missing", _E, _TENSOR, "every allocation must be freed before the kernel ends",
         "insert tcgen05.dealloc before the end, by the warp that allocated", _ALLOC, DOCUMENTED, "never deallocated",
     ),
     Rule(

@@ -29,7 +29,7 @@ from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
-from descriptors.check.scope import FAMILIES, not_run
+from descriptors.check.scope import not_run
 
 #: Letters of a name that are told.
 NAME = 40
@@ -50,8 +50,6 @@ def executed(module: Module, text: str) -> Judged:
     """
     unseen = not_run(module)
     scopes = unseen.scopes
-    if not any(one.opcode.startswith(FAMILIES) for function in module.functions for one in function.code):
-        return unseen
     if not any(scope.number for scope in scopes):
         return Judged(scopes)
     findings: list[Finding] = []

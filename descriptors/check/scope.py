@@ -62,8 +62,9 @@ def not_run(module: Module) -> Judgement:
     unit = "mbarrier" if barriers else "mbarrier instruction"
     barriers = barriers or [one for one in code if one.opcode.startswith(("mbarrier.", "tcgen05.commit"))]
     copies = [one for one in code if _copies(one)]
-    operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
-    stores = [one for one in code if _stores(one)] if operations else []
+    readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
+    stores = [one for one in code if _stores(one)] if readers else []
+    operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one) or _of_thread(one)]
     held = (
         ("barriers", barriers, unit),
         ("bytes", copies, "bulk copy"),
@@ -100,4 +101,10 @@ def _stores(one: Instruction) -> bool:
     words = one.qualifiers
     if words[0] in ("st", "stmatrix", "atom", "red"):
         return not set(words) & set(_OTHER_SPACES)
+    return _of_thread(one)
+
+
+def _of_thread(one: Instruction) -> bool:
+    """Whether an instruction is a copy of a thread into shared memory, which a wait of its own ends."""
+    words = one.qualifiers
     return words[:2] == ("cp", "async") and words[2:3] != ("bulk",) and any(w.startswith("shared") for w in words)

@@ -1,7 +1,8 @@
 """Branches executed, and the ends of threads.
 
-A branch on what is not known is passed over where its ways hold no event but stores, loads and fences, which are told
-as not seen; one that parameters of floating point decide is run both ways; before any other the run stops.
+A branch that leads round nothing that matters is passed over; so is one on what is not known where its ways hold no
+event but stores, loads and fences, which are told as not seen; one that parameters of floating point decide is run both
+ways; before any other the run stops.
 Source: PTX ISA 9.1, bra, brx.idx, ret, exit, trap.
 
 Law: a branch on data is passed over, and what it writes is not known behind it.
@@ -37,6 +38,9 @@ def _target(machine: Machine, label: object) -> int:
 def _branch(machine: Machine, one: Fragment, step: Step) -> None:
     instruction = step.instruction
     goal = _target(machine, instruction.operands[-1])
+    if step.place in machine.program.idle:
+        one.pc = (machine.program.meeting(step.block) or 0) - 1
+        return
     value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
     if type(value) is int:
         if bool(value) != instruction.negated:

@@ -94,6 +94,9 @@ def _wait_groups(kind: str) -> Handler:
 
 # -- bulk copies
 
+#: The fewest bytes that a bulk copy moves.
+LEAST = 16
+
 
 def _bulk(machine: Machine, one: Fragment, step: Step) -> None:
     words = step.instruction.qualifiers
@@ -126,7 +129,10 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
     if "multicast::cluster" in words and after:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")
     for place, address in _ways(machine, one, step, target, barrier):
+        odd = address >> RANK & 1
         for own, at in zip(*(multicast(a, mask, machine.ctas) for a in (place, address)), strict=True):
+            if mask is not None and "cta_group::2" in words:  # that of a pair is told which is as odd as the operand
+                at = of_cta(at, at >> RANK & ~1 | odd)
             _come(machine, one, step, Landing(step.instruction.line, box, own, machine.fresh()), at, size)
 
 
@@ -138,10 +144,10 @@ def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier:
 
 def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
     """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
-    if size is not None:
+    if machine.launch.sizes is not None:
         access = Access(copy.issue, step.instruction.line, "a bulk copy")
-        asynchronous_write(machine, one, step, [(copy.place, copy.place + size)], access)
-        machine.bytes.forget(copy.place, min(size, 64))
+        asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
+    machine.bytes.forget(copy.place, min(size or LEAST, 64))
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != one.cta:
             machine.reached(step, copy.issue, reached)
@@ -183,7 +189,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
         one.groups.add("bulk", bit)
         access = Access(bit, step.instruction.line, "a bulk store")
         operation = Operation(access, one.known, one.published)
-        asynchronous_read(machine, step, [(place, place + (size or 16))], operation)
+        asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
 
 
 # -- answers to a request for another tile

@@ -69,7 +69,7 @@ def witnesses(one: Run) -> Iterator[Witness]:
         unsure |= _OF_COPIES
     found = [*machine.found.values()]
     if one.stop is None:
-        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_outlived(machine)]
+        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
     return (witness for witness in found if witness.rule not in unsure)
 
 
@@ -124,6 +124,17 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
 
 
+def _leaks(machine: Machine) -> Iterator[Witness]:
+    """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
+    code = machine.program.function.code
+    frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
+    if not frees or any(index in machine.skipped for index in frees):
+        return
+    place = next((index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc")), 0)
+    for low, high in {row for tensor in machine.tensor.values() for row in tensor.allocated}:
+        yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
+
+
 # -- what is not seen
 
 
@@ -135,11 +146,6 @@ def blind(one: Run) -> Iterator[Blind]:
     if machine.hung:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
-    elif stop is None and any(tensor.allocated for tensor in machine.tensor.values()):
-        code = machine.program.function.code
-        line = next((one.line for one in code if one.opcode.startswith("tcgen05.alloc")), machine.program.function.line)
-        why = "the manual asks for tcgen05.dealloc before the end; what becomes of the columns is not known here"
-        yield Blind(("tensor memory",), line, "columns that are never freed", why)
     yield from _passed(machine)
     yield from _boxes(machine)
 

@@ -23,8 +23,8 @@ from typing import NamedTuple
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Witness
-from descriptors.check.execution.program import program
-from descriptors.check.execution.runs import BUDGET, SMALL, Run, launches, runs, trial
+from descriptors.check.execution.program import Program, program
+from descriptors.check.execution.runs import LIMIT, SMALL, Run, Trial, launches, runs, trials
 from descriptors.check.ptx.ptx_module import Function
 
 #: What is not decided where the shape of the cluster is not known.
@@ -68,16 +68,35 @@ def judge(function: Function, text: str) -> Judgement:
         text: the PTX that it stands in, for its shared variables.
     """
     made = program(function)
-    first = trial(made, text)
-    record = _Record(function, first.machine.count)
+    held, steps = trials(made, text)
+    told: list[Judgement] = []
+    for one in held:
+        told.append(_of_trial(made, one, steps))
+        steps = told[-1].steps
+        if told[-1].sizes and not told[-1].witnesses and CLUSTER not in {row.what for row in told[-1].blind}:
+            return told[-1]
+        if steps > 2 * LIMIT:
+            break
+    return told[0] if len(told) == len(held) else _shapeless(told[0], function)
+
+
+def _of_trial(made: Program, first: Trial, steps: int) -> Judgement:
+    """What the launches say that follow a first run."""
+    record = _Record(made.function, steps)
     for name, launch in launches(first):
         if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
             break
-    if first.clustered:
-        record.doubt_cluster()
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     sizes, rows = tuple(record.ended), tuple(record.blind.values())
-    return Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
+    told = Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
+    hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
+    return _shapeless(told, made.function) if hangs and first.clustered else told
+
+
+def _shapeless(told: Judgement, function: Function) -> Judgement:
+    """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
+    row = Blind(ALL, function.line, CLUSTER, "the launch says it")
+    return told._replace(witnesses=(), blind=(*told.blind, row)) if told.witnesses else told
 
 
 class _Record:
@@ -89,7 +108,7 @@ class _Record:
     """
 
     def __init__(self, function: Function, steps: int) -> None:
-        self.function, self.steps = function, steps
+        self.function, self.steps, self.before = function, steps, steps
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[int, str], Blind] = {}  # the first of each line and what it is
         self.ended: list[str] = []  # parameters of runs that came to their ends
@@ -112,7 +131,7 @@ class _Record:
             return False
         elif self.ended:  # what was given up was run with other parameters
             self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
-        return self.steps <= 2 * BUDGET
+        return self.steps - self.before <= LIMIT
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):
@@ -136,9 +155,3 @@ class _Record:
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
         self.blind.setdefault((line, witness.rule), row)
-
-    def doubt_cluster(self) -> None:
-        """Where no shape of a cluster lets the kernel come to its end, the launch has another."""
-        if any(one.rule in ("barrier-hang", "barrier-init") for one in self.witnesses.values()):
-            self.witnesses = {}
-            self.blind[0, "the cluster"] = Blind(ALL, self.function.line, CLUSTER, "the launch says it")

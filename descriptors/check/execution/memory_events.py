@@ -182,6 +182,9 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
     target, operand = step.instruction.operands[:2]
     kind = step.instruction.qualifiers[-1]
     name, offset = (operand.base, operand.offset) if isinstance(operand, Address) else ("", 0)
+    at = machine.value(one, operand)
+    if isinstance(at, int) and at >= PARAMETERS:  # one parameter has one value, by whatever register it is reached
+        name, offset = machine.program.names[at - PARAMETERS >> 16], at - PARAMETERS & 0xFFFF
     for number, item in enumerate(items_of(target)):
         value: Value
         if kind.startswith("f"):

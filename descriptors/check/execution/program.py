@@ -16,6 +16,7 @@ Law: what nothing depends on is left out, and nothing else.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
@@ -109,9 +110,10 @@ class Program:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.graph = blocks(function)
-        needed = _needed(function)
         self.uses = _first_uses(function)
-        needed |= self.uses.keys()
+        self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
+        self._regions: dict[int, Region] = {}
+        needed = self._needed()
         self.steps: list[Step] = []
         self.first: list[int] = []
         for number, block in enumerate(self.graph):
@@ -119,10 +121,9 @@ class Program:
             code = function.code
             self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
         names = re.findall(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])", function.head)
+        self.names = tuple(names)
         self.parameters = {name: number for number, name in enumerate(names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
-        self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
-        self._regions: dict[int, Region] = {}
         self.live = self._live()
 
     def _passed(self, number: int) -> Block:
@@ -176,6 +177,41 @@ class Program:
             found.setdefault(first, set()).update(live[number])
         return {first: frozenset(names) for first, names in found.items()}
 
+    def _needed(self) -> set[int]:
+        """The instructions that are executed: events, what they are computed from, and the branches that lead round
+        one of them. A branch that leads round none is passed over (``idle``)."""
+        code = self.function.code
+        where: dict[str, list[int]] = {}
+        for index, one in enumerate(code):
+            for name in targets(one):
+                where.setdefault(name, []).append(index)
+        ends = {block.end - 1: number for number, block in enumerate(self.graph)}
+        open_ = {
+            index: self._between(ends[index])
+            for index, one in enumerate(code)
+            if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph)
+        }
+        roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
+        found, registers = set(self.uses), set[str]()
+        while roots:
+            _reach(code, where, roots, found, registers)
+            held = {number for number, one in enumerate(self.graph) if not found.isdisjoint(range(one.start, one.end))}
+            roots = [index for index, inner in open_.items() if not inner.isdisjoint(held)]
+            for index in roots:
+                del open_[index]
+        self.idle = frozenset(open_)
+        return found | self.idle
+
+    def _between(self, block: int) -> set[int]:
+        """The blocks between the end of one and where its ways meet."""
+        end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
+        while waiting:
+            number = waiting.pop()
+            if number != end and number not in seen:
+                seen.add(number)
+                waiting += self.graph[number].next
+        return seen
+
     def region(self, block: int) -> Region:
         """What lies between the end of a block and where its ways meet."""
         if block not in self._regions:
@@ -183,16 +219,11 @@ class Program:
         return self._regions[block]
 
     def _region(self, block: int) -> Region:
-        end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
+        end, seen = self._nearest[block], self._between(block)
         written: set[str] = set()
         hard: list[int] = []
         soft: list[int] = []
-        while waiting:
-            number = waiting.pop()
-            if number == end or number in seen:
-                continue
-            seen.add(number)
-            waiting += self.graph[number].next
+        for number in seen:
             for index in range(self.graph[number].start, self.graph[number].end):
                 one = self.function.code[index]
                 written.update(targets(one))
@@ -229,41 +260,41 @@ def _first_uses(function: Function) -> dict[int, list[int]]:
     return found
 
 
-def _needed(function: Function) -> set[int]:
-    """The instructions that are executed: events, branches, and what they are computed from."""
-    where: dict[str, list[int]] = {}
-    for index, one in enumerate(function.code):
-        for name in targets(one):
-            where.setdefault(name, []).append(index)
-    found: set[int] = set()
-    waiting: list[str] = []
+def _turns(one: Instruction) -> bool:
+    """Whether an instruction says where a thread goes on, or that it ends."""
+    return one.opcode.startswith(_CONTROL)
 
-    def take(index: int, read: list[str]) -> None:
-        if index not in found:
-            found.add(index)
-            one = function.code[index]
-            waiting.extend(read)
-            if one.predicate:
-                waiting.append(one.predicate)
 
-    for index, one in enumerate(function.code):
-        name = one.opcode
-        if name.startswith(_CONTROL):
-            take(index, [n for operand in one.operands[:1] for n in names(operand)] if name.startswith("brx") else [])
-        elif (
-            is_event(one)
-            or name.startswith(("ld.shared", "atom.shared", "red.shared"))
-            or (name.startswith("st.") and not name.startswith(("st.global", "st.param")))
-        ):
-            take(index, _read(one))
-    done: set[str] = set()
+def _matters(one: Instruction) -> bool:
+    """Whether an instruction is an event, or moves what others may read."""
+    name = one.opcode
+    return (
+        is_event(one)
+        or name.startswith(("ld.shared", "atom.shared", "red.shared"))
+        or (name.startswith("st.") and not name.startswith(("st.global", "st.param")))
+    )
+
+
+def _reach(
+    code: Sequence[Instruction], where: dict[str, list[int]], roots: list[int], found: set[int], registers: set[str]
+) -> None:
+    """Add instructions, and all that they are computed from, to those that were found."""
+    waiting = list(roots)
     while waiting:
-        register = waiting.pop()
-        if register not in done:
-            done.add(register)
-            for index in where.get(register, ()):
-                take(index, _read(function.code[index]))
-    return found
+        index = waiting.pop()
+        if index in found:
+            continue
+        found.add(index)
+        one = code[index]
+        read = [one.predicate] if one.predicate else []
+        if one.opcode.startswith("brx"):
+            read += [name for operand in one.operands[:1] for name in names(operand)]
+        elif not one.opcode.startswith(_CONTROL):
+            read += _read(one)
+        for register in read:
+            if register not in registers:
+                registers.add(register)
+                waiting += where.get(register, ())
 
 
 _DATA = (".f16", ".bf16", ".f32", ".f64", ".v2", ".v4", ".v8", ".b128")

@@ -39,11 +39,15 @@ LARGE, LITTLE, MOST = 1024, 128, 8
 #: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
 SMALL = (64, 1)
 #: Steps after which a run is given up.
-BUDGET = 60_000
+BUDGET = 75_000
+#: Steps of all runs after which no other is begun.
+LIMIT = 120_000
 #: Branches that parameters of floating point decide, both ways of which are run.
 FORKS = 3
 #: Shapes of a cluster that are tried, where the text says none.
-CLUSTERS = ((1, 1, 1), (2, 1, 1), (1, 2, 1), (2, 2, 1), (4, 1, 1), (1, 4, 1))
+CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
+#: So many of those with which a kernel comes to its end are judged: what is wrong is wrong with each.
+SHAPES = 2
 
 _SHARED = re.compile(
     r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
@@ -98,8 +102,10 @@ class Trial(NamedTuple):
     clustered: bool
 
 
-def trial(made: Program, text: str) -> Trial:
-    """The first run, with the first shape of a cluster in which the kernel comes to its end.
+def trials(made: Program, text: str) -> tuple[list[Trial], int]:
+    """The first runs: one for each shape of a cluster with which the kernel comes to its end, and their steps.
+
+    Where it does so with none, the first shape stands for all; where it does so as one CTA, no other is tried.
 
     Args:
         made: the kernel.
@@ -109,23 +115,25 @@ def trial(made: Program, text: str) -> Trial:
     threads = _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
     assumed = [] if threads else ["128 threads a CTA"]
     shapes = _clusters(function)
-    first: tuple[Launch, Run] | None = None
+    first: Trial | None = None
+    found: list[Trial] = []
+    steps = 0
     for shape in shapes:
         launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], {}, variables, None, {})
         one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
-        fits = not one.machine.hung and (one.stop is None or one.stop.reason is not Reason.BARRIER)
-        if first is None or fits:
-            first = launch, one
-        if fits:
+        steps += one.machine.count
+        if one.endless:
+            one = run(made, launch._replace(size=SMALL[0]))
+            steps += one.machine.count
+        more = [f"clusters of {'x'.join(map(str, shape))}"] if len(shapes) > 1 else []
+        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1)
+        first = first or held
+        if not one.machine.hung and (one.stop is None or one.stop.reason is Reason.VALUE):
+            found.append(held)
+        if len(found) == SHAPES or steps > LIMIT or (found and prod(shape) == 1):
             break
     assert first is not None
-    launch, one = first
-    if one.endless:
-        one = run(made, launch._replace(size=SMALL[0]))
-    clustered = len(shapes) > 1
-    if clustered:
-        assumed.append(f"clusters of {'x'.join(map(str, launch.cluster))}")
-    return Trial(launch, one.machine, tuple(assumed), clustered)
+    return found or [first], steps
 
 
 def launches(first: Trial) -> Iterator[tuple[str, Launch]]:

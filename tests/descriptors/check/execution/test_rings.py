@@ -122,10 +122,16 @@ def test_what_a_run_cannot_decide_is_told_with_its_reason() -> None:
     assert any(one.property == "barriers" and "global memory" in one.why for one in report.undecided)
 
 
-def test_columns_that_are_never_freed_leave_tensor_memory_open() -> None:
-    report = check_ptx(ring_sm100().replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;", ""))
-    held = {one.property: one.verdict for one in report.properties}
-    assert not report.errors and held["tensor memory"] == "incomplete"
+FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;"
+
+
+@pytest.mark.parametrize("free", ["", f"setp.gt.u32 pi, n, 64;\n@pi bra OUT;\n{FREE}"], ids=["nowhere", "not by all"])
+def test_columns_that_are_held_at_the_end_are_an_error(free: str) -> None:
+    right = ring_sm100()
+    assert FREE in right
+    assert [one.rule.name for one in check_ptx(right.replace(FREE, free)).errors] == (
+        ["tcgen05-dealloc-missing"] if not free else []
+    )
 
 
 #: Each of two CTAs tells the other, waits to be told, and tells once more, to be waited for by nobody.
