@@ -13,9 +13,10 @@ Law: a text without a tensor-core instruction has no finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from descriptors.check.execution.configuration import Configuration, configuration
 from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -44,19 +45,30 @@ from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
 
 #: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
-EXECUTION: Callable[[Module, str], Judgement] = executed
+EXECUTION: Callable[[Module, str, Configuration], Judgement] = executed
 
 
-def check_ptx(text: str) -> Report:
+def check_ptx(
+    text: str,
+    *,
+    threads: Sequence[int] | None = None,
+    cluster: Sequence[int] | None = None,
+    parameters: Mapping[str, int] | None = None,
+    tensor_maps: Mapping[str, int | str] | None = None,
+) -> Report:
     """Everything that is wrong, or looks so, with the tensor-core instructions of a PTX text.
 
     A comment ``// descriptors: ignore RULE`` leaves out what a rule finds in its line, or in the next.
 
     Args:
         text: the PTX.
+        threads: of a CTA, along x, y, z, where the text does not say them.
+        cluster: CTAs of a cluster, along x, y, z, likewise.
+        parameters: scalar parameters of the launch by name or number, with ``+`` and an offset in bytes in a structure.
+        tensor_maps: boxes of tensor maps by the parameter that holds or leads to one: ``"64x128xbf16"``, or bytes.
 
     Raises:
-        DescriptorError: if it is no PTX text.
+        DescriptorError: if it is no PTX text, or a parameter is none of its kernels.
 
     Source: as ``descriptors.check.rules.ALL_RULES``.
 
@@ -66,6 +78,7 @@ def check_ptx(text: str) -> Report:
     >>> [(one.line, one.rule.name) for one in made.errors]
     [(3, 'form-immediate'), (3, 'tcgen05-alloc-size')]
     """
+    known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
     held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(FAMILIES) for i in one.code)]
     calls = calls_of(module)
@@ -73,7 +86,7 @@ def check_ptx(text: str) -> Report:
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
-    run = EXECUTION(module, text)
+    run = EXECUTION(module, text, known)
     for number in held:
         function = module.functions[number]
         graph = blocks(function)

@@ -24,30 +24,37 @@ from collections.abc import Iterator
 from descriptors.check.execution.evidence import ALL, BOX
 from descriptors.check.execution.judgement import CLUSTER, Judgement, judge
 from descriptors.check.execution.outcomes import Reason
-from descriptors.check.execution.program import EVENTS, is_event
+from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
 
+_UNKNOWN = Configuration()
 #: Letters of a name that are told.
 NAME = 40
 #: What would decide what is open, by what it is.
 _DECIDES = {
-    BOX: "the box, in elements and bytes: where the tensor map is made",
-    CLUSTER: ".reqnctapercluster, or .explicitcluster with the launch",
-    Reason.ENDLESS.value: "smaller parameters",
+    BOX: "the box: --tensormap PARAMETER=64x128xbf16",
+    CLUSTER: "the launch: --cluster 2x1x1",
+    Reason.ENDLESS.value: "smaller parameters: --param PARAMETER=128",
 }
 
 
-def executed(module: Module, text: str) -> Judged:
+def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judged:
     """What running the kernels of a module finds.
 
     Args:
         module: the module.
         text: the PTX that it was read from.
+        known: what is known of their launch.
+
+    Raises:
+        DescriptorError: if that is of a parameter that no kernel has.
     """
+    known.require([parameter_names(one) for one in module.functions if one.entry])
     unseen = not_run(module)
     scopes = unseen.scopes
     if not any(scope.number for scope in scopes):
@@ -67,7 +74,7 @@ def executed(module: Module, text: str) -> Judged:
             ]
             ran = False
             continue
-        told = judge(function, text)
+        told = judge(function, text, known)
         ran = ran and bool(told.sizes)
         if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)
@@ -101,7 +108,8 @@ def _note(function: Function, told: Judgement) -> str:
     cluster = "x".join(map(str, launch.cluster))
     parts = [f"{launch.threads[0] * launch.threads[1] * launch.threads[2]} threads"]
     parts.append(f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA")
-    parts.append(f"scalar parameters {sizes}" if sizes else "to no end")
+    given = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in launch.scalars.items()]
+    parts.append(f"scalar parameters {', '.join([*given, sizes])}" if sizes else "to no end")
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
     name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
     return f"{name} was run with {', '.join(parts)}{assumed}"

@@ -27,8 +27,8 @@ from descriptors.check.ptx.ptx_module import LIMIT
 from descriptors.check.rules import Level
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
-from descriptors.cli.options import json_option
-from descriptors.cli.values import complete
+from descriptors.cli.options import json_option, together
+from descriptors.cli.values import complete, numbers
 from descriptors.errors import DescriptorError, brief
 from descriptors.text import counted
 from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, standard_input, wants_color
@@ -46,6 +46,43 @@ _INCLUDE = click.option(
 _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
 
 
+def _pairs(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
+    """What ``NAME=VALUE``, given again and again, says."""
+    found: dict[str, str] = {}
+    for row in rows:
+        name, sign, value = row.partition("=")
+        if not (name and sign and value):
+            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
+        found[name] = value
+    return found
+
+
+def _whole(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, int]:
+    """The same where values are integers, decimal or hexadecimal."""
+    found: dict[str, int] = {}
+    for name, value in _pairs(context, parameter, rows).items():
+        try:
+            found[name] = int(value, 0) if len(value) < 24 else int("")
+        except ValueError:
+            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter) from None
+    return found
+
+
+#: What is known of the launch.
+_LAUNCH = together(
+    click.option("--threads", metavar="X[xYxZ]", callback=numbers("x"), help="Threads of a CTA, as it is launched."),
+    click.option("--cluster", metavar="X[xYxZ]", callback=numbers("x"), help="CTAs of a cluster, as it is launched."),
+    click.option(
+        "--param", "parameters", multiple=True, metavar="NAME=VALUE", callback=_whole,
+        help="A scalar parameter, by name or number (NAME+BYTES in a structure); may be repeated.",
+    ),
+    click.option(
+        "--tensormap", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=_pairs,
+        help="The box of a tensor map that is a parameter, in one, or pointed at: 64x128xbf16, or bytes; may be repeated.",
+    ),
+)  # fmt: skip
+
+
 def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         say(kernel_text.rules_text())
@@ -56,6 +93,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_ARCH
 @_INCLUDE
+@_LAUNCH
 @click.option("--errors", is_flag=True, help="Show errors only: --level error.")
 @click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
 @click.option(
@@ -91,7 +129,8 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
     "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
 )
 def check(
-    files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], errors: bool, levels: tuple[str, ...],
+    files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], threads: tuple[int, ...] | None,
+    cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool, levels: tuple[str, ...],
     only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool, known: str | None,
     write: str | None, color: bool | None, as_sarif: bool, init: bool, as_json: bool,
 ) -> Status:  # fmt: skip
@@ -105,9 +144,10 @@ def check(
     descriptors check operands.toml
 
     A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input; a folder stands for
-    all of them inside. Looked at are its wgmma and tcgen05 instructions: forms, descriptor words, order, tensor memory.
-    Each property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What
-    mbarriers wait for, the bytes of copies, proxies and the reuse of shared memory are not looked at, and counted.
+    all of them inside. Looked at are its wgmma and tcgen05 instructions: forms, descriptor words, order, tensor memory;
+    and the kernel is run, as far as its integers go: barriers, bytes of copies, proxies, reuse of shared memory. Each
+    property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What a text
+    does not say of its launch is assumed, and said; --threads, --cluster, --param, --tensormap say it.
     Three levels: error, an assembler rejects it or the hazard is certain; asks, the manual asks for it and common code
     omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked: the worst of all files.
     What is meant can be left out: // descriptors: ignore RULE in its line.
@@ -119,7 +159,8 @@ def check(
     if any(Path(file).suffix == ".toml" for file in files):
         given = {"--sarif": as_sarif, "--errors": errors, "--level": levels, "--rule": only, "--ignore": without,
                  "--all": everything, "-I": include, "--strict": strict, "--baseline": known,
-                 "--write-baseline": write}  # fmt: skip
+                 "--write-baseline": write, "--threads": threads, "--cluster": cluster, "--param": parameters,
+                 "--tensormap": tensor_maps}  # fmt: skip
         if any(given.values()):
             raise click.UsageError(f"{next(name for name, one in given.items() if one)} goes only with a kernel")
         if len(files) > 1:
@@ -134,7 +175,9 @@ def check(
         _writable(write)
 
     def checked(file: str) -> Report:
-        found = chosen(check_ptx(text_of(file, gpu_arch, include)), wanted, rules, fewer)
+        text = text_of(file, gpu_arch, include)
+        report = check_ptx(text, threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
+        found = chosen(report, wanted, rules, fewer)
         return without_known(found, shown(file), accepted)
 
     lit = wants_color(color)

@@ -117,7 +117,7 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
     box, size = Box.of_instruction(step.place), None
     if "tensor" in words:
         box = _box(machine, one, source)
-        size = (machine.launch.sizes or {}).get(box)
+        size = machine.launch.bytes_of(box)
     else:
         value = machine.value(one, rest.pop(0))
         size = value if isinstance(value, int) else None

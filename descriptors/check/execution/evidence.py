@@ -65,7 +65,7 @@ def witnesses(one: Run) -> Iterator[Witness]:
     """What is wrong whatever a run does not know."""
     machine = one.machine
     unsure = set(_OF_TENSOR_MEMORY if machine.tensor_unknown else ())
-    if any(name not in (machine.launch.sizes or {}) for _, name, _ in machine.copies):
+    if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.copies):
         unsure |= _OF_COPIES
     found = [*machine.found.values()]
     if one.stop is None:
@@ -167,7 +167,9 @@ def _passed(machine: Machine) -> Iterator[Blind]:
 def _boxes(machine: Machine) -> Iterator[Blind]:
     """Tensor copies, of whose boxes the text does not say the bytes."""
     for index, name, _ in machine.copies:
-        size = (machine.launch.sizes or {}).get(name)
+        if name in machine.launch.boxes:
+            continue
+        size = machine.launch.bytes_of(name)
         why = "its tensor map is a parameter"
         if size:
             why += f"; what is expected and read is consistent with {size} bytes"

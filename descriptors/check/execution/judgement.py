@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Witness
@@ -27,6 +28,7 @@ from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import LIMIT, SMALL, Run, Trial, launches, runs, trials
 from descriptors.check.ptx.ptx_module import Function
 
+_UNKNOWN = Configuration()
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 #: The property that a rule is of, by the first word of its name.
@@ -60,15 +62,16 @@ class Judgement(NamedTuple):
     steps: int
 
 
-def judge(function: Function, text: str) -> Judgement:
+def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Judgement:
     """What running a kernel finds.
 
     Args:
         function: the kernel.
         text: the PTX that it stands in, for its shared variables.
+        known: what is known of its launch.
     """
     made = program(function)
-    held, steps = trials(made, text)
+    held, steps = trials(made, text, known)
     told: list[Judgement] = []
     for one in held:
         told.append(_of_trial(made, one, steps))

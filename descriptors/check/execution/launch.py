@@ -26,6 +26,8 @@ RANK = 24
 LOCAL = 1 << 40
 #: Where parameters lie.
 PARAMETERS = 1 << 42
+#: Where a pointer in a parameter points: far from shared memory, and far from one another.
+_POINTERS, _APART = 1 << 44, 1 << 36
 #: Bytes of shared memory that a CTA may have.
 _SHARED = 227 << 10
 _FULL = 0xFFFFFFFF
@@ -41,8 +43,9 @@ class Launch(NamedTuple):
         size: what a 32-bit parameter is that is not named.
         scalars: what others are, by name and offset.
         variables: addresses of shared variables.
-        sizes: bytes of a copy, by what names its tensor map; None for a run that is to learn them.
+        sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that is to learn them.
         choices: which way branches go that parameters of floating point decide, by their instruction.
+        boxes: bytes of a copy whose box is known, by what names its tensor map.
     """
 
     threads: tuple[int, int, int]
@@ -53,6 +56,12 @@ class Launch(NamedTuple):
     variables: Mapping[str, int]
     sizes: Mapping[object, int] | None
     choices: Mapping[int, bool]
+    boxes: Mapping[object, int] = {}
+
+    def bytes_of(self, box: object) -> int | None:
+        """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""
+        known = self.boxes.get(box)
+        return known if known is not None else (self.sizes or {}).get(box)
 
 
 def of_cta(address: int, rank: int) -> int:
@@ -71,6 +80,16 @@ def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
     (['0x1000010', '0x3000010'], [16])
     """
     return [address] if mask is None else [of_cta(address, rank) for rank in range(ctas) if mask >> rank & 1]
+
+
+def pointer(name: str, offset: int) -> int:
+    """What a pointer in a parameter is: an address of its own.
+
+    Args:
+        name: of the parameter.
+        offset: of the pointer in it, in bytes.
+    """
+    return _POINTERS + (sum(map(ord, name)) * 64 + offset // 8) * _APART
 
 
 def place_name(address: int, launch: Launch) -> str:

@@ -27,7 +27,7 @@ from descriptors.check.execution.arithmetic import signed
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.integers import PARAMETER
 from descriptors.check.execution.lanes import Unknown, Value, each, first_unknown, lane_values, origin, together
-from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta
+from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand
@@ -173,12 +173,9 @@ def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:
 
 # -- parameters
 
-#: Where a pointer in a parameter points: far from shared memory, and far from one another.
-_POINTERS, _APART = 1 << 44, 1 << 36
-
 
 def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
-    """A parameter: of 64 bits a pointer, of 32 the size that the run is for."""
+    """A parameter: as the launch has it; else of 64 bits a pointer, of 32 the size that the run is for."""
     target, operand = step.instruction.operands[:2]
     kind = step.instruction.qualifiers[-1]
     name, offset = (operand.base, operand.offset) if isinstance(operand, Address) else ("", 0)
@@ -187,13 +184,12 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
         name, offset = machine.program.names[at - PARAMETERS >> 16], at - PARAMETERS & 0xFFFF
     for number, item in enumerate(items_of(target)):
         value: Value
+        key = (name, offset + number * int(kind[1:]) // 8)
         if kind.startswith("f"):
             value = Unknown(PARAMETER, step.instruction.line)
         elif kind.endswith("64"):
-            place = sum(map(ord, name)) * 64 + offset // 8 + number
-            value = _POINTERS + place * _APART
+            value = machine.launch.scalars.get(key, pointer(*key))
         elif kind.endswith("32"):
-            key = (name, offset + 4 * number)
             value = machine.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)

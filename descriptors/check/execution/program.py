@@ -100,6 +100,20 @@ class Region(NamedTuple):
     soft: tuple[int, ...]
 
 
+_PARAMETER = re.compile(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])")
+
+
+def parameter_names(function: Function) -> tuple[str, ...]:
+    """The parameters of a function, in their order.
+
+    >>> from descriptors.check.ptx.ptx_module import parse
+    >>> head = ".entry k(.param .u64 a, .param .align 64 .b8 map[128], .param .u32 k)"
+    >>> parameter_names(parse(f".version 8.8\\n{head} {{ ret; }}").functions[0])
+    ('a', 'map', 'k')
+    """
+    return tuple(_PARAMETER.findall(function.head))
+
+
 class Program:
     """A function ready for execution.
 
@@ -120,9 +134,8 @@ class Program:
             self.first.append(len(self.steps))
             code = function.code
             self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
-        names = re.findall(r"\.param\b[^,()]*?([\w$]+)\s*(?:\[\d*\])?\s*(?=[,)])", function.head)
-        self.names = tuple(names)
-        self.parameters = {name: number for number, name in enumerate(names)}
+        self.names = parameter_names(function)
+        self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self.live = self._live()
 

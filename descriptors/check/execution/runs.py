@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
+from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.launch import Launch
@@ -102,7 +103,7 @@ class Trial(NamedTuple):
     clustered: bool
 
 
-def trials(made: Program, text: str) -> tuple[list[Trial], int]:
+def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
     """The first runs: one for each shape of a cluster with which the kernel comes to its end, and their steps.
 
     Where it does so with none, the first shape stands for all; where it does so as one CTA, no other is tried.
@@ -110,16 +111,18 @@ def trials(made: Program, text: str) -> tuple[list[Trial], int]:
     Args:
         made: the kernel.
         text: the PTX that it stands in, for its shared variables.
+        known: what is known of the launch.
     """
     function, variables = made.function, shared_variables(text)
-    threads = _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
+    threads = known.threads or _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
     assumed = [] if threads else ["128 threads a CTA"]
-    shapes = _clusters(function)
+    shapes = (known.cluster,) if known.cluster else _clusters(function)
+    scalars, boxes = known.scalars(made.names), known.boxes(made.names)
     first: Trial | None = None
     found: list[Trial] = []
     steps = 0
     for shape in shapes:
-        launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], {}, variables, None, {})
+        launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
         one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
         steps += one.machine.count
         if one.endless:
@@ -141,8 +144,9 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     launch = first.launch._replace(sizes=box_sizes(first.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    for key in list(first.machine.scalars)[:MOST]:
-        yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={key: LARGE})
+    free = [key for key in first.machine.scalars if key not in launch.scalars]
+    for key in free[:MOST]:
+        yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
         yield str(size), launch._replace(size=size)
 

@@ -1,0 +1,140 @@
+"""What is known of a launch beyond the text: threads, the cluster, scalar parameters, and the boxes of tensor maps.
+
+A parameter is called by its name or its number; where a structure is a parameter, by name and offset in bytes
+(``params+128``). A tensor map is a parameter, lies in one, or is what a pointer in one leads to.
+Source: PTX ISA 9.1, Kernel Function Parameters; CUDA driver API, cuTensorMapEncodeTiled (boxDim).
+
+Law: a box has as many bytes as its elements.
+
+>>> made = configuration(parameters={"k": 4096}, tensor_maps={"0": "64x128xbf16", "1+64": 8192}, cluster=(2,))
+>>> made.cluster, dict(made.parameters), dict(made.tensor_maps)
+((2, 1, 1), {('k', 0): 4096}, {('0', 0): 16384, ('1', 64): 8192})
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+from descriptors.check.execution.launch import PARAMETERS, pointer
+from descriptors.check.execution.mbarrier import Box
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.smem.operands.operand import ELEMENT_TYPES
+
+#: A parameter, by its name or number, and how many bytes into it.
+Parameter = tuple[str, int]
+#: Most threads of a CTA, and CTAs of a cluster.
+_THREADS, _CTAS = 1024, 16
+_BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
+
+
+class Configuration(NamedTuple):
+    """What is known of a launch.
+
+    Args:
+        threads: of a CTA, along x, y, z; None if the text says it, or nobody.
+        cluster: CTAs of a cluster, along x, y, z; None likewise.
+        parameters: values of scalar parameters.
+        tensor_maps: bytes of the boxes of tensor maps.
+    """
+
+    threads: tuple[int, int, int] | None = None
+    cluster: tuple[int, int, int] | None = None
+    parameters: Mapping[Parameter, int] = {}
+    tensor_maps: Mapping[Parameter, int] = {}
+
+    def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
+        """The values of scalar parameters of a kernel whose parameters are these."""
+        return {(names[at], offset): value for at, offset, value in _of(self.parameters, names)}
+
+    def boxes(self, names: Sequence[str]) -> dict[Box, int]:
+        """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
+        found: dict[Box, int] = {}
+        for at, offset, size in _of(self.tensor_maps, names):
+            found[Box.of_map(PARAMETERS + (at << 16) + offset)] = size
+            found[Box.of_map(pointer(names[at], offset))] = size
+        return found
+
+    def require(self, kernels: Iterable[Sequence[str]]) -> None:
+        """Refuse a parameter that no kernel has.
+
+        Args:
+            kernels: the names of the parameters of each.
+
+        Raises:
+            DescriptorError: that says which there are.
+        """
+        rows = list(kernels)
+        for name, _ in (*self.parameters, *self.tensor_maps):
+            if not any(name in row or (name.isdigit() and int(name) < len(row)) for row in rows):
+                there = ", ".join(dict.fromkeys(one for row in rows for one in row)) or "none"
+                raise DescriptorError(f"check: a parameter must be one that a kernel has, found {name}; there are {there}")
+
+
+def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
+    """Number of the parameter, offset and value, of those that a kernel has."""
+    for (name, offset), value in values.items():
+        if name in names:
+            yield names.index(name), offset, value
+        elif name.isdigit() and int(name) < len(names):
+            yield int(name), offset, value
+
+
+def configuration(
+    *,
+    threads: Sequence[int] | None = None,
+    cluster: Sequence[int] | None = None,
+    parameters: Mapping[str, int] | None = None,
+    tensor_maps: Mapping[str, int | str] | None = None,
+) -> Configuration:
+    """What is known of a launch, as people write it.
+
+    Args:
+        threads: of a CTA, along x, and y and z where there are more.
+        cluster: CTAs of a cluster, likewise.
+        parameters: scalar parameters by name or number, with ``+`` and an offset in bytes inside of a structure.
+        tensor_maps: boxes of tensor maps likewise: elements and their type, ``"64x128xbf16"``, or bytes.
+
+    Raises:
+        DescriptorError: if one is none.
+    """
+    return Configuration(
+        _extents(threads, "threads", _THREADS),
+        _extents(cluster, "cluster", _CTAS),
+        {_parameter(name): as_integer(value, f"parameter {name}") for name, value in (parameters or {}).items()},
+        {_parameter(name): _box_bytes(name, value) for name, value in (tensor_maps or {}).items()},
+    )
+
+
+def _extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
+    if given is None:
+        return None
+    x, y, z = (*(as_integer(one, what, minimum=1) for one in given), 1, 1, 1)[:3]
+    if not given or len(given) > 3 or x * y * z > most:
+        shown = "x".join(map(str, given))
+        raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {shown or 'none'}")
+    return x, y, z
+
+
+def _parameter(text: str) -> Parameter:
+    name, plus, offset = text.partition("+")
+    if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):
+        raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {text[:60]}")
+    return name, int(offset or 0)
+
+
+def _box_bytes(name: str, box: int | str) -> int:
+    """The bytes of a box.
+
+    >>> _box_bytes("a", "64x128xe4m3")
+    8192
+    """
+    if isinstance(box, int) or box.isdigit():
+        return as_integer(int(box), f"tensor map {name}", minimum=1, maximum=1 << 20)
+    match = _BOX.fullmatch(box)
+    if match is None or match[2] not in ELEMENT_TYPES:
+        ways = "extents and a type, as in 64x128xbf16, or bytes"
+        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {box[:60]}")
+    return prod(map(int, match[1].split("x"))) * ELEMENT_TYPES[match[2]].bits // 8
