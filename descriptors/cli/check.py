@@ -78,7 +78,7 @@ _LAUNCH = together(
     ),
     click.option(
         "--tensormap", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=_pairs,
-        help="The box of a tensor map that is a parameter, in one, or pointed at: 64x128xbf16, or bytes; may be repeated.",
+        help="The box of a tensor map in a parameter, or that one points at: 64x128xbf16, or bytes; may be repeated.",
     ),
 )  # fmt: skip
 
@@ -130,9 +130,9 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 )
 def check(
     files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], threads: tuple[int, ...] | None,
-    cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool, levels: tuple[str, ...],
-    only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool, known: str | None,
-    write: str | None, color: bool | None, as_sarif: bool, init: bool, as_json: bool,
+    cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool,
+    levels: tuple[str, ...], only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool,
+    known: str | None, write: str | None, color: bool | None, as_sarif: bool, init: bool, as_json: bool,
 ) -> Status:  # fmt: skip
     """Check kernels, or what a project relies on.
 

@@ -43,8 +43,8 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-#: Bytes that a copy by each tensor map of a plan brings: its box.
-BOXES = {"ring": {"0": "128x64xbf16"}, "cluster": {}}
+#: The boxes of the tensor maps of A and B of each plan.
+BOXES = {"ring": {"0": "64x128xbf16", "1": "64x128xbf16"}, "cluster": {"0": "64x128xbf16", "1": "64x64xbf16"}}
 
 
 class Fault(NamedTuple):
@@ -332,8 +332,7 @@ def sanitizer_says(row: dict[str, Any]) -> str:
 
 def checker_says(fault: Fault, folder: Path) -> str:
     """Errors that ``descriptors check`` has of the twin's PTX, or what it does not decide."""
-    boxes = {name: bytes_ for name, bytes_ in BOXES[fault.plan].items()}
-    report = check_ptx(ptx(fault, folder), tensor_maps=boxes)
+    report = check_ptx(ptx(fault, folder), tensor_maps=BOXES[fault.plan])
     rules = sorted({one.rule.name for one in report.errors})
     left = sorted({one.property for one in report.undecided})
     return ", ".join(f"`{one}`" for one in rules) or (f"not decided: {', '.join(left)}" if left else "clean")
