@@ -188,11 +188,17 @@ def _reach(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier) -> in
     return 1 << reach
 
 
-def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: int, published: int) -> None:
-    """The executing threads arrive at an mbarrier, and tell it what they may not know themselves."""
+def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: int, published: int) -> int:
+    """The executing threads arrive at an mbarrier, and tell it what they may not know themselves.
+
+    Returns:
+        the access of another CTA's barrier, as a bit; none of the own one's.
+    """
     barrier = barrier_at(machine, one, step, address)
-    barrier.learn(known | _reach(machine, one, step, barrier), published)
+    reach = _reach(machine, one, step, barrier)
+    barrier.learn(known | reach, published)
     arrived(machine, step, barrier, barrier.arrive(one.many))
+    return reach
 
 
 # -- barriers of a CTA and of a cluster

@@ -231,7 +231,8 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> None:
     if any(word.startswith("multicast") for word in step.instruction.qualifiers) and len(operands) > 1:
         mask = machine.known(one, operands[1], step, "the CTAs of a commit")
     for at in multicast(address, mask, machine.ctas):
-        arrive_at(machine, one, step, at, one.issued | one.issued_known, one.issued_published)
+        # Commits of a thread arrive in their order: who has seen the last of another CTA has seen all.
+        one.issued_known |= arrive_at(machine, one, step, at, one.issued | one.issued_known, one.issued_published)
     _elected(machine, one, step)
 
 

@@ -1,0 +1,48 @@
+"""The programs that ``plan`` writes, compiled and run by the checker: clean in every property that they have."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from descriptors import check_ptx, plan
+from descriptors.gemm.programs import sm90_kernel, sm100_kernel
+
+PLANS: dict[str, dict[str, Any]] = {
+    "ring": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2},
+    "cluster": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 3, "cluster": (2, 1)},
+    "A in registers": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2, "a_source": "registers"},
+    "tensor memory": {"instruction": "m128n64k16", "tile": (128, 64, 64), "stages": 2},
+    "a pair of CTAs": {"instruction": "m256n64k16", "tile": (256, 64, 64), "stages": 2, "cta_group": 2},
+}
+
+
+def compiled(one: dict[str, Any], folder: Path) -> tuple[str, dict[str, str]]:
+    """The PTX of a plan's program, and the boxes of its tensor maps as its host makes them."""
+    arch = "sm90" if one["instruction"].startswith("m64") else "sm100"
+    held = plan(dtype="bf16", arch=arch, verify=False, **one)
+    text = sm90_kernel.kernel(held) if arch == "sm90" else sm100_kernel.kernel(held, "gemm")
+    unit, target = folder / "gemm.cu", folder / "gemm.ptx"
+    unit.write_text(text, encoding="utf-8")
+    architecture = f"-arch=compute_{arch[2:]}a"
+    command = ["nvcc", "-std=c++17", architecture, "-ptx", "-DLAYOUTALG_NO_MAIN", "-o", str(target), str(unit)]
+    subprocess.run(command, check=True, capture_output=True)
+    boxes = [f"{operand.tma.box[0]}x{operand.tma.box[1]}xbf16" for operand in (held.a, held.b)]
+    return target.read_text(encoding="utf-8"), dict(zip("01", boxes, strict=True))
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.parametrize("name", PLANS)
+def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path: Path) -> None:
+    text, boxes = compiled(PLANS[name], tmp_path)
+    report = check_ptx(text, tensor_maps=boxes)
+    assert {one.verdict for one in report.properties} <= {"clean", "absent"}, report
+    assert {"barriers", "bytes", "reuse"} <= {one.property for one in report.properties if one.verdict == "clean"}
+    half = re.sub(r"x(\d+)x", lambda match: f"x{int(match[1]) // 2}x", boxes["1"])
+    rules = {one.rule.name for one in check_ptx(text, tensor_maps={**boxes, "1": half}).errors}
+    assert "barrier-hang" in rules, rules
