@@ -151,7 +151,7 @@ FAULTS = (
         "who multiplies takes one round more than is copied",
         ((_ROUNDS, _ROUNDS.replace("< steps", "< steps + 1")),),
     ),
-    Fault("right-cluster", "cluster", "nothing"),
+    Fault("right-cluster", "cluster", "nothing, in clusters of two CTAs"),
     Fault(
         "cluster-init-unseen",
         "cluster",
@@ -318,6 +318,12 @@ def counts(runs: list[dict[str, Any]]) -> str:
     return f"{share} products wrong" if wrong else f"{launches:,} products right"
 
 
+def mended(row: dict[str, Any]) -> str:
+    """The same, and what the assembler did about the fault."""
+    codes = ", ".join(row["assembler"])
+    return counts(row["runs"]) + (f" (the assembler mends it: {codes})" if codes else "")
+
+
 def sanitizer_says(row: dict[str, Any]) -> str:
     """Both tools in words; a tool that does not end has no message of what hangs.
 
@@ -346,10 +352,12 @@ def table(records: Path) -> Iterator[tuple[str, ...]]:
     )
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch:
         for fault in FAULTS:
-            row = product[fault.name]
-            mended = f" (the assembler mends it: {', '.join(row['assembler'])})" if row["assembler"] else ""
-            says = checker_says(fault, Path(scratch))
-            yield fault.what, counts(row["runs"]) + mended, sanitizer_says(tools[fault.name]), says
+            yield (
+                fault.what,
+                mended(product[fault.name]),
+                sanitizer_says(tools[fault.name]),
+                checker_says(fault, Path(scratch)),
+            )
 
 
 def parser() -> argparse.ArgumentParser:
