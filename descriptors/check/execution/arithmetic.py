@@ -1,7 +1,9 @@
 """What integer instructions of PTX compute, bit by bit: a value is its unsigned bits.
 
 An instruction is taken by its name *and* its type: what is not written here, as all of floating point, has no
-operation, and its result is not known.
+operation, and its result is not known. This is what a run computes, lane by lane, some million times a kernel; what is
+folded of values that are known in part (``ptx.integer_instructions``) takes tens of times as long, and a test holds
+one against the other.
 Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
 Instructions.
 
@@ -25,6 +27,8 @@ from functools import lru_cache
 #: An operation: unsigned bits of the operands in, those of the result out; None where nothing is defined.
 Operation = Callable[..., "int | None"]
 
+#: The bits of the widest register that holds an integer.
+_WIDEST = (1 << 64) - 1
 _TYPE = re.compile(r"([bus])(8|16|32|64|128)\Z")
 _LOGIC: dict[str, Callable[[int, int], int]] = {
     "and": int.__and__,
@@ -180,6 +184,8 @@ def _shift_right(words: list[str], is_signed: bool, bits: int) -> Operation | No
 
 
 def _funnel(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+    if len(words) != 3 or words[0] not in ("l", "r") or words[1] not in ("wrap", "clamp") or words[2] != "b32":
+        return None
     left, wrap = words[0] == "l", words[1] == "wrap"
 
     def shift(low: int, high: int, by: int) -> int:
@@ -266,8 +272,8 @@ def _convert(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     to = type_of(words[-2]) if len(words) == 2 else None
     if to is None:
         return None
-    value, mask = _number(is_signed, bits), (1 << to[1]) - 1
-    return lambda a: value(a) & mask
+    value, result = _number(is_signed, bits), _number(*to)
+    return lambda a: result(value(a)) & _WIDEST  # a register may be wider than a signed type, which is extended so far
 
 
 def _address(words: list[str], is_signed: bool, bits: int) -> Operation | None:
