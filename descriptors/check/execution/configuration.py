@@ -70,7 +70,9 @@ class Configuration(NamedTuple):
         for name, _ in (*self.parameters, *self.tensor_maps):
             if not any(name in row or (name.isdigit() and int(name) < len(row)) for row in rows):
                 there = ", ".join(dict.fromkeys(one for row in rows for one in row)) or "none"
-                raise DescriptorError(f"check: a parameter must be one that a kernel has, found {name}; there are {there}")
+                raise DescriptorError(
+                    f"check: a parameter must be one that a kernel has, found {name}; there are {there}"
+                )
 
 
 def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
