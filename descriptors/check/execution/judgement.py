@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import LIMIT, SMALL, Run, Trial, launches, runs, trials
 from descriptors.check.ptx.ptx_module import Function
@@ -86,10 +86,14 @@ def _of_trial(made: Program, first: Trial, steps: int) -> Judgement:
     for name, launch in launches(first):
         if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
             break
+    if first.stop is not None:
+        record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     sizes, rows = tuple(record.ended), tuple(record.blind.values())
     told = Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
+    if hangs and first.stop is not None:  # other data may be what the kernel is for
+        return told._replace(witnesses=())
     return _shapeless(told, made.function) if hangs and first.clustered else told
 
 
@@ -155,3 +159,7 @@ class _Record:
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
         self.blind.setdefault((line, witness.rule), row)
+
+    def open(self, stop: Stop) -> None:
+        """What stops a run that nothing is assumed for: what is assumed decides nothing but what is wrong with it."""
+        self.blind[stop.line, stop.what] = Blind(ALL, stop.line, stop.what, stop.why, stop.reason)

@@ -43,6 +43,7 @@ class Launch(NamedTuple):
         variables: addresses of shared variables.
         sizes: bytes of a copy, by what names its tensor map; None for a run that is to learn them.
         choices: which way branches go that parameters of floating point decide, by their instruction.
+        content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
     """
 
     threads: tuple[int, int, int]
@@ -53,6 +54,7 @@ class Launch(NamedTuple):
     variables: Mapping[str, int]
     sizes: Mapping[object, int] | None
     choices: Mapping[int, bool]
+    content: bool = False
 
 
 def of_cta(address: int, rank: int) -> int:

@@ -28,6 +28,7 @@ from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.memory_events import GLOBAL
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.ptx_module import Function, directive
@@ -94,12 +95,14 @@ class Trial(NamedTuple):
         machine: as it was left.
         assumed: what of the launch the text does not say.
         clustered: whether the shape of the cluster is among that.
+        stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
     """
 
     launch: Launch
     machine: Machine
     assumed: tuple[str, ...]
     clustered: bool
+    stop: Stop | None = None
 
 
 def trials(made: Program, text: str) -> tuple[list[Trial], int]:
@@ -122,11 +125,17 @@ def trials(made: Program, text: str) -> tuple[list[Trial], int]:
         launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], {}, variables, None, {})
         one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
         steps += one.machine.count
+        stop = one.stop if one.stop is not None and one.stop.why.startswith(GLOBAL) else None
+        if stop is not None:
+            launch = launch._replace(content=True)
+            one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
+            steps += one.machine.count
         if one.endless:
             one = run(made, launch._replace(size=SMALL[0]))
             steps += one.machine.count
         more = [f"clusters of {'x'.join(map(str, shape))}"] if len(shapes) > 1 else []
-        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1)
+        more += ["integers in global memory"] if stop is not None else []
+        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1, stop)
         first = first or held
         if not one.machine.hung and (one.stop is None or one.stop.reason is Reason.VALUE):
             found.append(held)
