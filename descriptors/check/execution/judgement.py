@@ -75,7 +75,7 @@ def judge(function: Function, text: str) -> Judgement:
         steps = told[-1].steps
         if told[-1].sizes and not told[-1].witnesses and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
-        if steps > 2 * LIMIT:
+        if steps > LIMIT:
             break
     return told[0] if len(told) == len(held) else _shapeless(told[0], function)
 
@@ -112,7 +112,7 @@ class _Record:
     """
 
     def __init__(self, function: Function, steps: int) -> None:
-        self.function, self.steps, self.before = function, steps, steps
+        self.function, self.steps = function, steps
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[int, str], Blind] = {}  # the first of each line and what it is
         self.ended: list[str] = []  # parameters of runs that came to their ends
@@ -135,7 +135,7 @@ class _Record:
             return False
         elif self.ended:  # what was given up was run with other parameters
             self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
-        return self.steps - self.before <= LIMIT
+        return self.steps <= LIMIT
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):
