@@ -2,9 +2,24 @@
 
 An ordinary access is of the threads of a fragment, and knows what they know. An asynchronous one knows what was known
 where it was issued; what it reads must be done then and, if ordinary stores wrote it, *published* by a proxy fence.
+A run that is to learn the bytes of copies (``sizes`` is None) holds nothing against anything: it notes what is read.
 Source: PTX ISA 9.1, Memory Consistency Model (Proxies), Async proxy; fence.proxy.async.
 
-A run that is to learn the bytes of copies (``sizes`` is None) holds nothing against anything: it notes what is read.
+Law: what an ordinary store wrote is read by the asynchronous proxy behind a fence.
+
+>>> from descriptors.check.execution.dispatch import execution
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> def of(fence):
+...     copy = "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16;"
+...     body = f"mov.b64 g, 0; st.shared.b32 [s], 1; {fence} {copy} ret;"
+...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held.run()
+...     return [one.rule for one in held.found.values()]
+>>> of("fence.proxy.async.shared::cta;"), of("")
+([], ['proxy-fence'])
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """What integer instructions of PTX compute, bit by bit: a value is its unsigned bits.
 
 An instruction is taken by its name *and* its type: what is not written here, as all of floating point, has no
-operation, and its result is not known.
+operation, and its result is not known. This is what a run computes, lane by lane, some million times a kernel; what is
+folded of values that are known in part (``ptx.integer_instructions``) takes tens of times as long, and a test holds
+one against the other.
 Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
 Instructions.
 
@@ -22,9 +24,11 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-#: An operation: unsigned bits of the operands in, those of the result out; None where nothing is defined.
-Operation = Callable[..., "int | None"]
+#: What an operation computes: unsigned bits of the operands in, those of the result out; None where nothing is defined.
+Computation = Callable[..., "int | None"]
 
+#: The bits of the widest register that holds an integer.
+_WIDEST = (1 << 64) - 1
 _TYPE = re.compile(r"([bus])(8|16|32|64|128)\Z")
 _LOGIC: dict[str, Callable[[int, int], int]] = {
     "and": int.__and__,
@@ -67,7 +71,7 @@ def type_of(name: str) -> tuple[bool, int] | None:
 
 
 @lru_cache(maxsize=1024)
-def operation(opcode: str) -> Operation | None:
+def operation(opcode: str) -> Computation | None:
     """The operation of an opcode; None where it is none of integers.
 
     >>> operation("add.f32") is None, operation("add.sat.s32") is None, operation("shl.b32")(1, 40)
@@ -111,15 +115,15 @@ def _plain(words: list[str], allowed: frozenset[str] = frozenset()) -> bool:
     return all(word in allowed for word in words[:-1])
 
 
-def _sum(sign: int) -> Callable[[list[str], bool, int], Operation | None]:
-    def make(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _sum(sign: int) -> Callable[[list[str], bool, int], Computation | None]:
+    def make(words: list[str], is_signed: bool, bits: int) -> Computation | None:
         mask = (1 << bits) - 1
         return (lambda a, b: (a + sign * b) & mask) if _plain(words) else None
 
     return make
 
 
-def _product(words: list[str], is_signed: bool, bits: int, add: bool = False) -> Operation | None:
+def _product(words: list[str], is_signed: bool, bits: int, add: bool = False) -> Computation | None:
     part = words[0]
     if part not in ("lo", "hi", "wide") or len(words) != 2:
         return None
@@ -130,12 +134,12 @@ def _product(words: list[str], is_signed: bool, bits: int, add: bool = False) ->
     return lambda a, b: value(a) * value(b) >> shift & mask
 
 
-def _product_sum(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _product_sum(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     return _product(words, is_signed, bits, add=True)
 
 
-def _quotient(remainder: bool) -> Callable[[list[str], bool, int], Operation | None]:
-    def make(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _quotient(remainder: bool) -> Callable[[list[str], bool, int], Computation | None]:
+    def make(words: list[str], is_signed: bool, bits: int) -> Computation | None:
         value, mask = _number(is_signed, bits), (1 << bits) - 1
 
         def divide(a: int, b: int) -> int | None:
@@ -151,35 +155,37 @@ def _quotient(remainder: bool) -> Callable[[list[str], bool, int], Operation | N
     return make
 
 
-def _extreme(choose: Callable[..., int]) -> Callable[[list[str], bool, int], Operation | None]:
-    def make(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _extreme(choose: Callable[..., int]) -> Callable[[list[str], bool, int], Computation | None]:
+    def make(words: list[str], is_signed: bool, bits: int) -> Computation | None:
         value, mask = _number(is_signed, bits), (1 << bits) - 1
         return (lambda *read: choose(map(value, read)) & mask) if _plain(words) else None
 
     return make
 
 
-def _bitwise(name: str) -> Callable[[list[str], bool, int], Operation | None]:
+def _bitwise(name: str) -> Callable[[list[str], bool, int], Computation | None]:
     logic = _LOGIC[name]
 
-    def make(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+    def make(words: list[str], is_signed: bool, bits: int) -> Computation | None:
         mask = (1 << bits) - 1
         return lambda a, b: logic(a, b) & mask
 
     return make
 
 
-def _shift_left(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _shift_left(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
     return lambda a, by: 0 if by & 0xFFFFFFFF >= bits else a << (by & 0xFFFFFFFF) & mask
 
 
-def _shift_right(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _shift_right(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     value, mask = _number(is_signed, bits), (1 << bits) - 1
     return lambda a, by: value(a) >> min(by & 0xFFFFFFFF, bits) & mask
 
 
-def _funnel(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _funnel(words: list[str], is_signed: bool, bits: int) -> Computation | None:
+    if len(words) != 3 or words[0] not in ("l", "r") or words[1] not in ("wrap", "clamp") or words[2] != "b32":
+        return None
     left, wrap = words[0] == "l", words[1] == "wrap"
 
     def shift(low: int, high: int, by: int) -> int:
@@ -190,7 +196,7 @@ def _funnel(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return shift
 
 
-def _extract(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _extract(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
 
     def field(a: int, position: int, length: int) -> int:
@@ -205,7 +211,7 @@ def _extract(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return field if _plain(words) else None
 
 
-def _insert(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _insert(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
 
     def field(source: int, into: int, position: int, length: int) -> int:
@@ -215,7 +221,7 @@ def _insert(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return field
 
 
-def _permute(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _permute(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     def permute(a: int, b: int, selector: int) -> int:
         both, result = (b & 0xFFFFFFFF) << 32 | a & 0xFFFFFFFF, 0
         for place in range(4):
@@ -228,7 +234,7 @@ def _permute(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return permute if words == ["b32"] else None
 
 
-def _table(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _table(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
 
     def look_up(a: int, b: int, c: int, table: int) -> int:
@@ -241,17 +247,17 @@ def _table(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return look_up if words == ["b32"] else None
 
 
-def _one(compute: Callable[[int, int], int]) -> Callable[[list[str], bool, int], Operation | None]:
+def _unary(compute: Callable[[int, int], int]) -> Callable[[list[str], bool, int], Computation | None]:
     """An operation of one operand, handed the number that it stands for and its bits."""
 
-    def make(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+    def make(words: list[str], is_signed: bool, bits: int) -> Computation | None:
         value, mask = _number(is_signed, bits), (1 << bits) - 1
         return (lambda a: compute(value(a), bits) & mask) if _plain(words) else None
 
     return make
 
 
-def _found(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _highest_bit(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     value = _number(is_signed, bits)
 
     def find(a: int) -> int:
@@ -262,27 +268,27 @@ def _found(words: list[str], is_signed: bool, bits: int) -> Operation | None:
     return find
 
 
-def _convert(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _convert(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     to = type_of(words[-2]) if len(words) == 2 else None
     if to is None:
         return None
-    value, mask = _number(is_signed, bits), (1 << to[1]) - 1
-    return lambda a: value(a) & mask
+    value, result = _number(is_signed, bits), _number(*to)
+    return lambda a: result(value(a)) & _WIDEST  # a register may be wider than a signed type, which is extended so far
 
 
-def _address(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _copied(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
     return lambda a: a & mask
 
 
-def _choose(words: list[str], is_signed: bool, bits: int) -> Operation | None:
+def _choose(words: list[str], is_signed: bool, bits: int) -> Computation | None:
     mask = (1 << bits) - 1
     return lambda a, b, condition: (a if condition else b) & mask
 
 
-_MAKERS: dict[str, Callable[[list[str], bool, int], Operation | None]] = {
-    "mov": _address,
-    "cvta": _address,
+_MAKERS: dict[str, Callable[[list[str], bool, int], Computation | None]] = {
+    "mov": _copied,
+    "cvta": _copied,
     "cvt": _convert,
     "selp": _choose,
     "add": _sum(1),
@@ -296,14 +302,14 @@ _MAKERS: dict[str, Callable[[list[str], bool, int], Operation | None]] = {
     "and": _bitwise("and"),
     "or": _bitwise("or"),
     "xor": _bitwise("xor"),
-    "not": _one(lambda a, bits: ~a),
-    "cnot": _one(lambda a, bits: int(a == 0)),
-    "neg": _one(lambda a, bits: -a),
-    "abs": _one(lambda a, bits: abs(a)),
-    "popc": _one(lambda a, bits: (a & ((1 << bits) - 1)).bit_count()),
-    "clz": _one(lambda a, bits: bits - a.bit_length()),
-    "brev": _one(lambda a, bits: int(f"{a:0{bits}b}"[::-1], 2)),
-    "bfind": _found,
+    "not": _unary(lambda a, bits: ~a),
+    "cnot": _unary(lambda a, bits: int(a == 0)),
+    "neg": _unary(lambda a, bits: -a),
+    "abs": _unary(lambda a, bits: abs(a)),
+    "popc": _unary(lambda a, bits: (a & ((1 << bits) - 1)).bit_count()),
+    "clz": _unary(lambda a, bits: bits - a.bit_length()),
+    "brev": _unary(lambda a, bits: int(f"{a:0{bits}b}"[::-1], 2)),
+    "bfind": _highest_bit,
     "shl": _shift_left,
     "shr": _shift_right,
     "shf": _funnel,

@@ -81,7 +81,12 @@ class Cells(NamedTuple):
     columns: int
 
 
-def _groups(lanes: Iterable[int]) -> frozenset[int]:
+def groups_of(lanes: Iterable[int]) -> frozenset[int]:
+    """The groups that lanes are in, as far as there are lanes.
+
+    >>> sorted(groups_of(range(112, 144)))
+    [7]
+    """
     return frozenset(lane // GROUP for lane in lanes if lane // GROUP in GROUPS)
 
 
@@ -97,7 +102,7 @@ def cells_of_a(m: int, k: int, dtype: str, cta_group: int, sparse: bool, lane: i
     lanes = {held.cell(row, 0, *rest).lane + lane for row in range(m // cta_group)}
     if rest:  # a second copy, in the other half
         lanes |= {at + 4 * GROUP for at in lanes}
-    return Cells(_groups(lanes), held.columns)
+    return Cells(groups_of(lanes), held.columns)
 
 
 @lru_cache(maxsize=256)
@@ -115,7 +120,7 @@ def cells_of_d(one: Instruction, lane: int) -> Cells | None:
             cell = held.cell(row, column)
             lanes.add(cell.lane + lane)
             columns = max(columns, cell.column + 1)
-    return Cells(_groups(lanes), columns)
+    return Cells(groups_of(lanes), columns)
 
 
 @lru_cache(maxsize=16)

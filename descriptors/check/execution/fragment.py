@@ -243,7 +243,13 @@ _HISTORY = {name: _RULES[kind] for name, kind in Fragment.__annotations__.items(
 def _side_by_side(
     parts: list[Fragment], order: list[tuple[int, int]], live: Collection[str] | None
 ) -> dict[str, Value]:
-    """The registers of several fragments as one's; of lanes that one does not have in nobody's way, unknown."""
+    """The registers of several fragments as one's; one that a fragment lacks is not known in its lanes.
+
+    Args:
+        parts: the fragments.
+        order: for each lane, in order, the number of its fragment and its place there.
+        live: the registers that are wanted; None for all.
+    """
     registers: dict[str, Value] = {}
     for name in {name for part in parts for name in part.registers if live is None or name in live}:
         values = [part.registers.get(name) for part in parts]

@@ -111,10 +111,14 @@ def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tupl
         return together(lanes)
     if stem.startswith("lanemask_"):
         return together([_lane_mask(stem[9:], lane) for lane in lanes])
-    (x, y, z), threads = launch.cluster, launch.threads
-    rank = _coordinates(cta, launch.cluster)[place]
+    return _of_launch(launch, cta, warp, place).get(stem)
+
+
+def _of_launch(launch: Launch, cta: int, warp: int, place: int) -> dict[str, int]:
+    """The special registers that all lanes of a warp share, along an axis."""
+    (x, y, z), rank = launch.cluster, _coordinates(cta, launch.cluster)[place]
     return {
-        "ntid": threads[place],
+        "ntid": launch.threads[place],
         "nctaid": launch.grid[place],
         "warpid": warp,
         "ctaid": rank,
@@ -126,11 +130,11 @@ def special_register(name: str, launch: Launch, cta: int, warp: int, lanes: tupl
         "nclusterid": max(1, launch.grid[place] // launch.cluster[place]),
         "is_explicit_cluster": 1,
         "smid": cta,
-        "nwarpid": -(-threads[0] * threads[1] * threads[2] // WARP),
+        "nwarpid": -(-launch.threads[0] * launch.threads[1] * launch.threads[2] // WARP),
         "gridid": 0,
         "total_smem_size": _SHARED,
         "dynamic_smem_size": _SHARED,
-    }.get(stem)
+    }
 
 
 def _coordinates(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:

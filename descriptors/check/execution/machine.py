@@ -1,11 +1,9 @@
-"""The machine that executes the integers of a cluster: threads that branch, wait and meet again.
+"""The machine that executes the integers of a cluster, step by step.
 
 What a register holds that the text does not say is unknown, with the reason. Where a run cannot go on without it, it
 stops, and says where. What two fragments know is what waiting told them, so one schedule is enough: what is in no order
-then is in none. Lanes that meet again behind a branch know what either of them knew, which the manual does not promise
-without bar.warp.sync: compilers count on it, and a missing one is not seen. A wait that fails twice in a row is parked
-until its barrier's phase ends. Where nobody can go on, copies whose bytes the text does not say are taken to have come,
-then lanes that wait for others of their warp go on without them; where that helps nobody, the kernel hangs.
+then is in none. Where nobody can go on, copies whose bytes the text does not say are taken to have come, then lanes go
+on without others of their warp; where that helps nobody, the kernel hangs.
 Source: PTX ISA 9.1, Thread Hierarchy; Parallel Synchronization and Communication Instructions; the way of emulating the
 integers of each warp is Weft's (Sharma, Bauer, Aiken 2015).
 
@@ -24,13 +22,13 @@ Law: lanes that a branch takes apart are one again where its ways meet, each wit
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
 from descriptors.check.execution.contents import Contents
-from descriptors.check.execution.fragment import Awaited, Fragment, Join, Wait
+from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access, Clash, Segments
 from descriptors.check.execution.lanes import (
     Unknown,
@@ -42,11 +40,12 @@ from descriptors.check.execution.lanes import (
     origin,
     together,
 )
-from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, WARP, Launch, special_register
-from descriptors.check.execution.mbarrier import Mbarrier
-from descriptors.check.execution.meetings import Issue, Rendezvous
+from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, Launch, special_register
+from descriptors.check.execution.mbarrier import Box, Mbarrier
+from descriptors.check.execution.meetings import Issue
 from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
+from descriptors.check.execution.schedule import Schedule
 from descriptors.check.execution.tensor_memory import TensorMemory
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
@@ -93,7 +92,7 @@ class Execution(NamedTuple):
     guard: Guard
 
 
-class Machine:
+class Machine(Schedule):
     """A cluster that executes a kernel.
 
     Args:
@@ -106,46 +105,34 @@ class Machine:
     def __init__(
         self, program: Program, launch: Launch, execution: Callable[[str], Execution], budget: int = 2_000_000
     ) -> None:
-        self.program, self.launch, self.budget = program, launch, budget
+        super().__init__(program, launch)
+        self.budget = budget
         self.steps = program.steps
         self._executions = [execution(step.instruction.opcode) for step in self.steps]
-        (x, y, z), threads = launch.cluster, launch.threads[0] * launch.threads[1] * launch.threads[2]
-        self.ctas, self.warps = x * y * z, -(-threads // WARP)
-        # threads
         self.count = 0
         self.hung = False
-        self.alive = {
-            (cta, warp): set(range(min(WARP, threads - warp * WARP)))
-            for cta in range(self.ctas)
-            for warp in range(self.warps)
-        }
-        self.fragments = [Fragment(cta, warp, tuple(sorted(lanes))) for (cta, warp), lanes in self.alive.items()]
-        self.runnable = deque(self.fragments)
-        self.waiting: dict[Wait, list[Fragment]] = {}
-        self.joins: list[Join] = []
-        # what they wait at
+        # what threads wait at, besides one another; mbarriers by their addresses
         self.barriers: dict[int, Mbarrier] = {}
         self.retired: list[Mbarrier] = []  # those that were invalidated, or initialised again
-        self.rendezvous: dict[Wait, Rendezvous] = {}
         self.issues: dict[tuple[int, int, int], Issue] = {}  # wgmma, by CTA, warpgroup and number
         self.issue_of: dict[int, Issue] = {}  # the same, by their bit
-        # memory
-        self.bits = 0
+        # memory: who touched it, and what it holds
+        self.bits = 0  # accesses so far
         self.shared = Segments()
-        self.bytes = Contents()
+        self.bytes = Contents()  # of shared memory
         self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
         self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
-        self.cancels: dict[int, int] = {}
-        # what the run learns
-        self.found: dict[tuple[str, int, int], Witness] = {}
-        self.skipped: dict[int, str] = {}
-        self.unseen: dict[int, str] = {}  # what of tensor memory the run does not see
-        self.tensor_unknown = False
-        self.copies: list[tuple[int, object, int]] = []  # instruction, what names the box, address
-        self.footprints: set[tuple[int, int]] = set()
-        self.unwritten: dict[int, tuple[int, int]] = {}
+        self.cancels: dict[int, int] = {}  # requests for another tile, by instruction
+        # what the run learns; what is by number is by that of the instruction
+        self.found: dict[tuple[str, int, int], Witness] = {}  # what is wrong: by rule, instruction and other line
+        self.skipped: dict[int, str] = {}  # what was passed over, and why
+        self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
+        self.tensor_unknown = False  # whether columns may have been written that the run did not see
+        self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
+        self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
+        self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
-        self.scalars: dict[tuple[str, int], int] = {}
+        self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
 
     # -- values
 
@@ -270,50 +257,13 @@ class Machine:
             for address in ended:
                 self.wake(Wait(Awaited.MBARRIER, (address,)))
             return True
-        of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
-        if of_warp is not None:
-            for one in self.waiting.pop(of_warp):
-                one.alone = True
-                self.resume(one)
-            return True
-        for join in self.joins:
-            if join.arrived and not join.dead:
-                join.dead = True
-                for one in join.arrived:
-                    one.joins = tuple(held for held in one.joins if held is not join)
-                    self.resume(one)
-                self.joins = [held for held in self.joins if not held.dead]
-                return True
-        return False
-
-    def park(self, one: Fragment, wait: Wait) -> bool:
-        """Let a fragment wait until somebody wakes who waits for this; True, for it cannot go on."""
-        one.blocked = wait
-        self.waiting.setdefault(wait, []).append(one)
-        return True
-
-    def wake(self, wait: Wait) -> None:
-        """Let all go on that wait for this."""
-        for one in self.waiting.pop(wait, ()):
-            self.resume(one)
-
-    def resume(self, one: Fragment) -> None:
-        """Let a fragment go on."""
-        one.blocked = None
-        self.runnable.append(one)
-
-    def pass_on(self, one: Fragment) -> bool:
-        """Let a fragment go on behind its instruction, but others first; True, for it does not go on now."""
-        one.pc += 1
-        one.active = None
-        self.resume(one)
-        return True
+        return self.release()
 
     def _advance(self, one: Fragment) -> None:
         """Execute a fragment until it waits, ends or branches."""
         steps, executions = self.steps, self._executions
         while True:
-            if one.joins and one.pc == one.joins[-1].pc and self._meet(one):
+            if one.joins and one.pc == one.joins[-1].pc and self.meet(one):
                 return
             if one.pc >= len(steps):
                 self.end(one, list(range(len(one.lanes))))
@@ -358,78 +308,3 @@ class Machine:
         if guard is Guard.PASSED:
             self.skip(step, f"a guard that depends on {origin(unknown)}")
         return False
-
-    # -- lanes that part, meet and end
-
-    def split(self, one: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
-        """Take some lanes of a fragment apart, to go on elsewhere; both are one again where the ways meet."""
-        if meeting is not None:
-            join = Join(meeting, {*one.lanes})
-            self.joins.append(join)
-            one.joins = (*one.joins, join)
-        other = one.parted(places, pc)
-        self.fragments.append(other)
-        self.runnable.append(other)
-
-    def _meet(self, one: Fragment) -> bool:
-        """At the end of a branch: whether the fragment waits for the other lanes, or is taken up by them."""
-        join = one.joins[-1]
-        if join.dead:
-            one.joins = one.joins[:-1]
-            return bool(one.joins and one.pc == one.joins[-1].pc and self._meet(one))
-        join.arrived.append(one)
-        self._complete(join)
-        return True
-
-    def _complete(self, join: Join) -> None:
-        if join.dead or not join.complete:
-            return
-        join.dead = True
-        self.joins = [one for one in self.joins if one is not join]
-        self.resume(self._merged(join.arrived, join))
-
-    def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
-        """Fragments at one place as one: where a join is, with the registers that are read behind it alone."""
-        first, *others = parts
-        first.joins = tuple(held for held in first.joins if held is not join)
-        if others:
-            first.meet(others, None if join is None else self.program.live.get(join.pc))
-            self.fragments = [one for one in self.fragments if not (one.done and one in others)]
-        return first
-
-    def gather(self, held: Rendezvous) -> None:
-        """End the phase of a rendezvous if all have come: who waited goes on, the fragments of a warp as one."""
-        wanted = self.wanted(held)
-        if not held.came or held.came < wanted:
-            return
-        held.came, held.phase = held.came - wanted, held.phase + 1
-        groups: dict[tuple[int, int, int, tuple[Join, ...]], list[Fragment]] = {}
-        for one in held.waiters:
-            groups.setdefault((one.cta, one.warp, one.pc, one.joins), []).append(one)
-        held.waiters = []
-        for parts in groups.values():
-            one = self._merged(parts)
-            held.leave(one)
-            self.pass_on(one)
-
-    def wanted(self, held: Rendezvous) -> int:
-        """How many threads meet at a rendezvous."""
-        if held.target is not None:
-            return held.target
-        return sum(len(lanes) for (cta, _), lanes in self.alive.items() if held.cta in (None, cta))
-
-    def end(self, one: Fragment, places: list[int]) -> bool:
-        """Lanes end; whether they are all of their fragment."""
-        gone = {one.lanes[place] for place in places}
-        self.alive[one.cta, one.warp] -= gone
-        for join in one.joins:
-            join.lanes -= gone
-        if len(places) == len(one.lanes):
-            one.done = True
-        else:
-            one.without(places)
-        for join in one.joins:
-            self._complete(join)
-        for held in list(self.rendezvous.values()):
-            self.gather(held)
-        return one.done

@@ -30,14 +30,13 @@ from typing import NamedTuple
 
 from descriptors.check.execution.accesses import Operation, read_operand
 from descriptors.check.execution.barrier_events import arrive_at
-from descriptors.check.execution.footprints import Cells, cells_of_a, cells_of_copy, cells_of_d, operand_runs
+from descriptors.check.execution.footprints import Cells, cells_of_a, cells_of_copy, cells_of_d, groups_of, operand_runs
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, origin
 from descriptors.check.execution.launch import multicast
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
-from descriptors.check.execution.tensor_memory import GROUP
 from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.multiplications import (
     Side,
@@ -171,7 +170,7 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
         return
     bit, (lane, column) = machine.fresh(), place
     access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=_in_order(one, 2))
-    groups = frozenset(range(lane // GROUP, (lane + move.lanes + GROUP - 1) // GROUP))
+    groups = groups_of(range(lane, lane + move.lanes))
     pieces = [(column, column + move.columns)]
     if offset is not None and offset >= move.num:
         pieces = [(column, column + move.num), (column + offset, column + offset + move.num)]
@@ -266,7 +265,7 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         _unseen(machine, step, "which cells scale factors are read from")
 
 
-#: Types with bytes between their elements.
+#: Types of less than a byte, whose containers nobody need write whole.
 _PADDED = ("e2m1", "e2m1_unpacksmem", "e3m2", "e2m3")
 
 
