@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import ALL, BOX
 from descriptors.check.execution.judgement import CLUSTER, Judgement, judge
 from descriptors.check.execution.outcomes import Reason
-from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.kernel_report import Finding, Scope, Undecided
 from descriptors.check.kernel_report import Judgement as Judged

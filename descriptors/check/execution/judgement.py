@@ -23,7 +23,7 @@ from typing import NamedTuple
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import LIMIT, SMALL, Run, Trial, launches, runs, trials
 from descriptors.check.ptx.ptx_module import Function
@@ -78,7 +78,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Jud
         steps = told[-1].steps
         if told[-1].sizes and not told[-1].witnesses and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
-        if steps > 2 * LIMIT:
+        if steps > LIMIT:
             break
     return told[0] if len(told) == len(held) else _shapeless(told[0], function)
 
@@ -89,10 +89,14 @@ def _of_trial(made: Program, first: Trial, steps: int) -> Judgement:
     for name, launch in launches(first):
         if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
             break
+    if first.stop is not None:
+        record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     sizes, rows = tuple(record.ended), tuple(record.blind.values())
     told = Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
+    if hangs and first.stop is not None:  # other data may be what the kernel is for
+        return told._replace(witnesses=())
     return _shapeless(told, made.function) if hangs and first.clustered else told
 
 
@@ -111,7 +115,7 @@ class _Record:
     """
 
     def __init__(self, function: Function, steps: int) -> None:
-        self.function, self.steps, self.before = function, steps, steps
+        self.function, self.steps = function, steps
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[int, str], Blind] = {}  # the first of each line and what it is
         self.ended: list[str] = []  # parameters of runs that came to their ends
@@ -134,7 +138,7 @@ class _Record:
             return False
         elif self.ended:  # what was given up was run with other parameters
             self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
-        return self.steps - self.before <= LIMIT
+        return self.steps <= LIMIT
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):
@@ -158,3 +162,7 @@ class _Record:
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
         self.blind.setdefault((line, witness.rule), row)
+
+    def open(self, stop: Stop) -> None:
+        """What stops a run that nothing is assumed for: what is assumed decides nothing but what is wrong with it."""
+        self.blind[stop.line, stop.what] = Blind(ALL, stop.line, stop.what, stop.why, stop.reason)

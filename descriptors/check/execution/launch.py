@@ -43,9 +43,10 @@ class Launch(NamedTuple):
         size: what a 32-bit parameter is that is not named.
         scalars: what others are, by name and offset.
         variables: addresses of shared variables.
-        sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that is to learn them.
+        sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that learns them.
         choices: which way branches go that parameters of floating point decide, by their instruction.
         boxes: bytes of a copy whose box is known, by what names its tensor map.
+        content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
     """
 
     threads: tuple[int, int, int]
@@ -57,6 +58,7 @@ class Launch(NamedTuple):
     sizes: Mapping[object, int] | None
     choices: Mapping[int, bool]
     boxes: Mapping[object, int] = {}
+    content: bool = False
 
     def bytes_of(self, box: object) -> int | None:
         """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""

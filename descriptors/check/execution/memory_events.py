@@ -126,7 +126,12 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> None:
     machine.set(one, target, each(of_cta, values, one.many))
 
 
-# -- local memory, and addresses that may be of any
+# -- local memory, global memory, and addresses that may be of any
+
+#: Where a value comes from that was loaded there.
+GLOBAL = "a value loaded from global memory"
+#: What loads are marked with that look for what other CTAs write.
+_SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
 
 def _local(machine: Machine, one: Fragment, operand: Operand) -> int | None:
@@ -149,10 +154,25 @@ def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
         for number, item in enumerate(items):
             value = machine.local[one.cta, one.warp].load(place + number * width, width)
             machine.set(one, item, unknown if value is None else value)
+    elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
+        _content(machine, one, step)
     elif any(word in words for word in ("global", "const", "local")):
-        machine.set_items(one, target, Unknown("a value loaded from global memory", step.instruction.line))
+        machine.set_items(one, target, Unknown(GLOBAL, step.instruction.line))
     else:
         _load(machine, one, step)
+
+
+def _content(machine: Machine, one: Fragment, step: Step) -> None:
+    """A load of global memory that is assumed to hold one size after the other: what two threads read there is one."""
+    target, source = step.instruction.operands[:2]
+    address, size = machine.value(one, source), machine.launch.size
+    items, width, _ = _widths(step, target)
+    unknown = Unknown(GLOBAL, step.instruction.line)
+    whole = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
+    for number, item in enumerate(items):
+        at = number * width
+        held = each(lambda a, at=at: size * (1 + (a + at >> 2 & 7)), [address], one.many) if whole else unknown
+        machine.set(one, item, held if first_unknown(held) is None else unknown)
 
 
 def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:

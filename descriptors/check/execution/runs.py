@@ -29,6 +29,7 @@ from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.memory_events import GLOBAL
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.ptx_module import Function, directive
@@ -42,7 +43,7 @@ SMALL = (64, 1)
 #: Steps after which a run is given up.
 BUDGET = 75_000
 #: Steps of all runs after which no other is begun.
-LIMIT = 120_000
+LIMIT = 160_000
 #: Branches that parameters of floating point decide, both ways of which are run.
 FORKS = 3
 #: Shapes of a cluster that are tried, where the text says none.
@@ -95,12 +96,14 @@ class Trial(NamedTuple):
         machine: as it was left.
         assumed: what of the launch the text does not say.
         clustered: whether the shape of the cluster is among that.
+        stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
     """
 
     launch: Launch
     machine: Machine
     assumed: tuple[str, ...]
     clustered: bool
+    stop: Stop | None = None
 
 
 def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
@@ -123,13 +126,19 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
     steps = 0
     for shape in shapes:
         launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
-        one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
-        steps += one.machine.count
-        if one.endless:
-            one = run(made, launch._replace(size=SMALL[0]))
-            steps += one.machine.count
+        one, count = _learnt(made, launch)
+        steps += count
+        stop = one.stop if one.stop is not None and one.stop.why.startswith(GLOBAL) else None
+        if stop is not None:
+            other, count = _learnt(made, launch._replace(content=True))
+            steps += count
+            if other.endless or other.machine.hung:
+                stop = None
+            else:
+                one, launch = other, launch._replace(content=True)
         more = [f"clusters of {'x'.join(map(str, shape))}"] if len(shapes) > 1 else []
-        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1)
+        more += ["integers in global memory"] if stop is not None else []
+        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1, stop)
         first = first or held
         if not one.machine.hung and (one.stop is None or one.stop.reason is Reason.VALUE):
             found.append(held)
@@ -137,6 +146,15 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
             break
     assert first is not None
     return found or [first], steps
+
+
+def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
+    """The run that comes farthest, of a small size if one does not end, and the steps of all."""
+    one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
+    if not one.endless:
+        return one, one.machine.count
+    small = run(made, launch._replace(size=SMALL[0]))
+    return small, one.machine.count + small.machine.count
 
 
 def launches(first: Trial) -> Iterator[tuple[str, Launch]]:

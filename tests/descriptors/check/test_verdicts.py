@@ -93,12 +93,6 @@ def test_what_is_left_out_does_not_look_clean() -> None:
             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a,b,c,d}, {e,f,g,h}, {i,j}, {a,b,c,d};\n" * 3,
             "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at (3 mma.sync instructions).",
         ),
-        (
-            "mbarrier.init.shared.b64 [b], 1;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-            "[s], [g], 64, [b];\ncp.async.bulk.commit_group;\n",
-            "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at (1 mbarrier, 1 bulk copy, "
-            "1 asynchronous operation).",
-        ),
     ],
 )  # fmt: skip
 def test_where_there_is_nothing_to_look_at_nothing_is_clean(body: str, told: str) -> None:
