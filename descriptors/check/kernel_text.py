@@ -24,6 +24,7 @@ from itertools import groupby
 from typing import Any, TypeAlias, TypeVar
 
 from descriptors.answers import fields
+from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.story import Accumulation, Kernel, Story
@@ -309,7 +310,37 @@ def _kernel(kernel: Kernel) -> list[str]:
         lines.append(f"  {kernel.loads} tcgen05.ld, {kernel.stores} tcgen05.st")
     if kernel.commits and not kernel.waits:
         lines.append(f"  {counted(kernel.commits, 'commit')} to mbarriers")
+    if kernel.rings:
+        lines.append(f"  mbarriers, as a run saw them ({kernel.launch}):")
+        lines += [line for ring in kernel.rings for line in _ring(ring)]
     return lines
+
+
+def _ring(ring: Ring) -> list[str]:
+    """A ring and who uses it."""
+    size = f", {' or '.join(map(str, ring.bytes))} bytes" if ring.bytes else ""
+    head = f"    {ring.stages} from {ring.place}: {counted(ring.count, 'arrival')}{size} a phase"
+    return [head, *(f"      {_use(use)}" for use in ring.uses)]
+
+
+def _use(use: Use) -> str:
+    warps, lines = ("s" * (len(row) > 1) for row in (use.warps, use.lines))
+    return f"{use.what} by warp{warps} {_numbers(use.warps)}, line{lines} {', '.join(map(str, use.lines))}"
+
+
+def _numbers(values: Sequence[int]) -> str:
+    """Numbers, those that follow one another as a range.
+
+    >>> _numbers((0, 1, 2, 3, 8))
+    '0..3, 8'
+    """
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
 
 
 def _accumulation(number: int, one: Accumulation) -> list[str]:

@@ -12,6 +12,12 @@ Law: every multiplication that is understood is in one accumulation.
 
 from __future__ import annotations
 
+from typing import Any
+
+from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.program import program
+from descriptors.check.execution.rings import Ring, rings
+from descriptors.check.execution.runs import trials
 from descriptors.check.k_steps import distance
 from descriptors.check.ptx.constant_folding import Values, fold, number, observed
 from descriptors.check.ptx.control_flow import Block, blocks
@@ -20,7 +26,7 @@ from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx.ptx_module import Function, parse
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.text import Told, counted
+from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen
 
 
@@ -57,6 +63,8 @@ class Kernel:
         waits: (line, N) of every ``wgmma.wait_group``.
         commits: how many commits there are, of either family.
         loads, stores: ``tcgen05.ld`` and ``tcgen05.st``.
+        rings: mbarriers, and which warps do what with them, as a run of the kernel saw it.
+        launch: what that run was started with; empty if there are none.
     """
 
     name: str
@@ -67,6 +75,8 @@ class Kernel:
     commits: int
     loads: int
     stores: int
+    rings: tuple[Ring, ...]
+    launch: str
 
     @property
     def in_flight(self) -> int:
@@ -112,11 +122,11 @@ def explain_ptx(text: str) -> Story:
     for function in module.functions:
         if any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in function.code):
             graph = blocks(function)
-            told.append(_kernel(function, fold(function, module.variables, observed(function), graph), graph))
+            told.append(_kernel(function, fold(function, module.variables, observed(function), graph), graph, text))
     return Story(module.target, tuple(told))
 
 
-def _kernel(function: Function, values: Values, graph: list[Block]) -> Kernel:
+def _kernel(function: Function, values: Values, graph: list[Block], text: str) -> Kernel:
     found = list(multiplications(function, values))
     loops = [(b.end, t) for b in graph for t in (graph[n].start for n in b.next) if t < b.end]
     code = function.code
@@ -139,7 +149,20 @@ def _kernel(function: Function, values: Values, graph: list[Block]) -> Kernel:
         commits=sum(one.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for one in code),
         loads=sum(one.opcode.startswith("tcgen05.ld") for one in code),
         stores=sum(one.opcode.startswith("tcgen05.st") for one in code),
+        **_rings(function, text),
     )
+
+
+def _rings(function: Function, text: str) -> dict[str, Any]:
+    """The rings of a kernel, out of the run that learns what its copies bring."""
+    if not function.entry or not any(one.opcode.startswith("mbarrier.init") for one in function.code):
+        return {"rings": (), "launch": ""}
+    first = trials(program(function), text, Configuration())[0][0]
+    (x, y, z), cluster = first.launch.threads, extents_text(first.launch.cluster)
+    place = f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA"
+    end = "" if all(one.done for one in first.machine.fragments) else ", not to its end"
+    launch = f"{x * y * z} threads, {place}, scalar parameters {first.launch.size}{end}"
+    return {"rings": tuple(rings(first.machine)), "launch": launch}
 
 
 def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:

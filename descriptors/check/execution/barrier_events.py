@@ -73,6 +73,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
+    machine.uses.setdefault(address, {}).setdefault(step.place, set()).add(one.warp)
     if not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found

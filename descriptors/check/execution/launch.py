@@ -14,7 +14,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from descriptors.check.execution.lanes import Value, together
 
@@ -57,7 +57,7 @@ class Launch(NamedTuple):
     variables: Mapping[str, int]
     sizes: Mapping[object, int] | None
     choices: Mapping[int, bool]
-    boxes: Mapping[object, int] = {}
+    boxes: Mapping[Any, int] = {}
     content: bool = False
 
     def bytes_of(self, box: object) -> int | None:

@@ -113,6 +113,7 @@ class Machine(Schedule):
         self.hung = False
         # what threads wait at, besides one another; mbarriers by their addresses
         self.barriers: dict[int, Mbarrier] = {}
+        self.uses: dict[int, dict[int, set[int]]] = {}  # warps that use one, by address and instruction
         self.retired: list[Mbarrier] = []  # those that were invalidated, or initialised again
         self.issues: dict[tuple[int, int, int], Issue] = {}  # wgmma, by CTA, warpgroup and number
         self.issue_of: dict[int, Issue] = {}  # the same, by their bit

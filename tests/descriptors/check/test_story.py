@@ -6,6 +6,7 @@ import re
 
 import pytest
 from kernels import kernels
+from ring_kernels import ring_sm90
 
 from descriptors.check.story import explain_ptx
 
@@ -41,3 +42,16 @@ def test_attention_has_its_second_left_side_in_registers_or_tensor_memory() -> N
 def test_scale_factors_have_their_kind() -> None:
     (kernel,) = explain_ptx(kernels()["scaled_e2m1_64_sm100"]).kernels
     assert all("kind::mxf4" in one.opcode and one.shape[2] == 64 for one in kernel.accumulations)
+
+
+def test_the_rings_of_a_kernel_are_told_with_the_warps_that_use_them() -> None:
+    (kernel,) = explain_ptx(ring_sm90(3)).kernels
+    full, empty = kernel.rings
+    assert (full.stages, full.count, full.bytes) == (3, 1, (16384,))
+    assert (empty.stages, empty.count, empty.bytes) == (3, 128, ())
+    roles = [[(use.what, use.warps) for use in ring.uses] for ring in (full, empty)]
+    assert roles == [
+        [("bytes expected", (4,)), ("copies", (4,)), ("waits", (0, 1, 2, 3))],
+        [("arrivals", (0, 1, 2, 3)), ("waits", (4,))],
+    ]
+    assert "3 from [smem+49152]: 1 arrival, 16384 bytes a phase" in str(explain_ptx(ring_sm90(3)))

@@ -1,0 +1,116 @@
+"""Rings: mbarriers that lie one behind the other and are used alike, and which warps do what with them.
+
+What a run saw is told, of the launch that it was started with; who is a producer is what he does.
+Source: ours; the operations are those of PTX ISA 9.1, mbarrier.
+
+Law: every mbarrier of a CTA is in one ring.
+
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.execution.runs import run
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> init = "mbarrier.init.shared.b64 [b], 2; mbarrier.init.shared.b64 [b+8], 2; bar.sync 0;"
+>>> body = f"{init} mbarrier.arrive.shared.b64 _, [b]; mbarrier.arrive.shared.b64 _, [b+8]; ret;"
+>>> launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
+>>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
+>>> [(ring.place, ring.stages, ring.count, [use.what for use in ring.uses]) for ring in rings(one.machine)]
+[('[b]', 2, 2, ['arrivals'])]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.mbarrier import Mbarrier
+from layoutalg.frozen import frozen, replace
+
+#: What an instruction does with an mbarrier, by how its opcode begins; the first that fits.
+_OPERATIONS = (
+    ("mbarrier.test_wait", "waits"),
+    ("mbarrier.try_wait", "waits"),
+    ("mbarrier.expect_tx", "bytes expected"),
+    ("mbarrier.arrive.expect_tx", "bytes expected"),
+    ("mbarrier.", "arrivals"),
+    ("cp.async.mbarrier", "arrivals of copies"),
+    ("tcgen05.commit", "commits"),
+    ("clusterlaunchcontrol", "requests of a tile"),
+    ("cp", "copies"),
+)
+
+
+@frozen
+class Use:
+    """What some warps do with the mbarriers of a ring.
+
+    Args:
+        what: what they do.
+        warps: their numbers in the CTA.
+        lines: of the instructions.
+    """
+
+    what: str
+    warps: tuple[int, ...]
+    lines: tuple[int, ...]
+
+
+@frozen
+class Ring:
+    """Mbarriers side by side that are used alike.
+
+    Args:
+        place: of the first.
+        stages: how many there are.
+        count: arrivals of a phase.
+        bytes: what its phases expected; several if they differ.
+        uses: what is done with them.
+    """
+
+    place: str
+    stages: int
+    count: int
+    bytes: tuple[int, ...]
+    uses: tuple[Use, ...]
+
+
+def rings(machine: Machine) -> list[Ring]:
+    """The rings of a run, as the first CTA of the cluster has them."""
+    found: list[Ring] = []
+    last: tuple[int, Mbarrier] | None = None
+    for address, barrier in sorted(machine.barriers.items()):
+        if address >> RANK:
+            break
+        uses = tuple(_uses(machine, address))
+        alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
+        if alike and _who(uses) == _who(found[-1].uses):
+            before = found.pop()
+            both = zip(before.uses, uses, strict=True)
+            merged = tuple(replace(use, lines=tuple(sorted({*use.lines, *other.lines}))) for use, other in both)
+            size = tuple(sorted({*before.bytes, *_expected(barrier)}))
+            found.append(replace(before, stages=before.stages + 1, bytes=size, uses=merged))
+        else:
+            place = place_name(address, machine.launch._replace(cluster=(1, 1, 1)))
+            found.append(Ring(place, 1, barrier.count, _expected(barrier), uses))
+        last = address, barrier
+    return found
+
+
+def _who(uses: tuple[Use, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    return [(use.what, use.warps) for use in uses]
+
+
+def _expected(barrier: Mbarrier) -> tuple[int, ...]:
+    sums = {sum(size for _, size in phase.expected) for phase in barrier.ended}
+    return tuple(sorted(sums - {0}))
+
+
+def _uses(machine: Machine, address: int) -> Iterator[Use]:
+    """What is done with one mbarrier, in the order of the text."""
+    rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+    code = machine.program.function.code
+    for place in sorted(machine.uses.get(address, ())):
+        what = next(what for head, what in _OPERATIONS if code[place].opcode.startswith(head))
+        rows.setdefault((what, tuple(sorted(machine.uses[address][place]))), []).append(code[place].line)
+    for (what, warps), lines in sorted(rows.items()):
+        yield Use(what, warps, tuple(lines))
