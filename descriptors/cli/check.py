@@ -386,12 +386,13 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
 @_INCLUDE
 @json_option("Write the story as JSON.")
 def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -> None:
-    """Tell the story of a kernel: its MMAs, operands, tiles, groups in flight, tensor memory.
+    """Tell the story of a kernel: its MMAs, operands, tiles, groups in flight, tensor memory, mbarriers.
 
     \b
     descriptors explain kernel.ptx
 
-    FILE is as for check.
+    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. FILE is
+    as for check.
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
     say(json_text(record(told)) if as_json else tell(told))
