@@ -82,6 +82,16 @@ def bits_text(bits: int) -> str:
     return counted(bits // 8, "byte") if bits % 8 == 0 else counted(bits, "bit")
 
 
+def some(values: Iterable[object], most: int = 8) -> str:
+    """Values in a row; of many the first ones, and the last.
+
+    >>> some(range(4)), some(range(40))
+    ('0, 1, 2, 3', '0, 1, 2, 3, 4, 5, ..., 39')
+    """
+    texts = list(map(str, values))
+    return ", ".join(texts if len(texts) <= most else [*texts[: most - 2], "...", texts[-1]])
+
+
 def tuple_text(values: Iterable[object]) -> str:
     """A tuple as CuTe writes it: without spaces.
 

@@ -9,8 +9,9 @@ import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import dtype_option, json_option, need
+from descriptors.cli.terminal import noted
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, noted, numbers
+from descriptors.cli.values import address, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
@@ -45,7 +46,7 @@ _PARAMETERS: list[click.Parameter] = [
 
 @click.command("draw", params=_PARAMETERS)
 @dtype_option(required=False)
-@click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
+@click.option("--colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
 @click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
 @click.option(
     "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"

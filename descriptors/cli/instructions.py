@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from descriptors.answers import record, tell
 from descriptors.cli.options import json_option, option
-from descriptors.cli.values import answered, complete, note
+from descriptors.cli.terminal import answered, note
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.rules import select_rows
-from layoutalg.cli.console import json_text, say
+from layoutalg.cli.console import say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
@@ -55,7 +55,7 @@ def shapes(arch: str, kind: str | None, as_json: bool) -> None:
     Rows marked "lenient only" are what some source allows and another does not.
     """
     rows = select_rows(arch, kind)
-    say(json_text(record(rows)) if as_json else tell(rows))
+    say(answered(rows, as_json))
 
 
 @click.command()

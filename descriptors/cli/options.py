@@ -19,6 +19,7 @@ import click
 from descriptors.cli.values import address, arch_or_assumed, capacity, complete, elsewhere, extents_or_name, numbers
 from descriptors.smem.derivation.arguments import ARGUMENTS, Argument
 from descriptors.smem.operands.operand import major_of
+from layoutalg.cli.console import color_option
 
 #: A decorator of a command's function.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -50,8 +51,8 @@ def together(*options: Option) -> Option:
 
 
 def json_option(help: str) -> Option:
-    """``--json``, with what it writes."""
-    return click.option("--json", "as_json", is_flag=True, help=help)
+    """``--json``, with what it writes; and ``--color``, of the text that is written without it."""
+    return together(click.option("--json", "as_json", is_flag=True, help=help), color_option)
 
 
 def option(name: str, **settings: Any) -> Option:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from descriptors.cli.options import json_option, legality_option
-from descriptors.cli.values import answered, complete, elsewhere, note, numbers
+from descriptors.cli.terminal import answered, note
+from descriptors.cli.values import complete, elsewhere, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.smem.words.descriptor import SMEM_BYTES

@@ -9,7 +9,8 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import OptionsOnly, dtype_option, instruction_options, json_option, legality_option, option
-from descriptors.cli.values import address, complete, noted
+from descriptors.cli.terminal import for_terminal
+from descriptors.cli.values import address, complete
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.descriptor import SMEM_BYTES
@@ -63,7 +64,7 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     if as_json:
         say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
     else:
-        say(noted(tell(result_table, top=top, everything=every)))
+        say(for_terminal(tell(result_table, top=top, everything=every)))
     return Status.ANSWER if result_table.findings else Status.DIFFERENCE
 
 

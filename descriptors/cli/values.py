@@ -32,8 +32,7 @@ from typing import Any
 
 import click
 
-from descriptors.answers import record, tell
-from layoutalg.cli.console import json_text, printable
+from descriptors.cli.terminal import assume, note
 
 #: What a text looks like, and who takes it.
 _TAKERS = (
@@ -139,24 +138,6 @@ def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
     raise click.BadParameter(f"must say which number is meant: 0x{digits}{or_decimal}", param=parameter)
 
 
-def note(text: str, label: str = "note") -> None:
-    """Keep a remark on how the command line was read, for the end of the answer."""
-    click.get_current_context().meta.setdefault(_NOTES, []).append(printable(f"{label}: {text}"))
-
-
-def noted(answer: str) -> str:
-    """An answer, and below it how the command line was read where that was not plain."""
-    return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
-
-
-def answered(answer: object, as_json: bool, **options: Any) -> str:
-    """What a command prints of an answer: its plain data as JSON, or its text with the notes."""
-    return json_text(record(answer, **options)) if as_json else noted(tell(answer, **options))
-
-
-_NOTES = "descriptors.notes"
-
-
 def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None) -> str:
     """A callback that reads ``--arch``; without it, what the word or the instruction says, else ``sm100``."""
     if name is not None:
@@ -173,7 +154,7 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
-    note(f"{arch} is assumed, {because}")
+    assume(arch, because)
     return arch
 
 

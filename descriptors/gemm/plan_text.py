@@ -19,7 +19,7 @@ Law: a row of the proposals is a plan, and its command gives that plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import Table, fields
@@ -32,13 +32,11 @@ from descriptors.gemm.planner import Proposals
 from descriptors.gemm.product import Product
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.gemm.schedule import order, read_bytes, traffic
-from descriptors.text import aligned, counted, extents_text, word_text
+from descriptors.text import aligned, counted, extents_text, some, word_text
 from layoutalg.frozen import contents
 
 #: The longest line of a list.
 _WIDTH = 116
-#: Numbers of a row that are written out; of more the first ones, and the last.
-_SHOWN = 8
 #: Refusals that are listed; the others are counted.
 _REFUSALS = 12
 
@@ -88,7 +86,7 @@ def _instruction(plan: Plan) -> Iterator[str]:
     if line.idescs:
         words = [word_text(word, 32) for word in line.idescs]
         each = "of every K block" if len(set(words)) == 1 else "of K block 0, 1, ..."
-        yield f"   idesc   {_some(dict.fromkeys(words))}, {each}"
+        yield f"   idesc   {some(dict.fromkeys(words))}, {each}"
     if one.row is not None:
         yield f"   legal   {one.row}"
         yield from _wrapped("           by ", one.row.source.split(" "), " ")
@@ -236,7 +234,7 @@ def _words(side: StagedOperand, letter: str) -> Iterator[str]:
     yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
     for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
         if len(steps) > 1:
-            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
+            yield f"              {some(steps)} for {what} 0 to {len(steps) - 1}"
     last = side.word_at(-1, -1, -1) & 0x3FFF
     yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
     yield f"   major      {side.bit} = {side.transposed}"
@@ -261,13 +259,13 @@ def _scales_lines(plan: Plan) -> Iterator[str]:
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
         words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
-        yield from _wrapped(" " * 14, _some(words).split(", "), ", ")
+        yield from _wrapped(" " * 14, some(words).split(", "), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
     rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
     yield from aligned(rows, indent=3)
     for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
         if len(steps) > 1:
-            yield f"   add to {name}, in columns, {_some(steps)} for {letter} block 0 to {len(steps) - 1}"
+            yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
 
 
@@ -321,12 +319,6 @@ def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -
         else:
             line += between + word
     yield line
-
-
-def _some(values: Iterable[object]) -> str:
-    """Values in a row; of many the first ones, and the last."""
-    texts = list(map(str, values))
-    return ", ".join(texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 2], "...", texts[-1]])
 
 
 def tell_proposals(proposals: Proposals) -> str:
