@@ -43,12 +43,12 @@ def word_text(word: int, bits: int = 64) -> str:
 def many(count: int, name: str) -> str:
     """The name of one thing or of several.
 
-    >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "access")
-    ('core matrices', 'swizzle atom', 'copies', 'accesses')
+    >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "box")
+    ('core matrices', 'swizzle atom', 'copies', 'boxes')
     """
     if count == 1:
         return name
-    if name.endswith("access"):
+    if name.endswith(("access", "box")):
         return name + "es"
     return name[:-1] + "ies" if name.endswith("copy") else name.replace("matrix", "matrice") + "s"
 

@@ -196,6 +196,9 @@ def dressed(text: str, width: int | None = None, colours: Mapping[str, str] | No
     >>> print(dressed("word  it is a long story", 16))
     word  it is a
           long story
+    >>> print(dressed("change base_offset 1 -> 0, swizzle 128B -> 64B", 44))
+    change base_offset 1 -> 0,
+      swizzle 128B -> 64B
     >>> dressed("proved: all", None, {"^proved": "32"})
     '\\x1b[32mproved\\x1b[0m: all'
     """
@@ -218,8 +221,17 @@ def _dressed_line(line: str, width: int | None, colours: Mapping[str, str]) -> I
 
 
 def _break(line: str, start: int, stop: int) -> int:
-    """Where a line is broken: behind the last space in [start, stop], else behind the first after it; 0 for nowhere."""
-    return line.rfind(" ", start, stop + 1) + 1 or line.find(" ", stop) + 1
+    """Where a line is broken: behind a space in [start, stop], else behind the first after it; 0 for nowhere.
+
+    The last space there, but rather one behind a comma not far before it, and none of an arrow.
+    """
+    ends = [match.end() for match in re.finditer(r"(?<!->) (?!-> )", line[: stop + 1]) if match.start() >= start]
+    clauses = [end for end in ends if line[end - 2] in ",;:" and end > stop - _CLAUSE]
+    return max(clauses or ends, default=line.find(" ", stop) + 1)
+
+
+#: Columns that a line leaves empty for the sake of a comma.
+_CLAUSE = 24
 
 
 def _coloured(text: str, shown_as: Sequence[str]) -> str:

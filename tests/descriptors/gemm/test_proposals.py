@@ -75,7 +75,7 @@ def test_the_command_of_a_plan_repeats_what_was_asked(
 
 
 def test_a_start_that_would_carry_is_told() -> None:
-    """The words are sums: of an operand that lies near the end of the window the last one leaves the start's 14 bits."""
+    """The words are sums: near the end of the window the last one leaves the start's 14 bits."""
     whole = plan("m64n32k16", "bf16", tile=(64, 32, 64), stages=2)
     for base in (0, 0x3A000):
         text = tell(
