@@ -46,7 +46,7 @@ _PARAMETERS: list[click.Parameter] = [
 
 @click.command("draw", params=_PARAMETERS)
 @dtype_option(required=False)
-@click.option("--colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
+@click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
 @click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
 @click.option(
     "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
@@ -60,7 +60,7 @@ _PARAMETERS: list[click.Parameter] = [
     "--output",
     help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
 )
-@json_option("Write the numbers of the picture as JSON.")
+@json_option("Write the numbers of the picture as JSON.", colours=False)
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
 

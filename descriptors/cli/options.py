@@ -50,9 +50,9 @@ def together(*options: Option) -> Option:
     return add
 
 
-def json_option(help: str) -> Option:
-    """``--json``, with what it writes; and ``--color``, of the text that is written without it."""
-    return together(click.option("--json", "as_json", is_flag=True, help=help), color_option)
+def json_option(help: str, *, colours: bool = True) -> Option:
+    """``--json``, with what it writes; and ``--color``, of the text without it, unless that means something else."""
+    return together(click.option("--json", "as_json", is_flag=True, help=help), *([color_option] if colours else []))
 
 
 def option(name: str, **settings: Any) -> Option:

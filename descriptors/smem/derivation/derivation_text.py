@@ -57,15 +57,15 @@ def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None 
 
     >>> from descriptors import derive
     >>> print(tell_derivation(derive((128, 128), "bf16", "K", "128B", (64, 16))))
-    word       0x4000404000010000  the first 64x16 of a 128x128 bf16 tile at address 0
+    word       0x4000404000010000  first 64x16 of a 128x128 bf16 tile at address 0
     arch       sm100 (tcgen05): documented, not measured on a Blackwell GPU
     LBO        16 bytes, field 1: unused in this mode
     SBO        1024 bytes, field 64: step to the next 8 rows along MN
     swizzle    128B, code 2
-    major      K: bit 15 (A) or bit 16 (B) of the tcgen05.mma instruction descriptor is 0
+    major      K: bit 15 (A) or bit 16 (B) of idesc is 0
     next K     add 0, 2, 4, 6, 1024, 1026, 1028, 1030 to the word, one for each 16 of K
     next MN    add 0, 512 to the word, one for each 64 of MN
-    alignment  the tile starts at a multiple of 1024 bytes; add its address / 16 to the word
+    alignment  1024 bytes; for a tile at address a add a / 16 to the word
     """
     lines = aligned(_head(d, base, because, proved=report is not None))
     return "\n".join([*lines, *([] if report is None else [tell_proof(report)])])
@@ -77,7 +77,7 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
 
     first = d.descriptor_at(base)
     word, encoded = first.word, first.encode()
-    what = f"the first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
+    what = f"first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
     yield "word", f"{word_text(encoded)}  {what}"
     assumed = f", assumed, {because}" if because else ""
     known = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=d.crossing is not None)
@@ -88,12 +88,12 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
         yield SHORT[name], f"{getattr(first, name)} bytes, field {field}: {unread_because(d, name) or meanings[name]}"
     yield "swizzle", f"{d.swizzle}, code {(encoded & word['swizzle'].mask) >> word['swizzle'].low}"
     if d.instruction == "mma":
-        yield "major", f"{d.major}: {transpose_bit(d.arch, d.operand)} is {int(d.transposed)}"
+        yield "major", f"{d.major}: {transpose_bit(d.arch, d.operand, brief=True)} is {int(d.transposed)}"
     else:
         yield "major", f"{d.major}"
     yield from _next_rows(d)
-    multiple = f"the tile starts at a multiple of {d.swizzle.alignment_bytes} bytes"
-    yield "alignment", multiple if base or d.crossing is not None else f"{multiple}; add its address / 16 to the word"
+    multiple, moves = f"{d.swizzle.alignment_bytes} bytes", base == 0 and d.crossing is None
+    yield "alignment", f"{multiple}; for a tile at address a add a / 16 to the word" if moves else multiple
     reach = d.advance_report(base)
     if not (reach.fits_field and reach.fits_memory):
         yield "room", str(reach)
