@@ -81,7 +81,11 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
     yield "word", f"{word_text(encoded)}  {what}"
     assumed = f", assumed, {because}" if because else ""
     known = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=d.crossing is not None)
-    yield "arch", f"{d.arch} ({MNEMONICS[d.arch]}){assumed}" + ("" if proved else f": {known}")
+    yield (
+        "arch",
+        f"{d.arch} ({MNEMONICS[d.arch] if d.instruction == 'mma' else d.instruction}){assumed}"
+        + ("" if proved else f": {known}"),
+    )
     meanings = step_meanings(d)
     for name in (LEADING, STRIDE):
         field = (encoded & word[name].mask) >> word[name].low

@@ -156,7 +156,22 @@ def test_the_words_of_blackwell_are_not_said_of_hopper(capsys: pytest.CaptureFix
 
 def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        main(["derive", "--dtype", "bf16", "--swizzle", "32B", "--major", "K", "--tile", "64x16", "--mma", "64x16"])
+        main(
+            [
+                "derive",
+                "--dtype",
+                "bf16",
+                "--swizzle",
+                "32B",
+                "--major",
+                "K",
+                "--tile",
+                "64x16",
+                "--mma",
+                "64x16",
+                "--steps",
+            ]
+        )
         == 0
     )
     printed = capsys.readouterr().out
