@@ -25,6 +25,41 @@ from layoutalg.cli.console import color_option
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class Guide(click.Command):
+    """A command that says of an option that it has not, who takes it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; a refusal of an option names the way."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if way := _WAYS.get(self.name or "", {}).get(error.option_name) or _of_operand(
+                self.name, error.option_name
+            ):
+                raise click.UsageError(f"No such option {error.option_name!r}; {way}", ctx) from None
+            raise
+
+
+def _of_operand(command: str | None, name: str) -> str:
+    """Where an option of ``derive`` goes that ``emit`` was given beside its operands."""
+    known = command == "emit" and name.removeprefix("--").replace("-", "_") in ARGUMENTS
+    return f'give it in quotes with the operand\'s name: "a: {name} ..."' if known else ""
+
+
+_EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
+#: Options of other commands, by the command that was given them, and the way.
+_WAYS: Mapping[str, Mapping[str, str]] = {
+    "plan": {
+        "--accumulators": "descriptors tmem plan --accumulators has the columns of several; a plan keeps one set",
+        "--sparse": "a plan is of a dense instruction: descriptors derive --sparse has the words of a sparse one",
+        "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
+        "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
+        "--swizzle": _EACH.format("--", "swizzle"),
+        "--major": _EACH.format("--", "major"),
+    },
+}
+
+
 class OptionsOnly(click.Command):
     """A command without arguments, which says who takes what it was given as one.
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import json_option, legality_option
+from descriptors.cli.options import Guide, json_option, legality_option
 from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note
 from descriptors.cli.values import complete, elsewhere, numbers
 from descriptors.gemm.planner import plan as plan_of
@@ -16,7 +16,7 @@ from descriptors.smem.words.descriptor import SMEM_BYTES
 from layoutalg.cli.console import json_text, say
 
 
-@click.command()
+@click.command(cls=Guide)
 @click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
 @click.option("--tile", required=True, callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")

@@ -73,6 +73,9 @@ def extents_or_name(context: click.Context, parameter: click.Parameter, text: st
     # The first letter is looked at first: extents have none, and a pattern takes long to compile.
     if text is not None and text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
         return text
+    if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
+        must = "must be MNxK like 64x16, or an instruction like m64n128k16"
+        raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
     return numbers("x")(context, parameter, text)
 
 

@@ -331,3 +331,13 @@ def test_an_instruction_that_sm90_has_not_is_of_sm100_for_every_command(capsys: 
         assert main(["derive", *operand, "--mma", name]) == 0
         assert f"), assumed, by the instruction {name}\n" in capsys.readouterr().out
         assert plan(name, "bf16", tile=(128, 256, 64), verify=False).asked.arch == arch
+
+
+def test_a_sparse_instruction_is_taken_by_its_own_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """wgmma.m64n128k32.sp of bf16 reads 64 x 16 of A, its zeros left out, and 128 x 32 of B."""
+    tile = ["derive", "--dtype", "bf16", "--swizzle", "128B", "--major", "K", "--tile", "128x64", "--arch", "sm90"]
+    for operand, reads in (("A", [64, 16]), ("B", [128, 32])):
+        assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", operand, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["mma"] == reads
+    assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", "A"]) == 0
+    assert "note: A of a sparse instruction is stored without its zeros: 64x16 are K 32;" in capsys.readouterr().out

@@ -130,3 +130,16 @@ def test_derive_writes_a_picture_beside_its_answer(tmp_path: Path, capsys: pytes
     assert f"wrote {file}" in capsys.readouterr().out
     assert "Four nested levels" in file.read_text(encoding="utf-8")
     assert main(["derive", *TILE, "--draw", str(tmp_path / "a.gif")]) == 2
+
+
+@pytest.mark.parametrize("more", [[], ["--mma", "64x16"]], ids=["whole", "cut"])
+@pytest.mark.parametrize("what", ["tile", "banks"])
+def test_a_layout_that_no_word_reads_is_drawn_plainly(
+    what: str, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of 128 bytes side by side: what everybody calls unswizzled."""
+    assert main(["draw", what, "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 0
+    out = capsys.readouterr().out
+    assert "note: no word reads this layout, so that it is drawn plainly, coloured by bank" in out
+    assert out.startswith("(64,64):(64,1)")
+    assert main(["draw", "levels", "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 2
