@@ -193,7 +193,7 @@ def _check_whole(
     if not isinstance(extent, int) or element is None or reads is None or rows.stride[mode] != 1:  # type: ignore[index]
         return
     part = reads[mode]
-    if extent % part == 0 or _turned(rows, tile, reads):
+    if extent % part == 0 or part == size(rows[mode]) or _turned(rows, tile, reads):
         return
     near = [whole for whole in (extent // part * part, -(-extent // part) * part) if whole]
     ways = [(whole, _fitting(whole, element)) for whole in near]
