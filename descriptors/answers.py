@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.errors import DescriptorError, LayoutError, as_flag, brief
 
 #: Where each answer is told, by its class or by that of the items of a sequence: MODULE:NOUN, whose functions are
 #: ``record_NOUN``, ``tell_NOUN`` but where ``str`` is all, ``story_NOUN`` where that is told in short, and
@@ -87,7 +87,7 @@ def tell(answer: object, *, steps: bool = False, **options: Any) -> str:
     form       K-major 128B ((8,m),(1,k)):((8,SBO),(-,1)), in 16-byte units
     """
     home = _home(answer, "tell")
-    writer = (_function(home, "story") if steps else None) or _function(home, "tell") or str
+    writer = (_function(home, "story") if as_flag(steps, "tell: steps") else None) or _function(home, "tell") or str
     return str(writer(answer, **options))
 
 

@@ -322,7 +322,7 @@ def survey(
         stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
         smem=as_integer(smem, "search: smem", minimum=16),
         pad=as_flag(pad, "search: pad"),
-        contiguous=as_major(contiguous or major or Major.K),
+        contiguous=as_major(next((one for one in (contiguous, major) if one is not None), Major.K)),
     )
     tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
     findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)

@@ -105,7 +105,7 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
 
 def _next_rows(d: Derivation) -> Iterator[tuple[str, str]]:
     """What to add to the word for the other subtiles, along K, along MN and from stage to stage."""
-    (mn, k), modes = names(d), list(d.advance)
+    (mn, k), modes = names(d), tuple[Layout | ComposedLayout, ...](d.advance)
     stages = ["stage"] if len(modes) == 3 else [f"stage {i}" for i in range(len(modes) - 2)]
     each = [f"one for each {extent} of {name}" for extent, name in zip(d.mma, (mn, k), strict=True)]
     rows = [(k, modes[1], each[1]), (mn, modes[0], each[0])]
