@@ -185,7 +185,9 @@ def _choices(context: click.Context, name: str) -> Iterable[str]:
     of = _of_instructions(context)
     if name in of:
         return of[name]
-    same = {"a_major": "major", "b_major": "major"} | dict.fromkeys(("a_swizzle", "b_swizzle", "expected"), "swizzle")
+    same = dict.fromkeys(("a_major", "b_major", "contiguous"), "major") | dict.fromkeys(
+        ("a_swizzle", "b_swizzle", "expected"), "swizzle"
+    )
     argument = ARGUMENTS.get(same.get(name, name))
     return argument.choices if argument else _of_answers(context)[name]
 
