@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.errors import DescriptorError, LayoutError, as_flag, brief
 
 #: Where each answer is told, by its class or by that of the items of a sequence: MODULE:NOUN, whose functions are
-#: ``record_NOUN``, ``tell_NOUN`` but where ``str`` is all, and ``tables_NOUN`` where its page has tables. Then
-#: MODULE:CLASS of the picture on its page, if it has one. All names are those within this package; of a module that
-#: tells nothing else the NOUN may be left out, and ``_NOUN`` with it.
+#: ``record_NOUN``, ``tell_NOUN`` but where ``str`` is all, ``story_NOUN`` where that is told in short, and
+#: ``tables_NOUN`` where its page has tables. Then MODULE:CLASS of the picture on its page, if it has one. All names are
+#: those within this package; of a module that tells nothing else the NOUN may be left out, and ``_NOUN`` with it.
 ANSWERS: Mapping[str, str] = {
     "check.kernel_report.Report": "check.kernel_text:report",
     "check.story.Story": "check.kernel_text:story",
@@ -69,12 +69,14 @@ ANSWERS: Mapping[str, str] = {
 Table = tuple[str, Sequence[Sequence[object]]]
 
 
-def tell(answer: object, **options: Any) -> str:
-    """An answer for a person: what the command of that answer prints.
+def tell(answer: object, *, steps: bool = False, **options: Any) -> str:
+    """An answer for a person: what the command of that answer prints, what one came for first.
 
     Args:
         answer: what a function of this package returned: a derivation, a match, candidates, a decoded word, a
             comparison, a plan of tensor copies, a proof...
+        steps: the whole story, where the answer is told in short without: how a derivation came about, all that a
+            plan has.
         options: those of the answer's own writer; a derivation takes the ``base`` of the tile and its proof.
 
     Raises:
@@ -84,7 +86,9 @@ def tell(answer: object, **options: Any) -> str:
     >>> print(tell(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[0])
     form       K-major 128B ((8,m),(1,k)):((8,SBO),(-,1)), in 16-byte units
     """
-    return str((_function(_home(answer, "tell"), "tell") or str)(answer, **options))
+    home = _home(answer, "tell")
+    writer = (_function(home, "story") if as_flag(steps, "tell: steps") else None) or _function(home, "tell") or str
+    return str(writer(answer, **options))
 
 
 def record(answer: object, **options: Any) -> Any:
@@ -120,7 +124,7 @@ def page(answer: object) -> str:
     tables, picture = _function(home, "tables"), home.partition(" ")[2]
     if tables is None and not picture:
         return f"<pre>{_safe(str(answer))}</pre>"
-    story = tell(answer)
+    story = tell(answer, steps=True)
     pictures = _image(picture, answer) if picture else ""
     pictures += "".join(_table(title, rows) for title, rows in (tables(answer) if tables else ()) if len(rows) > 1)
     title, whole = story.partition("\n")[0], "<details><summary>the whole story</summary><pre>"

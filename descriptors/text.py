@@ -43,12 +43,12 @@ def word_text(word: int, bits: int = 64) -> str:
 def many(count: int, name: str) -> str:
     """The name of one thing or of several.
 
-    >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "access")
-    ('core matrices', 'swizzle atom', 'copies', 'accesses')
+    >>> many(2, "core matrix"), many(1, "swizzle atom"), many(2, "copy"), many(2, "box")
+    ('core matrices', 'swizzle atom', 'copies', 'boxes')
     """
     if count == 1:
         return name
-    if name.endswith("access"):
+    if name.endswith(("access", "box")):
         return name + "es"
     return name[:-1] + "ies" if name.endswith("copy") else name.replace("matrix", "matrice") + "s"
 
@@ -80,6 +80,16 @@ def bits_text(bits: int) -> str:
     ('16 bytes', '12 bits')
     """
     return counted(bits // 8, "byte") if bits % 8 == 0 else counted(bits, "bit")
+
+
+def some(values: Iterable[object], most: int = 8) -> str:
+    """Values in a row; of many the first ones, and the last.
+
+    >>> some(range(4)), some(range(40))
+    ('0, 1, 2, 3', '0, 1, 2, 3, 4, 5, ..., 39')
+    """
+    texts = list(map(str, values))
+    return ", ".join(texts if len(texts) <= most else [*texts[: most - 2], "...", texts[-1]])
 
 
 def tuple_text(values: Iterable[object]) -> str:

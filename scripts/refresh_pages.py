@@ -23,7 +23,7 @@ from ended import end  # noqa: E402
 PROGRAMS = {
     "layoutalg": ["-m", "layoutalg"],
     "descriptors": ["-m", "descriptors"],
-    "scripts/derive": ["-m", "descriptors", "derive"],
+    "scripts/derive": ["-m", "descriptors", "derive", "--steps"],
     "scripts/evidence.py": ["scripts/evidence.py"],
     "scripts/bench_gemm": ["scripts/bench_gemm"],
 }

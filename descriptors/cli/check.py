@@ -28,6 +28,7 @@ from descriptors.check.rules import Level
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.options import json_option, together
+from descriptors.cli.terminal import answered, for_terminal
 from descriptors.cli.values import complete, numbers
 from descriptors.errors import DescriptorError, brief
 from descriptors.text import counted
@@ -121,7 +122,6 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
     help="Findings of this file stay quiet and are counted; --strict takes what it left open.",
 )
 @click.option("--write-baseline", "write", metavar="FILE", help="Write all findings as a baseline, and exit with 0.")
-@click.option("--color/--no-color", default=None, help="Colour places and levels.  [default: on a terminal]")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
 @click.option("--init", is_flag=True, help="Write the tables that a .toml file lacks, for it to hold them from now on.")
 @json_option("Write the findings as JSON.")
@@ -132,7 +132,7 @@ def check(
     files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], threads: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool,
     levels: tuple[str, ...], only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool,
-    known: str | None, write: str | None, color: bool | None, as_sarif: bool, init: bool, as_json: bool,
+    known: str | None, write: str | None, as_sarif: bool, init: bool, as_json: bool,
 ) -> Status:  # fmt: skip
     """Check kernels, or what a project relies on.
 
@@ -180,7 +180,7 @@ def check(
         found = chosen(report, wanted, rules, fewer)
         return without_known(found, shown(file), accepted)
 
-    lit = wants_color(color)
+    lit = wants_color()
     asked = _Asked(strict, everything, lit, as_sarif, as_json, write or "")
     if len(files) == 1 and not Path(files[0]).is_dir():
         return _of_one(files[0], checked(files[0]), asked)
@@ -376,7 +376,7 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
         say(contract.missing(text).removesuffix("\n"))
         return Status.ANSWER
     found = contract.check_contract(text)
-    say(json_text(record(found, name=file)) if as_json else tell(found, name=printable(file)))
+    say(json_text(record(found, name=file)) if as_json else for_terminal(tell(found, name=printable(file))))
     return Status.ANSWER if found.ok else Status.DIFFERENCE
 
 
@@ -395,7 +395,7 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
     as for check.
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
-    say(json_text(record(told)) if as_json else tell(told))
+    say(answered(told, as_json))
 
 
 def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:

@@ -8,7 +8,8 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, together
-from descriptors.cli.values import complete, note, noted, numbers, tile_extents
+from descriptors.cli.terminal import assumption, for_terminal, note
+from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
@@ -34,6 +35,7 @@ from layoutalg.frozen import replace
     help="Only the word and the offset of one subtile: mn,k or mn,k,stage, like 0,2,3.",
 )
 @click.option("--words", is_flag=True, help="Only the word of every subtile, as a table.")
+@click.option("--steps", is_flag=True, help="The whole derivation too: every layout, step by step, and all offsets.")
 @click.option(
     "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
 )
@@ -63,11 +65,11 @@ from layoutalg.frozen import replace
 @click.pass_context
 def derive(
     context: click.Context, /, unproved: bool, as_json: bool, explained: bool, emit: str | None,
-    symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, name: str | None,
+    symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, steps: bool, name: str | None,
     compared: bool, picture_path: str | None,
     **options: Any,
 ) -> Status:  # fmt: skip
-    """Derive the descriptors of a shared-memory tile, show every step, and prove them.
+    """Derive the descriptors of a shared-memory tile, with --steps step by step, and prove them.
 
     \b
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16
@@ -90,7 +92,15 @@ def derive(
         raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
-    _check_answers(as_json, explained=explained, emit=emit, words=words, subtile=subtile, check=compared)
+    _check_answers(
+        as_json,
+        explained=explained,
+        emit=emit,
+        words=words,
+        subtile=subtile,
+        check=compared,
+        steps=steps and not compared,
+    )
     derivation = tile_of(options)
     base = base_address(options)
     first = derivation.descriptor_at(base)
@@ -98,21 +108,25 @@ def derive(
     if picture_path is not None:
         _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
-    _remark(derivation, base, options["cta_group"])
+    _remark(derivation, base, options["cta_group"], options["sparse"])
     if emit is not None:
         say(_source_code(derivation, emit, "operand" if name is None else name))
     elif explained:
-        say(explanation.explain(derivation))
+        say(for_terminal(explanation.explain(derivation)))
     elif words:
-        say(subtile_words.tell_words(derivation, base))
+        say(for_terminal(subtile_words.tell_words(derivation, base)))
     elif subtile is not None:
         one = subtile_words.subtile_record(derivation, subtile, base)
-        say(json_text(one) if as_json else subtile_words.tell_subtile(derivation, subtile, base))
+        say(json_text(one) if as_json else for_terminal(subtile_words.tell_subtile(derivation, subtile, base)))
     else:
         line, data = _check(derivation) if compared else ("", {})
-        say(_whole(derivation, base, report, data) if as_json else noted(tell(derivation, base=base, report=report)))
-        if line and not as_json:
-            say(line)
+        if as_json:
+            say(_whole(derivation, base, report, data))
+        else:
+            if not steps:
+                note("--steps every step, --words every word, --explain what LBO and SBO mean", "more")
+            text = tell(derivation, steps=steps, base=base, report=report, because=assumption())
+            say(for_terminal(text) + (f"\n{line}" if line else ""))
         return Status.ANSWER if data.get("agrees", True) else Status.DIFFERENCE
     return Status.ANSWER
 
@@ -139,12 +153,15 @@ def base_address(options: dict[str, Any]) -> int:
     return (base_of(options["layout"]) or 0) if base is None else base
 
 
-def _remark(derivation: Derivation, base: int, cta_group: int | None) -> None:
+def _remark(derivation: Derivation, base: int, cta_group: int | None, sparse: bool) -> None:
     """Say what a number on the command line came to, where another tool counts otherwise."""
     if rows := derivation.descriptor_at(base).base_offset:
         aligned = derivation.swizzle.alignment_bytes
         text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
         note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
+    if sparse and derivation.operand == "A":
+        mn, k = derivation.mma
+        note(f"A of a sparse instruction is stored without its zeros: {mn}x{k} are K {2 * k}; its metadata are apart")
     if cta_group == 2 and derivation.instruction == "mma":
         whole = {"A": "M", "B": "N", None: "M (of A) or N (of B)"}[derivation.operand]
         note(
@@ -162,8 +179,8 @@ def _check_answers(as_json: bool, **answers: Any) -> None:
     requested = [name for name, value in answers.items() if value not in (None, False)]
     if len(requested) > 1 or (as_json and requested not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
-            "--json, --explain, --emit, --words and --subtile are different answers; give one of them, or --subtile "
-            "with --json" + ("; --check goes with the whole story or --json" if answers["check"] else "")
+            "--json, --steps, --explain, --emit, --words and --subtile are different answers; give one of them, or "
+            "--subtile with --json" + ("; --check goes with the whole story or --json" if answers["check"] else "")
         )
 
 

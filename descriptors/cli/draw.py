@@ -9,16 +9,19 @@ import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import dtype_option, json_option, need
+from descriptors.cli.terminal import note, noted
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, noted, numbers
+from descriptors.cli.values import address, numbers
 from descriptors.cli.values import word as read_word
+from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
-from descriptors.smem.operands.operand import as_swizzle_mode
+from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
 from layoutalg import Picture, evaluate
+from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
 
 #: What can be drawn; two of them of a word.
@@ -59,7 +62,7 @@ _PARAMETERS: list[click.Parameter] = [
     "--output",
     help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
 )
-@json_option("Write the numbers of the picture as JSON.")
+@json_option("Write the numbers of the picture as JSON.", colours=False)
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
 
@@ -125,7 +128,25 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
         return picture(decode(word, operand["arch"], **known, shape=shape))
     if what == "boxes" and operand["mma"] is None and operand["cp"] is None:
         return _boxes(operand, options)
-    return picture(tile_of(operand), what, base=base_address(operand), **options)
+    try:
+        derivation = tile_of(operand)
+    except DescriptorError as error:
+        whole = type(error) is DescriptorError and not any(operand[name] for name in ("mma", "cp", "swizzle"))
+        if (
+            operand["layout"] is None
+            or what not in ("tile", "banks")
+            or not (whole or type(error) is NotCanonicalError)
+        ):
+            raise
+        return _plainly(operand)
+    return picture(derivation, what, base=base_address(operand), **options)
+
+
+def _plainly(operand: dict[str, Any]) -> Picture:
+    """A layout that no word reads: its offsets, coloured by bank."""
+    note("no word reads this layout, so that it is drawn plainly, coloured by bank")
+    width = as_element_type(operand["dtype"]).storage_bits // 8
+    return plain_picture(evaluate(operand["layout"]), colour="bank", element_bytes=max(width, 1))
 
 
 def _boxes(operand: dict[str, Any], options: dict[str, Any]) -> Picture:

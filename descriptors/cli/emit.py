@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from descriptors.cli.derive import derive, tile_of
-from descriptors.cli.options import dtype_option
+from descriptors.cli.options import Guide, dtype_option
 from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.smem.derivation.arguments import names
@@ -24,7 +24,7 @@ from layoutalg.cli.console import say, usage_text
 _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 
 
-@click.command(name="emit")
+@click.command(name="emit", cls=Guide)
 @click.argument("language", shell_complete=complete)
 @click.argument("operands", nargs=-1, required=True, metavar="'NAME: OPTIONS'...")
 @dtype_option(required=False)

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from descriptors.cli.values import complete, noted
+from descriptors.cli.terminal import noted
+from descriptors.cli.values import complete
 from descriptors.show.explorer.question import Question
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from layoutalg.cli.console import printable, say

@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from descriptors.answers import record, tell
 from descriptors.cli.options import json_option, option
-from descriptors.cli.values import answered, complete, note
+from descriptors.cli.terminal import answered, note
+from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
 from descriptors.smem.instructions import idesc as words
-from descriptors.smem.instructions.rules import select_rows
-from layoutalg.cli.console import json_text, say
+from descriptors.smem.instructions.rules import kind_of, select_rows
+from descriptors.smem.operands.operand import as_element_type
+from layoutalg.cli.console import say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
@@ -38,6 +39,7 @@ def as_word(text: str) -> int:
 
 
 @click.command()
+@click.argument("name", required=False, metavar="[DTYPE]")
 @option("arch")
 @click.option(
     "--kind",
@@ -45,17 +47,24 @@ def as_word(text: str) -> int:
     help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1.  [default: a list]",
 )
 @json_option("Write the rows as JSON.")
-def shapes(arch: str, kind: str | None, as_json: bool) -> None:
+def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None:
     """Show the legal instructions: types, shapes, majors, swizzles and scale factors, each with its source.
 
     \b
     descriptors shapes --arch sm100 --kind f16
     descriptors shapes --arch sm90
+    descriptors shapes e4m3 --arch sm90
 
+    DTYPE is the element type of both operands, in place of the kind that multiplies it.
     Rows marked "lenient only" are what some source allows and another does not.
     """
+    if name is not None and kind is not None:
+        raise click.UsageError("give a DTYPE or --kind, found both")
+    if name is not None:
+        known = {row.kind for row in select_rows(arch).kinds}
+        kind = name.casefold() if name.casefold() in known else kind_of(arch, as_element_type(name))
     rows = select_rows(arch, kind)
-    say(json_text(record(rows)) if as_json else tell(rows))
+    say(answered(rows, as_json))
 
 
 @click.command()

@@ -19,9 +19,45 @@ import click
 from descriptors.cli.values import address, arch_or_assumed, capacity, complete, elsewhere, extents_or_name, numbers
 from descriptors.smem.derivation.arguments import ARGUMENTS, Argument
 from descriptors.smem.operands.operand import major_of
+from layoutalg.cli.console import color_option
 
 #: A decorator of a command's function.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Guide(click.Command):
+    """A command that says of an option that it has not, who takes it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; a refusal of an option names the way."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if way := _WAYS.get(self.name or "", {}).get(error.option_name) or _of_operand(
+                self.name, error.option_name
+            ):
+                raise click.UsageError(f"No such option {error.option_name!r}; {way}", ctx) from None
+            raise
+
+
+def _of_operand(command: str | None, name: str) -> str:
+    """Where an option of ``derive`` goes that ``emit`` was given beside its operands."""
+    known = command == "emit" and name.removeprefix("--").replace("-", "_") in ARGUMENTS
+    return f'give it in quotes with the operand\'s name: "a: {name} ..."' if known else ""
+
+
+_EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
+#: Options of other commands, by the command that was given them, and the way.
+_WAYS: Mapping[str, Mapping[str, str]] = {
+    "plan": {
+        "--accumulators": "descriptors tmem plan --accumulators has the columns of several; a plan keeps one set",
+        "--sparse": "a plan is of a dense instruction: descriptors derive --sparse has the words of a sparse one",
+        "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
+        "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
+        "--swizzle": _EACH.format("--", "swizzle"),
+        "--major": _EACH.format("--", "major"),
+    },
+}
 
 
 class OptionsOnly(click.Command):
@@ -49,9 +85,9 @@ def together(*options: Option) -> Option:
     return add
 
 
-def json_option(help: str) -> Option:
-    """``--json``, with what it writes."""
-    return click.option("--json", "as_json", is_flag=True, help=help)
+def json_option(help: str, *, colours: bool = True) -> Option:
+    """``--json``, with what it writes; and ``--color``, of the text without it, unless that means something else."""
+    return together(click.option("--json", "as_json", is_flag=True, help=help), *([color_option] if colours else []))
 
 
 def option(name: str, **settings: Any) -> Option:

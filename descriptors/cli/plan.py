@@ -6,15 +6,17 @@ from typing import Any
 
 import click
 
-from descriptors.cli.options import json_option, legality_option
-from descriptors.cli.values import answered, complete, elsewhere, note, numbers
+from descriptors.answers import record, tell
+from descriptors.cli.options import Guide, json_option, legality_option
+from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note
+from descriptors.cli.values import complete, elsewhere, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.smem.words.descriptor import SMEM_BYTES
-from layoutalg.cli.console import say
+from layoutalg.cli.console import json_text, say
 
 
-@click.command()
+@click.command(cls=Guide)
 @click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
 @click.option("--tile", required=True, callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
@@ -43,6 +45,7 @@ from layoutalg.cli.console import say
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
+@click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")
 @click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
 @click.option("--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
 @click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
@@ -52,6 +55,7 @@ def plan(
     words: tuple[str, ...],
     top: int | None,
     as_json: bool,
+    steps: bool,
     emit: str | None,
     picture_path: str | None,
     name: str | None,
@@ -72,8 +76,8 @@ def plan(
     """
     if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
-    if picture_path is not None and len(words) == 1:
-        raise click.UsageError("--draw goes only with an INSTRUCTION")
+    if len(words) == 1 and (picture_path is not None or steps):
+        raise click.UsageError(f"{'--steps' if steps else '--draw'} goes only with an INSTRUCTION")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     if emit is not None and (as_json or len(words) == 1):
@@ -87,7 +91,7 @@ def plan(
     whole_plan = plan_of(*words, **options, verify=False)
     if "arch" not in options:
         why = "as M is 64" if whole_plan.asked.arch == "sm90" else "by M, the CTAs or the kind"
-        note(f"{whole_plan.asked.arch} is assumed, {why}")
+        assume(whole_plan.asked.arch, why)
     proof = prove_plan(whole_plan)
     if picture_path is not None:
         from descriptors.show.pictures.main_loop_picture import MainLoopPicture  # nor a picture
@@ -99,13 +103,18 @@ def plan(
 
         say(emit_plan(whole_plan, emit, "gemm" if name is None else name).removesuffix("\n"))
         return
-    say(answered(whole_plan, as_json, proof=proof))
+    if as_json:
+        say(json_text(record(whole_plan, proof=proof)))
+        return
+    if not steps:
+        note("--steps layouts, copies, budgets, order of issue; --emit the code", "more")
+    say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
 
 
 def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any]) -> str:
     """The best plans of a tile."""
     if options["arch"] is None:
-        note("sm100 is assumed, as --arch is not given; sm90 is Hopper")
+        assume("sm100", "as --arch is not given; sm90 is Hopper")
     proposals = propose(dtype, top=4 if top is None else top, **options)
     return answered(proposals, as_json)
 

@@ -9,7 +9,8 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import OptionsOnly, dtype_option, instruction_options, json_option, legality_option, option
-from descriptors.cli.values import address, complete, noted
+from descriptors.cli.terminal import assumption, for_terminal, note
+from descriptors.cli.values import address, complete
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.descriptor import SMEM_BYTES
@@ -39,11 +40,21 @@ from layoutalg.cli.console import Status, json_text, say
     help="Who fills the tile: tma; rows or columns (a warp that stores 16 bytes a lane along K or MN, where those lie "
     "side by side); or a layout (threads, values) to an index into the tile, MN fastest.",
 )
+@click.option(
+    "--contiguous",
+    shell_complete=complete,
+    help="K or MN: along which the data lie in global memory, as TMA transposes nothing.  [default: --major, else K]",
+)
 @click.option("--pad", is_flag=True, help="Round the tile up, where a candidate needs it, to whole atoms and operands.")
 @instruction_options
 @legality_option
 @click.option("--top", type=click.IntRange(1), help="Show only so many of the best.")
-@click.option("--all", "every", is_flag=True, help="List every refused candidate with its whole reason.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Everything: all columns and what they mean, every refused candidate with its whole reason.",
+)
 @json_option("Write everything as JSON.")
 def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Status:
     """Find every way to lay a tile out that the tensor core reads, proved, the cheapest first.
@@ -55,15 +66,18 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     descriptors search --tile 64x64 --dtype bf16 --mma 64x16 --producer "((8,4),8):((512,1),64)"
 
     Each (major, swizzle, stacking order of the atoms) is checked against the tables of instructions, derived, and
-    compared with what the tensor core reads, element by element, at every stage. What fits and does not carry comes
-    first; then, with --producer tma, the fewest boxes, waste and wavefronts; with plain stores the fewest wavefronts,
-    waste and boxes. The table ends with what its columns mean. Exit status 1 if nothing was found.
+    compared with what the tensor core reads, element by element, at every stage. What fits, does not carry, is as
+    contiguous as the data and is not padded comes first; then, with --producer tma, the fewest boxes and waste; with
+    plain stores the fewest wavefronts, waste and boxes. --all says what the columns mean. Exit status 1 if nothing was
+    found.
     """
     result_table = survey(**options)
     if as_json:
         say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
     else:
-        say(noted(tell(result_table, top=top, everything=every)))
+        if not every:
+            note("--all every column and what it means, every refusal whole", "more")
+        say(for_terminal(tell(result_table, top=top, everything=every, because=assumption())))
     return Status.ANSWER if result_table.findings else Status.DIFFERENCE
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from descriptors.answers import record, tell
 from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, json_option, need, staged
+from descriptors.cli.terminal import answered
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -20,7 +20,7 @@ from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.tma_planner import tma_plan
-from layoutalg.cli.console import json_text, say
+from layoutalg.cli.console import say
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
@@ -41,7 +41,7 @@ def tma(rank: int, as_json: bool, **options: Any) -> None:
     """
     plan = tma_plan(filled_tile(options), rank)
     proof = plan.verify()
-    say(json_text(record(plan, proved=proof)) if as_json else tell(plan, proved=proof))
+    say(answered(plan, as_json, proved=proof))
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:

@@ -9,7 +9,8 @@ import click
 
 from descriptors.check import event_report
 from descriptors.cli.options import Option, json_option, legality_option, together
-from descriptors.cli.values import address, answered, complete, note, numbers
+from descriptors.cli.terminal import answered, note
+from descriptors.cli.values import address, complete, numbers
 from descriptors.errors import DescriptorError
 from descriptors.tmem.accumulator import accumulator as accumulator_of
 from descriptors.tmem.block_scaled import block_scaled as block_scaled_of

@@ -32,8 +32,7 @@ from typing import Any
 
 import click
 
-from descriptors.answers import record, tell
-from layoutalg.cli.console import json_text, printable
+from descriptors.cli.terminal import assume, note
 
 #: What a text looks like, and who takes it.
 _TAKERS = (
@@ -74,6 +73,9 @@ def extents_or_name(context: click.Context, parameter: click.Parameter, text: st
     # The first letter is looked at first: extents have none, and a pattern takes long to compile.
     if text is not None and text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
         return text
+    if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
+        must = "must be MNxK like 64x16, or an instruction like m64n128k16"
+        raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
     return numbers("x")(context, parameter, text)
 
 
@@ -139,24 +141,6 @@ def _refuse_bare(digits: str, parameter: click.Parameter) -> None:
     raise click.BadParameter(f"must say which number is meant: 0x{digits}{or_decimal}", param=parameter)
 
 
-def note(text: str, label: str = "note") -> None:
-    """Keep a remark on how the command line was read, for the end of the answer."""
-    click.get_current_context().meta.setdefault(_NOTES, []).append(printable(f"{label}: {text}"))
-
-
-def noted(answer: str) -> str:
-    """An answer, and below it how the command line was read where that was not plain."""
-    return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
-
-
-def answered(answer: object, as_json: bool, **options: Any) -> str:
-    """What a command prints of an answer: its plain data as JSON, or its text with the notes."""
-    return json_text(record(answer, **options)) if as_json else noted(tell(answer, **options))
-
-
-_NOTES = "descriptors.notes"
-
-
 def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None) -> str:
     """A callback that reads ``--arch``; without it, what the word or the instruction says, else ``sm100``."""
     if name is not None:
@@ -173,7 +157,7 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
-    note(f"{arch} is assumed, {because}")
+    assume(arch, because)
     return arch
 
 
@@ -201,7 +185,9 @@ def _choices(context: click.Context, name: str) -> Iterable[str]:
     of = _of_instructions(context)
     if name in of:
         return of[name]
-    same = {"a_major": "major", "b_major": "major"} | dict.fromkeys(("a_swizzle", "b_swizzle", "expected"), "swizzle")
+    same = dict.fromkeys(("a_major", "b_major", "contiguous"), "major") | dict.fromkeys(
+        ("a_swizzle", "b_swizzle", "expected"), "swizzle"
+    )
     argument = ARGUMENTS.get(same.get(name, name))
     return argument.choices if argument else _of_answers(context)[name]
 

@@ -23,7 +23,8 @@ from descriptors.cli.options import (
     unit_option,
     word_options,
 )
-from descriptors.cli.values import address, answered, complete, noted, numbers, word
+from descriptors.cli.terminal import answered, for_terminal
+from descriptors.cli.values import address, complete, numbers, word
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.candidates import candidates as try_forms
 from descriptors.smem.debug.decode import decode as decode_word
@@ -156,7 +157,7 @@ def read(
         raise DescriptorError(f"read: --shape must be MNxK, like 64x16, found {extents_text(shape)}")
     assert word is not None  # it was typed, or the tile's
     read_out = read_word(word, arch, dtype=dtype, major=major, shape=shape)
-    say(json_text(record(read_out)) if as_json else noted(tell(read_out, everything=everything)))
+    say(json_text(record(read_out)) if as_json else for_terminal(tell(read_out, everything=everything)))
 
 
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
@@ -211,12 +212,12 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
     descriptors candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16
 
     LAYOUT is (MN, K) in CuTe's notation. Plain, it says where elements lie before a swizzle, and any swizzle may fit;
-    swizzled, only its own may. Each descriptor shown has been proved against the layout.
+    swizzled, only its own may. Each descriptor for_terminal has been proved against the layout.
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
     forms = try_forms(_layout(layout, options, major), **options)
-    say(json_text({"candidates": record(forms)}) if as_json else noted(tell(forms)))
+    say(json_text({"candidates": record(forms)}) if as_json else for_terminal(tell(forms)))
 
 
 def _layout(layout: str | None, options: dict[str, Any], major: str | None = None) -> Given:

@@ -69,6 +69,15 @@ class TensorColumns:
         return len(self.readout.loads) * self.readout.threads * self.readout.values * len(self.firsts)
 
 
+def usual_warpgroups(blocks: int) -> int:
+    """How many warpgroups share so many M blocks, where nobody says it.
+
+    >>> list(map(usual_warpgroups, (1, 2, 3, 4)))
+    [1, 2, 3, 2]
+    """
+    return next((part for part in (2, 3) if blocks % part == 0), 1)
+
+
 def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     """The registers that the accumulators of a tile take on sm90.
 
@@ -85,9 +94,7 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     (2, 128, '((4,8,4),(2,2,32)):((128,1,16),(64,8,512))')
     """
     m, n, _ = loop.blocks
-    count = warpgroups
-    if count is None:
-        count = next((part for part in (2, 3) if m % part == 0), 1)
+    count = usual_warpgroups(m) if warpgroups is None else warpgroups
     count = as_integer(count, "plan: warpgroups", minimum=1, maximum=8)
     if m % count:
         legal = ", ".join(str(part) for part in range(1, min(m, 8) + 1) if m % part == 0)

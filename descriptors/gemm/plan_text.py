@@ -4,7 +4,7 @@ Law: text and data have the same words, the same tensor maps, and the same line 
 
 >>> from descriptors.gemm.planner import plan, propose
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
->>> text, kept = tell_plan(example), record_plan(example)
+>>> text, kept = story_plan(example), record_plan(example)
 >>> all(kept["operands"][name]["word"] in text for name in "AB"), kept["instruction"]["ptx"] in text
 (True, True)
 >>> all(name in text for side in kept["operands"].values() for name in side["tensor_map"])
@@ -19,11 +19,11 @@ Law: a row of the proposals is a plan, and its command gives that plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import Table, fields
-from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers
+from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorColumns, usual_warpgroups
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
@@ -32,35 +32,103 @@ from descriptors.gemm.planner import Proposals
 from descriptors.gemm.product import Product
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.gemm.schedule import order, read_bytes, traffic
-from descriptors.text import aligned, counted, extents_text, word_text
+from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.text import aligned, counted, extents_text, some, word_text
 from layoutalg.frozen import contents
 
 #: The longest line of a list.
 _WIDTH = 116
-#: Numbers of a row that are written out; of more the first ones, and the last.
-_SHOWN = 8
 #: Refusals that are listed; the others are counted.
 _REFUSALS = 12
 
 
-def tell_plan(plan: Plan, proof: Product | None = None) -> str:
-    """A plan for a person.
+def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
+    """What one writes into a kernel: the instruction, the words and their steps, places, bytes, and how it is known.
 
     Args:
         plan: the plan.
-        proof: what ``plan.verify()`` returned, for the last lines.
+        proof: what ``plan.verify()`` returned, for the last line.
+        because: why the architecture was assumed; "" where it was named.
 
     >>> from descriptors.gemm.planner import plan
-    >>> print(tell_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[0])
-    m64n8k16, bf16 by bf16 into f32 (sm90): a tile of 64x8x32, 2 stages
+    >>> for line in tell_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[2:6]:
+    ...     print(line)
+               2 a stage: 1 M block, 1 N block, 2 K blocks
+       A       0x8000002000010000  K-major 64B, LBO 16, SBO 512, transpose bit 0
+               add 0, 2 for K block 0 to 1; 0, 256 for stage 0 to 1
+       B       0x8000000000010200  K-major 64B, LBO 16, SBO 0, transpose bit 0
     """
     one = plan.asked
     title = f"{one.name}, {one.a} by {one.b} into {one.d} ({one.arch}): a tile of {extents_text(one.tile)}"
-    lines = [f"{title}, {counted(plan.stages, 'stage')}", "", *_instruction(plan), ""]
+    lines = [f"{title}, {counted(plan.stages, 'stage')}", *aligned(_head(plan, because), indent=3)]
+    return "\n".join([*lines, *([] if proof is None else list(_proof_lines(proof))[-1:])])
+
+
+def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
+    """The rows of what one writes into a kernel."""
+    one, accumulators, room = plan.asked, plan.accumulators, plan.budget
+    if because:
+        yield "arch", f"{one.arch}, assumed, {because}"
+    yield "ptx", plan.line.short
+    yield "", _blocks(plan)
+    if plan.line.idescs:
+        yield "idesc", some(dict.fromkeys(word_text(word, 32) for word in plan.line.idescs))
+    for side in (plan.a, plan.b):
+        yield from _side_rows(plan, side)
+    if plan.scales is not None:
+        at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
+        yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
+    if isinstance(accumulators, Registers):
+        groups = counted(accumulators.warpgroups, "warpgroup")
+        yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
+    else:
+        yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
+    boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
+    boxes += ", scale factors" if plan.scales else ""
+    yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
+    places = f"A at {plan.a.base}, B at {plan.b.base}, barriers at {plan.barriers}"
+    yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+
+
+def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
+    """The word of an operand, and what is added to it."""
+    d = side.derivation
+    if side.matrix == "A" and plan.loads is not None:
+        yield (
+            "A",
+            f"{plan.loads.registers} registers a thread for an M block, {d.major}-major {d.swizzle} at {side.base}",
+        )
+        return
+    offsets = f"LBO {d.descriptor.leading_byte_offset}, SBO {d.descriptor.stride_byte_offset}"
+    what = f"{d.major}-major {d.swizzle}, {offsets}, transpose bit {side.transposed}"
+    yield side.matrix, f"{word_text(side.word)}  {what}"
+    steps = [f"{some(row)} for {name} 0 to {len(row) - 1}" for name, row in _steps(side)]
+    if steps:
+        yield "", f"add {'; '.join(steps)}"
+
+
+def _steps(side: StagedOperand) -> list[tuple[str, tuple[int, ...]]]:
+    """What is added to the word of an operand, in 16-byte units, for which block or stage."""
+    letter = "M" if side.matrix == "A" else "N"
+    rows = [("K block", side.k_steps), (f"{letter} block", side.mn_steps), ("stage", side.stage_steps)]
+    return [(name, row) for name, row in rows if len(row) > 1]
+
+
+def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
+    """The same, then all of the plan: layouts, copies, accumulators, budgets, order of issue.
+
+    Args:
+        plan, proof, because: as ``tell_plan`` has them.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> print(story_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)).splitlines()[-1])
+       MMA  registers -> C                            after the loop and a wait for all groups
+    """
+    lines = [tell_plan(plan, because=because), "", *_instruction(plan), ""]
     for side in (plan.a, plan.b):
         lines += [*_operand_lines(plan, side), ""]
     lines += [*_scales_lines(plan), *_accumulators(plan), "", *_shared(plan), "", *_order(plan)]
-    return "\n".join([*lines, *_proof_lines(proof)])
+    return "\n".join([*lines, *([] if proof is None else ["", *_proof_lines(proof)])])
 
 
 def tables_plan(plan: Plan) -> list[Table]:
@@ -68,11 +136,9 @@ def tables_plan(plan: Plan) -> list[Table]:
     return [("order of issue", [("who", "what", "why"), *map(tuple, order(plan))])]
 
 
-def _proof_lines(proof: Product | None) -> Iterator[str]:
-    if proof is not None:
-        yield ""
-        yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
-        yield f"{proof} (models: {proof.evidence})"
+def _proof_lines(proof: Product) -> Iterator[str]:
+    yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
+    yield f"{proof} (models: {proof.evidence})"
 
 
 def _instruction(plan: Plan) -> Iterator[str]:
@@ -82,16 +148,19 @@ def _instruction(plan: Plan) -> Iterator[str]:
     if line.registers > 4:
         registers = f"{line.registers} registers, %d0 to %d{line.registers - 1}"
         yield f"   The accumulator is {registers}; --json has the whole line."
-    m, n, k = one.blocks
-    blocks = f"{counted(m, 'M block')}, {counted(n, 'N block')}, {counted(k, 'K block')}"
-    yield f"   A stage is {m * n * k} of them: {blocks}."
+    yield f"   A stage is {_blocks(plan).replace(' a stage', ' of them')}."
     if line.idescs:
         words = [word_text(word, 32) for word in line.idescs]
         each = "of every K block" if len(set(words)) == 1 else "of K block 0, 1, ..."
-        yield f"   idesc   {_some(dict.fromkeys(words))}, {each}"
+        yield f"   idesc   {some(dict.fromkeys(words))}, {each}"
     if one.row is not None:
         yield f"   legal   {one.row}"
         yield from _wrapped("           by ", one.row.source.split(" "), " ")
+
+
+def _blocks(plan: Plan) -> str:
+    m, n, k = plan.asked.blocks
+    return f"{m * n * k} a stage: {counted(m, 'M block')}, {counted(n, 'N block')}, {counted(k, 'K block')}"
 
 
 def _accumulators(plan: Plan) -> Iterator[str]:
@@ -107,12 +176,16 @@ def _accumulators(plan: Plan) -> Iterator[str]:
         return
     fragment, read = accumulators.readout.fragment, accumulators.readout
     yield f"Accumulators: {len(accumulators.firsts)} in tensor memory: {fragment.what}"
-    parts = ", ".join(
-        f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in accumulators.plan.parts
-    )
-    yield f"   columns    {parts}: {accumulators.plan.used} used, {accumulators.plan.allocate} to allocate"
+    yield f"   columns    {_columns(plan)}: {accumulators.plan.used} used, {accumulators.plan.allocate} to allocate"
     yield f"   layout     (m, n) -> lane << 16 | column: {fragment.layout}"
     yield f"   read by    {read.move.ptx}, {len(read.loads) // 4} a warp of each: (thread, value) -> {read.elements}"
+
+
+def _columns(plan: Plan) -> str:
+    """What lies in which columns of tensor memory."""
+    assert isinstance(plan.accumulators, TensorColumns)
+    parts = plan.accumulators.plan.parts
+    return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in parts)
 
 
 def _shared(plan: Plan) -> Iterator[str]:
@@ -209,7 +282,7 @@ def _operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     if side.matrix == "A" and plan.loads is not None:
         yield from _loads(plan.loads)
     else:
-        yield from _words(side, letter)
+        yield from _words(side)
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from _wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
     names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
@@ -232,13 +305,14 @@ def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
     yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {plan.asked.cluster[0]} y"
 
 
-def _words(side: StagedOperand, letter: str) -> Iterator[str]:
+def _words(side: StagedOperand) -> Iterator[str]:
     yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
-    for what, steps in ((f"{letter} block", side.mn_steps), ("K block", side.k_steps), ("stage", side.stage_steps)):
-        if len(steps) > 1:
-            yield f"              {_some(steps)} for {what} 0 to {len(steps) - 1}"
-    last = side.word_at(-1, -1, -1) & 0x3FFF
-    yield f"   carry      none: the last start is {last} of the 14-bit field's 16383"
+    for what, steps in _steps(side):
+        yield f"              {some(steps)} for {what} 0 to {len(steps) - 1}"
+    field = side.derivation.descriptor.word["start_address"].mask
+    last = (side.word & field) + max(side.mn_steps) + max(side.k_steps) + max(side.stage_steps)
+    verdict = "none: the last start is" if last <= field else "out of the 14-bit field: the last start would be"
+    yield f"   carry      {verdict} {last} of the field's {field}"
     yield f"   major      {side.bit} = {side.transposed}"
 
 
@@ -261,13 +335,13 @@ def _scales_lines(plan: Plan) -> Iterator[str]:
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
         words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
         yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
-        yield from _wrapped(" " * 14, _some(words).split(", "), ", ")
+        yield from _wrapped(" " * 14, some(words).split(", "), ", ")
     rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
     rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
     yield from aligned(rows, indent=3)
     for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
         if len(steps) > 1:
-            yield f"   add to {name}, in columns, {_some(steps)} for {letter} block 0 to {len(steps) - 1}"
+            yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
 
 
@@ -321,12 +395,6 @@ def _wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -
         else:
             line += between + word
     yield line
-
-
-def _some(values: Iterable[object]) -> str:
-    """Values in a row; of many the first ones, and the last."""
-    texts = list(map(str, values))
-    return ", ".join(texts if len(texts) <= _SHOWN else [*texts[: _SHOWN - 2], "...", texts[-1]])
 
 
 def tell_proposals(proposals: Proposals) -> str:
@@ -383,6 +451,12 @@ def plan_command(one: Plan) -> str:
     words += [f"--{name}-major MN" for name, side in (("a", one.a), ("b", one.b)) if side.transposed]
     words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
+    words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
+    words += ["--a registers"] if loop.a_source == "rmem" else []
+    if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
+        words.append(f"--warpgroups {one.accumulators.warpgroups}")
+    words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
+    words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
     words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
     return " ".join(words)
 

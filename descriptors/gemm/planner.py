@@ -44,6 +44,7 @@ from descriptors.smem.operands.operand import (
     SwizzleName,
     as_element_type,
     as_major,
+    as_swizzle_mode,
 )
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
 from descriptors.text import Told, counted, extents_text
@@ -229,6 +230,8 @@ def propose(
     a = as_element_type(dtype)
     b = as_element_type(arguments.get("b_dtype", a))
     kind = kind_of_request(of, a, b, arguments.get("kind"), arguments.get("scale_dtype"), arguments.get("scale_vector"))
+    for name in ("a_swizzle", "b_swizzle"):
+        as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
     rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]

@@ -1,9 +1,9 @@
 """What a search finds: a way to lay a tile out, what it costs, and what was refused.
 
-Law: findings are ranked by the same columns whoever fills the tile, the order of which differs.
+Law: findings are ranked by columns that they have; the stores of a tile that copies fill count for nothing.
 
->>> set(KEYS["tma"]) == set(KEYS["stores"]) <= set(COLUMNS), KEYS["tma"] == KEYS["stores"]
-(True, False)
+>>> set(KEYS["tma"]) < set(KEYS["stores"]) <= set(COLUMNS), set(KEYS["stores"]) - set(KEYS["tma"])
+(True, {'wavefronts'})
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ COLUMNS: Mapping[str, str] = {
     "waste_bytes": "all that alignment costs: padding and slack",
     "total_bytes": "shared memory of all stages, padding included, from an aligned start",
     "fits": "whether the total is within the shared memory given",
+    "transposes": "whether the data would be transposed on their way: a TMA copy leaves contiguous what is contiguous",
     "carries": "whether a subtile of a stage starts past the 14-bit field, so that adding to the word would carry",
 }
 
-_FIRST = ("fits", "carries")
+_FIRST = ("fits", "carries", "transposes", "padding_bytes")
 #: What findings are sorted by, the first that differs decides: what fits, then the fewest, then what has an answer.
 #: Ties keep the order of enumeration: K before MN, the widest swizzle first, the default stacking order first.
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "tma": (*_FIRST, "boxes", "waste_bytes", "wavefronts"),
+    "tma": (*_FIRST, "boxes", "waste_bytes"),
     "stores": (*_FIRST, "wavefronts", "waste_bytes", "boxes"),
 }
 
@@ -46,8 +47,8 @@ class Asked:
     """What was searched for, as it was asked.
 
     Args:
-        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality: the
-            arguments of ``survey``; types, majors and layouts by their text.
+        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality,
+            contiguous: the arguments of ``survey``; types, majors and layouts by their text.
     """
 
     tile: tuple[int, ...]
@@ -64,6 +65,7 @@ class Asked:
     sparse: bool
     pad: bool
     legality: str
+    contiguous: str | None = None
 
 
 @frozen
@@ -99,6 +101,7 @@ class Finding:
     fits: bool
     carries: bool
     key: tuple[str, ...]
+    transposes: bool = False
 
     @property
     def major(self) -> Major:

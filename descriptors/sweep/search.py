@@ -203,6 +203,7 @@ class _Question:
     stages: int
     smem: int
     pad: bool
+    contiguous: Major
 
     @property
     def element(self) -> ElementType:
@@ -229,14 +230,15 @@ def search(
     sparse: bool = False,
     pad: bool = False,
     legality: Legality = "strict",
+    contiguous: Major | MajorName | None = None,
 ) -> tuple[Finding, ...]:
     """Every way to lay a tile out that the tensor core reads, best first; ``survey`` has the refused ones too.
 
     Law: every finding is proved, and they are sorted by ``Finding.rank``, ties in the order of enumeration.
 
     Args:
-        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality: those of
-            ``survey``.
+        tile, dtype, mma, arch, major, operand, stages, smem, producer, kind, cta_group, sparse, pad, legality,
+            contiguous: those of ``survey``.
 
     Raises:
         DescriptorError: as ``survey``.
@@ -249,7 +251,7 @@ def search(
     """
     found = survey(
         tile, dtype, mma, arch, major=major, operand=operand, stages=stages, smem=smem, producer=producer, kind=kind,
-        cta_group=cta_group, sparse=sparse, pad=pad, legality=legality,
+        cta_group=cta_group, sparse=sparse, pad=pad, legality=legality, contiguous=contiguous,
     )  # fmt: skip
     return found.findings
 
@@ -270,6 +272,7 @@ def survey(
     sparse: bool = False,
     pad: bool = False,
     legality: Legality = "strict",
+    contiguous: Major | MajorName | None = None,
 ) -> Survey:
     """Derive, prove and measure every (major, swizzle, stacking order) of a tile.
 
@@ -286,6 +289,8 @@ def survey(
         operand, kind, cta_group, sparse, legality: as for ``derive``.
         pad: whether to round the tile up, where a candidate needs it, to whole atoms and operands. The boxes then fill
             all of it, plain stores only the elements of the tile.
+        contiguous: the dimension along which the data lie in global memory, ``"K"`` or ``"MN"``; that of ``major``, or
+            K, if left out. A tile of the other major is ranked behind, for copies do not transpose; plain stores do.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, or a thread-value layout leaves the tile. A tile that
@@ -305,6 +310,8 @@ def survey(
         kind_row(by.arch, by.kind)
     if by.extents is None:
         raise DescriptorError(MMA_MISSING.format("search"))
+    if contiguous is not None and producer != "tma":
+        raise DescriptorError(f"search: contiguous must go with the producer tma, found producer {brief(producer)}")
     extents = _tile(tile)
     question = _Question(
         tile=extents,
@@ -315,12 +322,14 @@ def survey(
         stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
         smem=as_integer(smem, "search: smem", minimum=16),
         pad=as_flag(pad, "search: pad"),
+        contiguous=as_major(next((one for one in (contiguous, major) if one is not None), Major.K)),
     )
     tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
     findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)
     asked = Asked(
         extents, str(dtype), by.extents, by.arch, None if major is None else str(major), by.matrix, question.stages,
         question.smem, str(producer), by.kind, by.cta_group, by.sparse, question.pad, by.legality,
+        None if contiguous is None else str(contiguous),
     )  # fmt: skip
     return Survey(tuple(findings), tuple(one for _, refused in tried for one in refused), question.key, asked)
 
@@ -411,6 +420,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
         fits=total <= question.smem,
         carries=carries,
         key=question.key,
+        transposes=question.producer == "tma" and d.major is not question.contiguous,
     )
 
 

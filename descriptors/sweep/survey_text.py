@@ -11,20 +11,21 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from descriptors.answers import fields
 from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.operand import as_major
 from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
-from descriptors.text import aligned, extents_text, word_text
+from descriptors.text import aligned, counted, extents_text, word_text
 from layoutalg.frozen import contents
 
-#: Refused candidates that are listed, and characters of their reasons, unless all are asked for.
+#: Refused candidates that are listed, unless all are asked for.
 _REFUSALS = 4
-_REASON = 100
 
 
 def _answer(value: object) -> str:
@@ -57,24 +58,43 @@ _TABLE: Mapping[str, Callable[[Finding], str]] = {
     "waste": lambda one: _answer(one.waste_bytes),
     "total": lambda one: _answer(one.total_bytes),
     "fits": lambda one: _answer(one.fits),
+    "transposes": lambda one: _answer(one.transposes),
     "carries": lambda one: _answer(one.carries),
     "word": lambda one: word_text(one.word),
 }
 
 
-def findings_table(findings: Sequence[Finding]) -> list[str]:
-    """The lines of the table: a number, then a column for each heading.
+#: Columns of plain stores, which nobody asks for where copies fill the tile.
+_STORES = ("wavefronts", "conflicts", "store")
+#: Columns that say something only where they are not this in every row.
+_USUAL = {"padding": "0", "fits": "yes", "carries": "no", "transposes": "no"}
+
+
+def findings_table(findings: Sequence[Finding], producer: str = "tma", everything: bool = False) -> list[str]:
+    """The lines of the table: a number, then a column for each heading that says something.
+
+    Args:
+        findings: the rows, best first.
+        producer: who fills the tile; the cost of plain stores is of no copies.
+        everything: all columns.
 
     >>> from descriptors.sweep.search import search
     >>> for line in findings_table(search(tile=(64, 16), dtype="bf16", mma=(64, 16), major="K")):
-    ...     print(line[:43])
-    #  major  swizzle  order  boxes  wavefronts
-    1      K      32B    any      1          16
-    2      K     none    0,1      2          32
-    3      K     none    1,0     16          32
+    ...     print(line[:38])
+    #  major  swizzle  order  boxes  align
+    1      K      32B    any      1    256
+    2      K     none    0,1      2    128
+    3      K     none    1,0     16    128
     """
-    rows = [[str(i), *(show(one) for show in _TABLE.values())] for i, one in enumerate(findings, 1)]
-    return aligned([["#", *_TABLE], *rows], ">")
+    columns = {name: [show(one) for one in findings] for name, show in _TABLE.items()}
+    kept = {
+        name: cells
+        for name, cells in columns.items()
+        if everything
+        or not ((producer == "tma" and name in _STORES) or name == "slack" or set(cells) == {_USUAL.get(name)})
+    }
+    rows = [[str(i + 1), *(cells[i] for cells in kept.values())] for i in range(len(findings))]
+    return aligned([["#", *kept], *rows], ">")
 
 
 def derive_command(finding: Finding, request: Asked) -> str:
@@ -107,37 +127,47 @@ def derive_command(finding: Finding, request: Asked) -> str:
     return " ".join(word for word in words if word)
 
 
-def tell_survey(survey: Survey, top: int | None = None, everything: bool = False) -> str:
-    """A search for a person: request, table, the best one's command, the columns, and what was refused.
+def tell_survey(survey: Survey, top: int | None = None, everything: bool = False, because: str = "") -> str:
+    """A search for a person: the best one with its command, the request, the table, and what was refused.
 
     Args:
         survey: what ``survey`` returned.
         top: how many of the best are shown; all if left out.
-        everything: list every refused candidate with its whole reason.
+        everything: every column with what it means, and every refused candidate with its whole reason.
+        because: why the architecture was assumed; "" where it was named.
     """
-    body = _best(survey, survey.findings[:top]) if survey.findings else [_nothing(survey)]
-    return "\n".join([_title(survey), "", *body, *_refused(survey, everything)])
+    best = survey.findings[:top]
+    lines = [*(_best(survey, best[0], because) if best else [_nothing(survey)]), _title(survey)]
+    if best:
+        lines += ["", *_table(survey, best, everything), *(["", *_legend(survey)] if everything else [])]
+    return "\n".join([*lines, *_notes(survey), *_refused(survey, everything)])
+
+
+def _best(survey: Survey, one: Finding, because: str) -> Iterator[str]:
+    boxes = f", {counted(one.boxes, 'box')}" if one.boxes is not None else ""
+    order = "" if len(one.orders) > 1 else f", order {_orders(one)}"
+    where = f"{one.total_bytes} bytes at a multiple of {one.alignment_bytes}"
+    yield f"best: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
+    if because:
+        yield f"   {survey.asked.arch} is assumed, {because}"
+    if one.padding_bytes:
+        mn, k = one.derivation.tile[:2]
+        yield f"   padded: no way to lay {extents_text(survey.asked.tile)} out as it is; {mn}x{k} is derived"
+    if one.transposes:
+        yield f"   transposed: the data must lie contiguous along {one.major}, as TMA copies them"
+    yield f"   {derive_command(one, survey.asked)}"
+    yield f"   proved, as every row below (read model: {one.proof.evidence})"
 
 
 def _title(survey: Survey) -> str:
     request = survey.asked
     stages = f"{request.stages} stage{'s' if request.stages > 1 else ''}"
+    along = as_major(request.contiguous or request.major or "K")
+    filled = f" of data contiguous along {along}" if request.producer == "tma" else ""
     return (
         f"{request.dtype} tile {extents_text(request.tile)}, {stages}, mma {extents_text(request.mma)}, "
-        f"{request.arch}, producer {request.producer}, {request.smem} bytes of shared memory"
+        f"{request.arch}, producer {request.producer}{filled}, {request.smem} bytes of shared memory"
     )
-
-
-def _best(survey: Survey, best: Sequence[Finding]) -> Iterator[str]:
-    yield from [*findings_table(best), ""]
-    if len(best) < len(survey.findings):
-        yield from [f"the best {len(best)} of {len(survey.findings)}", ""]
-    yield from [
-        "every one proved; the first again, with all its steps:",
-        f"  {derive_command(best[0], survey.asked)}",
-        "",
-    ]
-    yield from _legend(survey)
 
 
 def _nothing(survey: Survey) -> str:
@@ -145,20 +175,41 @@ def _nothing(survey: Survey) -> str:
     return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if uneven else "")
 
 
+def _table(survey: Survey, best: Sequence[Finding], everything: bool) -> Iterator[str]:
+    """The findings that the data can be copied to, unless none can, or all are to be shown."""
+    usable = [one for one in best if not one.transposes]
+    yield from findings_table(best if everything or not usable else usable, survey.asked.producer, everything)
+    if len(best) < len(survey.findings):
+        yield f"the best {len(best)} of {len(survey.findings)}"
+    if usable and len(usable) < len(best) and not everything:
+        other = next(one.major for one in best if one.transposes)
+        yield f"{len(best) - len(usable)} more are {other}-major: --contiguous {other} if the data lie so"
+
+
 def _legend(survey: Survey) -> Iterator[str]:
-    """What the table is sorted by, what its columns mean, and why some have no answer."""
+    """What the table is sorted by, and what its columns mean."""
     key = ", ".join(name.removesuffix("_bytes") for name in survey.key)
     yield f"sorted by {key}; the columns, all memory in bytes:"
     order = "stacking order of the atoms: 0,1 along MN first; 1,0 along K first; any: the same"
     yield from aligned([("order", order), *((_heading(name), text) for name, text in COLUMNS.items())], indent=2)
-    derivations = (one.derivation for one in survey.findings)
-    yield from sorted({f"  {transpose_note(d.arch, d.operand)}" for d in derivations if d.transposed})
-    yield from sorted({f"  no boxes: {_short(one.plan_refused)}" for one in survey.findings if one.plan_refused})
-    yield from sorted({f"  no stores: {one.stores_refused}" for one in survey.findings if one.stores_refused})
+
+
+def _notes(survey: Survey) -> Iterator[str]:
+    """What MN-major tiles take, and why some columns have no answer."""
+    usable = [one for one in survey.findings if not one.transposes] or survey.findings
+    yield from sorted({transpose_note(d.arch, d.operand) for d in (one.derivation for one in usable) if d.transposed})
+    yield from sorted({f"no boxes: {_short(one.plan_refused)}" for one in usable if one.plan_refused})
+    if survey.asked.producer != "tma":
+        yield from sorted({f"no stores: {one.stores_refused}" for one in usable if one.stores_refused})
 
 
 def _short(reason: str) -> str:
-    return reason if len(reason) <= _REASON else f"{reason[: _REASON - 3]}..."
+    """What is wrong and the way out, without the numbers that show it."""
+    must, *more = re.sub(r" \((?:legality \w+ allows it: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split(
+        "; "
+    )
+    ways = [one for one in more if not re.match(r"[a-z]\w* = |sm\d+ ", one)]
+    return "; ".join([must, *ways])
 
 
 def _refused(survey: Survey, everything: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import Status, json_text, line_width, say, wants_color
+from layoutalg.cli.console import Status, color_option, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.text_table import table
@@ -61,13 +61,12 @@ def _evaluate_both(text: str, as_json: bool) -> Status:
 @click.option("--rows", type=click.IntRange(1, 1024), help="The most rows drawn.  [default: 64]")
 @click.option("--columns", type=click.IntRange(1, 1024), help="The most columns drawn.  [default: what the line holds]")
 @click.option("--all", "everything", is_flag=True, help="Draw all rows, columns and slices.")
-@click.option("--color/--no-color", default=None, help="Colour cells by offset modulo 8.  [default: on a terminal]")
-def show(
-    layout: str, as_json: bool, rows: int | None, columns: int | None, everything: bool, color: bool | None
-) -> None:
+@color_option
+def show(layout: str, as_json: bool, rows: int | None, columns: int | None, everything: bool) -> None:
     """Draw the offset table of LAYOUT: mode 0 down, mode 1 across, a table for each slice of further modes.
 
-    LAYOUT is a layout or any expression that gives one. - reads it from standard input.
+    LAYOUT is a layout or any expression that gives one. - reads it from standard input. Cells are coloured by offset
+    modulo 8.
 
     \b
     layoutalg show "(4,(2,4)):(2,(1,8))"
@@ -80,7 +79,7 @@ def show(
         say(json_text(record_offsets(value)))
     else:
         limits = _no_limits(value) if everything else _limits(rows, columns)
-        say(table(value, color=wants_color(color), **limits))
+        say(table(value, color=wants_color(), **limits))
 
 
 def _no_limits(value: Layout | ComposedLayout) -> dict[str, Any]:

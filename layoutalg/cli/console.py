@@ -10,14 +10,15 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from functools import cached_property
 from importlib import import_module
 from io import UnsupportedOperation
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
@@ -138,17 +139,40 @@ def standard_input() -> TextIO:
     return sys.stdin
 
 
-def line_width() -> int:
-    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        return 240
+def terminal_width(stream: TextIO | None) -> int | None:
+    """The columns of the terminal that a stream goes to; None where it goes to none."""
+    if stream is None or not stream.isatty():
+        return None
     from shutil import get_terminal_size  # only before a terminal
 
     return get_terminal_size().columns
 
 
-def wants_color(choice: bool | None = None) -> bool:
-    """Whether an answer is coloured: as asked, else on a terminal, unless ``NO_COLOR`` or its kind forbid it."""
+def line_width() -> int:
+    """The terminal's width; where the output is no terminal, room for 32 columns of a 128 x 128 tile."""
+    return terminal_width(sys.stdout) or 240
+
+
+def _remember(context: click.Context, _: click.Parameter, choice: bool | None) -> None:
+    context.meta[_CHOICE] = choice
+
+
+_CHOICE = "layoutalg.color"
+
+#: ``--color`` of every command whose answer may have colours: :func:`wants_color` reads it.
+color_option = click.option(
+    "--color/--no-color",
+    default=None,
+    expose_value=False,
+    callback=_remember,
+    help="Colour the answer.  [default: on a terminal]",
+)
+
+
+def wants_color() -> bool:
+    """Whether an answer is coloured: as ``--color`` says, else on a terminal, but for ``NO_COLOR`` and a dumb one."""
+    context = click.get_current_context(silent=True)
+    choice: bool | None = context.meta.get(_CHOICE) if context else None
     if choice is not None:
         return choice
     return (
@@ -157,6 +181,63 @@ def wants_color(choice: bool | None = None) -> bool:
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"
     )
+
+
+def dressed(text: str, width: int | None = None, colours: Mapping[str, str] | None = None) -> str:
+    """A text for a terminal: its lines broken at words, and what means something in colour.
+
+    A line goes on below the last of its columns that leaves room; no character but spaces is lost.
+
+    Args:
+        text: plain lines, their columns two spaces apart.
+        width: columns of the terminal; no line is broken without.
+        colours: patterns, each with how a terminal shows what it matches; a later one wins.
+
+    >>> print(dressed("word  it is a long story", 16))
+    word  it is a
+          long story
+    >>> print(dressed("change base_offset 1 -> 0, swizzle 128B -> 64B", 44))
+    change base_offset 1 -> 0,
+      swizzle 128B -> 64B
+    >>> dressed("proved: all", None, {"^proved": "32"})
+    '\\x1b[32mproved\\x1b[0m: all'
+    """
+    return "\n".join(part for line in text.split("\n") for part in _dressed_line(line, width, colours or {}))
+
+
+def _dressed_line(line: str, width: int | None, colours: Mapping[str, str]) -> Iterator[str]:
+    shown_as = [""] * len(line)
+    for pattern, how in colours.items():
+        for match in re.finditer(pattern, line):
+            shown_as[match.start() : match.end()] = [how] * (match.end() - match.start())
+    columns = [0, *(match.end() for match in re.finditer("^ +|  +", line))]
+    room = width or len(line)
+    indent = max(column for column in columns if column <= room // 2)
+    at, before = 0, 0
+    while len(line) - at > room - before and (end := _break(line, at + bool(before == 0) * indent, at + room - before)):
+        yield " " * before + _coloured(line[at:end].rstrip(), shown_as[at:])
+        at, before = end, indent or 2
+    yield " " * before + _coloured(line[at:], shown_as[at:])
+
+
+def _break(line: str, start: int, stop: int) -> int:
+    """Where a line is broken: behind a space in [start, stop], else behind the first after it; 0 for nowhere.
+
+    The last space there, but rather one behind a comma not far before it, and none of an arrow.
+    """
+    ends = [match.end() for match in re.finditer(r"(?<!->) (?!-> )", line[: stop + 1]) if match.start() >= start]
+    clauses = [end for end in ends if line[end - 2] in ",;:" and end > stop - _CLAUSE]
+    return max(clauses or ends, default=line.find(" ", stop) + 1)
+
+
+#: Columns that a line leaves empty for the sake of a comma.
+_CLAUSE = 24
+
+
+def _coloured(text: str, shown_as: Sequence[str]) -> str:
+    runs = groupby(zip(text, shown_as, strict=False), key=lambda one: one[1])
+    parts = ((how, "".join(letter for letter, _ in run)) for how, run in runs)
+    return "".join(f"\x1b[{how}m{part}\x1b[0m" if how else part for how, part in parts)
 
 
 def json_text(answer: Mapping[str, Any]) -> str:
@@ -301,4 +382,4 @@ def _complain(line: str) -> None:
     """A line on standard error, if there is one; ``print`` would take standard output in its place."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(line, file=sys.stderr)
+            print(dressed(line, terminal_width(sys.stderr)), file=sys.stderr)

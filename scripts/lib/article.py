@@ -313,7 +313,7 @@ def _checked(example: Example, check: bool, own: Iterable[Claim]) -> Status:
         raise NotThereError(f"--check: {oracle.MISSING}")
     derivation = example.derive()
     claims = example.check(derivation)
-    say(f"{example.title}\n\n{tell(derivation)}\n\nEvery number of the article:\n{tell_claims(claims)}")
+    say(f"{example.title}\n\n{tell(derivation, steps=True)}\n\nEvery number of the article:\n{tell_claims(claims)}")
     if wrong := [claim for claim in own if not claim.holds]:
         say(f"\nThe script's own steps:\n{tell_claims(wrong)}")
     claims += wrong

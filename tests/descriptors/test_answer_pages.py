@@ -54,7 +54,7 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_holds_the_picture_the_story_and_its_tables_and_no_script(name: str) -> None:
     page = Page(ANSWERS[name]._repr_html_())
-    assert "".join(page.texts["pre"]) == tell(ANSWERS[name])
+    assert "".join(page.texts["pre"]) == tell(ANSWERS[name], steps=True)
     assert page.seen.count("table") >= 1 and page.seen.count("tr") > 2
     assert page.seen.count("img") == 1
     assert set(page.seen) <= {"div", "img", "code", "table", "caption", "tr", "th", "td", "details", "summary", "pre"}

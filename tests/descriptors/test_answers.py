@@ -70,8 +70,8 @@ SAME: dict[str, Callable[[], Any]] = {
     "candidates (64,16):(64,1) --dtype bf16 --arch sm100": lambda: candidates("(64,16):(64,1)", "bf16"),
     "match (64,16):(64,1) --dtype bf16 --swizzle 128B": lambda: match("(64,16):(64,1)", "bf16", swizzle="128B"),
     f"derive {OPERAND} --swizzle 128B --tile 128x128 --mma 64x16 --no-verify": lambda: D,
-    "shapes": lambda: select_rows("sm100"),
-    "shapes --kind f16": lambda: select_rows("sm100", "f16"),
+    "shapes --arch sm100": lambda: select_rows("sm100"),
+    "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
     "search --tile 64x16 --dtype bf16 --mma 64x16 --arch sm100": lambda: survey((64, 16), "bf16", (64, 16)),
     f"derive {OPERAND} --swizzle 128B --tile 64*mx64*k --mma 64x16 --symbolic": lambda: derive_symbolic(
@@ -134,12 +134,18 @@ def row(answer: Any) -> str:
     return f"{type(answer).__module__}.{type(answer).__qualname__}".removeprefix("descriptors.")
 
 
+def without_more(printed: str) -> str:
+    """What a command prints, but for the line that names the options with more."""
+    lines = printed.splitlines(keepends=True)
+    return "".join(lines[:-1] if lines[-1].startswith("more: ") else lines)
+
+
 @pytest.mark.parametrize("line", SAME)
 def test_a_command_prints_what_tell_and_record_say(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = SAME[line]()
     formatted = "--format json" if "--symbolic" in line or line == "formulas" else "--json"
     main(shlex.split(line))
-    assert capsys.readouterr().out == tell(answer) + "\n"
+    assert without_more(capsys.readouterr().out) == tell(answer) + "\n"
     main(shlex.split(f"{line} {formatted}"))
     said, plain = json.loads(capsys.readouterr().out), json.loads(json.dumps(record(answer)))
     assert said == {"schema": 1, **(plain if isinstance(plain, dict) else {line.split()[0]: plain})}
@@ -151,7 +157,7 @@ def test_a_command_with_a_proof_prints_it_last(line: str, capsys: pytest.Capture
     answer = make()
     proof = {name: answer.verify()}
     main(shlex.split(line))
-    printed = capsys.readouterr().out
+    printed = without_more(capsys.readouterr().out)
     assert printed == tell(answer, **proof) + "\n" and printed.startswith(tell(answer))
     assert "proved: " in printed.splitlines()[-1]
     main(shlex.split(f"{line} --json"))
@@ -171,7 +177,8 @@ def test_these_are_all_the_answers() -> None:
 
 def test_a_derivation_and_a_plan_are_told_with_their_proofs() -> None:
     report, plan = verify(D, bases=(0x2000,)), tma_plan(D)
-    assert tell(D, base=0x2000, report=report).endswith(f"\n\n{tell(report)}")
+    assert tell(D, base=0x2000, report=report).endswith(f"\n{tell(report)}")
+    assert tell(D, steps=True, base=0x2000, report=report).startswith(tell(D, base=0x2000, report=report) + "\n\n")
     assert record(D, base=0x2000, report=report)["proof"] == record(report)
     assert "proved" not in tell(plan) and record(plan)["proved"] is None
     assert tell(plan, proved=plan.verify()).endswith(

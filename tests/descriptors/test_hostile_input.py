@@ -43,7 +43,7 @@ def nested() -> Any:
         ([*TMA, "65536x8192"], "a tile must have at most 8388608 elements to be compared, found 536870912"),
         ([*TMA, "64x64x100000"], "a plan must have at most 65536 boxes, found 100000"),
         ([*TMA, "1048576x1048576"], "a plan must have at most 65536 boxes, found 67108864"),
-        (["shapes", "\x7f", "sm90"], r"arguments (\x7f sm90)"),
+        (["shapes", "bf16", "\x7f", "sm90"], r"arguments (\x7f sm90)"),
     ],
 )
 def test_one_line_says_what_is_wrong(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def test_a_second_run_starts_at_once(ready: Path) -> None:
 def test_the_environment_with_the_test_tools_serves_derive_too(ready: Path) -> None:
     (ready / ".made-run").unlink()
     bash(f'. {SCRIPTS}/lib/env.sh; fingerprint dev > "$VENV/.made-dev"', LAYOUTALG_VENV=str(ready))
-    assert bash(f"{SCRIPTS}/derive", LAYOUTALG_VENV=str(ready)).stdout == "descriptors derive\n"
+    assert bash(f"{SCRIPTS}/derive", LAYOUTALG_VENV=str(ready)).stdout == "descriptors derive --steps\n"
 
 
 def test_an_environment_of_other_requirements_is_not_current(ready: Path) -> None:
@@ -146,4 +146,4 @@ def test_a_link_to_a_script_runs_the_script(ready: Path, tmp_path: Path) -> None
     link = tmp_path / "my-derive"
     link.symlink_to(SCRIPTS / "derive")
     done = bash(f"{link} --tile 8x8", LAYOUTALG_VENV=str(ready))
-    assert (done.returncode, done.stdout) == (0, "descriptors derive --tile 8x8\n")
+    assert (done.returncode, done.stdout) == (0, "descriptors derive --steps --tile 8x8\n")

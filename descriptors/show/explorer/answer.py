@@ -92,7 +92,7 @@ def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
         "stage": lambda: stage_of_tab(q.tab, view),
         "inspector": lambda: inspect(view),
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
-        "story": lambda: tell(d, base=at, report=given.proof(d, at)),
+        "story": lambda: tell(d, steps=True, base=at, report=given.proof(d, at)),
         "edited": lambda: comparison(view),
         "links": lambda: _links(view),
     }

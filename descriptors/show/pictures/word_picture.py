@@ -93,7 +93,8 @@ class WordPicture(Picture):
         for row in sorted(word.fields, key=lambda one: -one.field.low):
             high = row.field.low + row.field.bits
             pieces += [(bits[64 - above : 64 - high], None)] if above > high else []
-            role = field_role(row.name, self.wrong, word.dont_care if row.dont_care else ())
+            # What nobody reads has the terminal's own ground: any of ours would be the brightest on a dark one.
+            role = None if row.dont_care else field_role(row.name, self.wrong, ())
             pieces.append((bits[64 - high : 64 - row.field.low], role))
             above = row.field.low
         pieces += [(bits[64 - above :], None)] if above else []

@@ -4,7 +4,7 @@ Law: every word, layout and offset that the data has stands in the text too.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
->>> told, story = record_derivation(d), tell_derivation(d)
+>>> told, story = record_derivation(d), story_derivation(d)
 >>> all(str(step) in story for step in (d.atom, d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance))
 True
 >>> told["descriptor"]["word"] in story and all(str(offset) in story for row in d.offsets_bytes() for offset in row)
@@ -30,7 +30,7 @@ from descriptors.answers import Table, fields, plain_data
 from descriptors.smem.derivation.advance import AdvanceReport
 from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.derivation.explanation import chunk_meaning, names, step_meanings, unread_because
+from descriptors.smem.derivation.explanation import SHORT, chunk_meaning, names, step_meanings, unread_because
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.subtile_words import MOST_LISTED, subtile_table, words_record
 from descriptors.smem.derivation.verify import Report
@@ -38,29 +38,104 @@ from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.proof import read_model
 from descriptors.smem.words.bitfield import field_cells, span
-from descriptors.text import aligned, bits_text, counted, extents_text, tuple_text, word_text
+from descriptors.smem.words.descriptor import MNEMONICS
+from descriptors.text import aligned, bits_text, counted, extents_text, some, tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
 from layoutalg.frozen import contents
 
 
-def tell_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> str:
-    """The whole derivation as a person would explain it, in lines that need no terminal.
+def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None = None, because: str = "") -> str:
+    """What one writes into a kernel: the word, what it says, what to add to it, the alignment, and how it is known.
 
     Args:
-        derivation: what ``derive`` returned.
+        d: what ``derive`` returned.
         base: address of the tile, in bytes.
-        report: what ``proved`` or ``verify`` returned, for a last line.
+        report: what ``proved`` or ``verify`` returned, for the last lines.
+        because: why the architecture was assumed; "" where it was named.
 
     >>> from descriptors import derive
-    >>> story = tell_derivation(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
-    >>> print(story.splitlines()[0])
+    >>> print(tell_derivation(derive((128, 128), "bf16", "K", "128B", (64, 16))))
+    word       0x4000404000010000  first 64x16 of a 128x128 bf16 tile at address 0
+    arch       sm100 (tcgen05): documented, not measured on a Blackwell GPU
+    LBO        16 bytes, field 1: unused in this mode
+    SBO        1024 bytes, field 64: step to the next 8 rows along MN
+    swizzle    128B, code 2
+    major      K: bit 15 (A) or bit 16 (B) of idesc is 0
+    next K     add 0, 2, 4, 6, 1024, 1026, 1028, 1030 to the word, one for each 16 of K
+    next MN    add 0, 512 to the word, one for each 64 of MN
+    alignment  1024 bytes; for a tile at address a add a / 16 to the word
+    """
+    lines = aligned(_head(d, base, because, proved=report is not None))
+    return "\n".join([*lines, *([] if report is None else [tell_proof(report)])])
+
+
+def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[tuple[str, str]]:
+    """The rows of what one writes into a kernel."""
+    from descriptors.smem.instructions.transpose import transpose_bit  # what only draws needs no instructions
+
+    first = d.descriptor_at(base)
+    word, encoded = first.word, first.encode()
+    what = f"first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
+    yield "word", f"{word_text(encoded)}  {what}"
+    assumed = f", assumed, {because}" if because else ""
+    known = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=d.crossing is not None)
+    yield (
+        "arch",
+        f"{d.arch} ({MNEMONICS[d.arch] if d.instruction == 'mma' else d.instruction}){assumed}"
+        + ("" if proved else f": {known}"),
+    )
+    meanings = step_meanings(d)
+    for name in (LEADING, STRIDE):
+        field = (encoded & word[name].mask) >> word[name].low
+        yield SHORT[name], f"{getattr(first, name)} bytes, field {field}: {unread_because(d, name) or meanings[name]}"
+    yield "swizzle", f"{d.swizzle}, code {(encoded & word['swizzle'].mask) >> word['swizzle'].low}"
+    if d.instruction == "mma":
+        yield "major", f"{d.major}: {transpose_bit(d.arch, d.operand, brief=True)} is {int(d.transposed)}"
+    else:
+        yield "major", f"{d.major}"
+    yield from _next_rows(d)
+    multiple, moves = f"{d.swizzle.alignment_bytes} bytes", base == 0 and d.crossing is None
+    yield "alignment", f"{multiple}; for a tile at address a add a / 16 to the word" if moves else multiple
+    reach = d.advance_report(base)
+    if not (reach.fits_field and reach.fits_memory):
+        yield "room", str(reach)
+
+
+def _next_rows(d: Derivation) -> Iterator[tuple[str, str]]:
+    """What to add to the word for the other subtiles, along K, along MN and from stage to stage."""
+    (mn, k), modes = names(d), tuple[Layout | ComposedLayout, ...](d.advance)
+    stages = ["stage"] if len(modes) == 3 else [f"stage {i}" for i in range(len(modes) - 2)]
+    each = [f"one for each {extent} of {name}" for extent, name in zip(d.mma, (mn, k), strict=True)]
+    rows = [(k, modes[1], each[1]), (mn, modes[0], each[0])]
+    rows += [(name, mode, "one for each stage") for name, mode in zip(stages, modes[2:], strict=True)]
+    for name, mode, what in rows:
+        if size(mode) > 1:
+            yield f"next {name}", f"add {some(_ends(mode))} to the word, {what}"
+        if d.crossing is not None and name == k:
+            yield "", f"and {some([d.crossing.line_bytes(i) // 16 for i in range(size(mode))])} to its field LBO"
+
+
+def _ends(mode: Layout | ComposedLayout) -> list[object]:
+    """The offsets of a mode as far as they are written out: the first ones, and the last."""
+    count = size(mode)
+    return [mode(i) for i in (*range(min(count, 8)), *([count - 1] if count > 8 else []))]
+
+
+def story_derivation(d: Derivation, base: int = 0, report: Report | Proof | None = None, because: str = "") -> str:
+    """The same, then the whole derivation as a person would explain it, in lines that need no terminal.
+
+    Args:
+        d, base, report, because: as ``tell_derivation`` has them.
+
+    >>> from descriptors import derive
+    >>> story = story_derivation(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> print(story.splitlines()[10])
     Shared-memory descriptor (sm100) of an operand: bf16, K-major, swizzle 128B, 64x16 out of a 128x128 tile
     """
-    d = derivation
     parts = [*layout_steps(d), _advance(d, base), _descriptor(d, base), _offsets(d)]
-    verdict = [] if report is None else [tell_proof(report)]
-    return "\n\n".join([_title(d), *("\n".join(part) for part in parts), *verdict])
+    return "\n\n".join([tell_derivation(d, base, report, because), _title(d), *("\n".join(part) for part in parts)])
 
 
 def tables_derivation(d: Derivation) -> list[Table]:

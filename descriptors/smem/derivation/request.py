@@ -133,7 +133,13 @@ def tile_of_layout(
 
 
 def instruction_extents(
-    mma: object, cp: object, element: ElementType, arch: Arch, matrix: Matrix | None = None, cta_group: int = 1
+    mma: object,
+    cp: object,
+    element: ElementType,
+    arch: Arch,
+    matrix: Matrix | None = None,
+    cta_group: int = 1,
+    sparse: bool = False,
 ) -> tuple[int, int] | None:
     """What one instruction reads, in elements; None if only the layout can tell.
 
@@ -147,7 +153,7 @@ def instruction_extents(
     if cp is None:
         if mma is None:
             return None
-        mn, k = _extents("mma", _operand_of(mma, matrix, cta_group) if isinstance(mma, str) else mma, (2,))
+        mn, k = _extents("mma", _operand_of(mma, matrix, cta_group, sparse) if isinstance(mma, str) else mma, (2,))
         return mn, k
     if mma is not None:
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
@@ -157,18 +163,22 @@ def instruction_extents(
     return row.lanes, row.bits // element.storage_bits
 
 
-def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int) -> tuple[int, int]:
-    """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA."""
+def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
+    """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA.
+
+    The A of a sparse one is stored without its zeros: half of K.
+    """
     match = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
     if match is None:
         raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
     m, n, k = map(int, match.groups())
-    m, n = m // cta_group, n // cta_group
+    m, n, of_a = m // cta_group, n // cta_group, k // (1 + sparse)
     if matrix is None:
         raise DescriptorError(
-            f"derive: an instruction must come with its operand, found {instruction} alone; A reads {m}x{k}, B {n}x{k}"
+            f"derive: an instruction must come with its operand, found {instruction} alone; "
+            f"A reads {m}x{of_a}, B {n}x{k}"
         )
-    return (m, k) if matrix == "A" else (n, k)
+    return (m, of_a) if matrix == "A" else (n, k)
 
 
 def _extents(name: str, value: object, ranks: tuple[int, ...]) -> tuple[int, ...]:
@@ -305,7 +315,8 @@ def reader(
     mode = choose("legality", legality, MODES)
     matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
     pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
-    extents = instruction_extents(mma, cp, element, name, matrix, pair or 1)
+    without_zeros = as_flag(sparse, f"{where}: sparse")
+    extents = instruction_extents(mma, cp, element, name, matrix, pair or 1, without_zeros)
     return Reader(
         arch=name,
         element=element,
@@ -314,7 +325,7 @@ def reader(
         cp=cp,
         kind=kind,
         cta_group=pair,
-        sparse=as_flag(sparse, f"{where}: sparse"),
+        sparse=without_zeros,
         legality=mode,
     )
 

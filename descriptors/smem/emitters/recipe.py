@@ -27,12 +27,12 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.instructions.transpose import transpose_bit, transpose_note
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.words.descriptor import MNEMONICS
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
 from layoutalg.frozen import frozen
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_MNEMONICS = {"sm90": "wgmma", "sm100": "tcgen05"}
 
 
 @frozen
@@ -251,7 +251,7 @@ def _terms(
 
 def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     descriptor, unread = d.descriptor, set(d.dont_care)
-    reader = _MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
+    reader = MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
     what = f"{d.element} operands, {d.major}-major, swizzle {d.swizzle}"
     yield f"Shared-memory descriptors ({d.arch}, {reader}) of {what}:"
     stacked = f", atoms stacked in order {tuple_text(d.order)}" if d.order else ""

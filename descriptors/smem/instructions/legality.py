@@ -436,6 +436,10 @@ def check_operand_tile(
     about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
     turned = any(reads(row, extents[1], extents[0]) for row in readable)
     about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
+    if sparse and matrix == "A" and extents[1] % 2 == 0 and any(reads(row, k=extents[1] // 2) for row in readable):
+        half = extents[1] // 2
+        about += f"; a sparse A is stored without its zeros: of K {extents[1]} it has {half}, give {extents[0]}x{half}"
+        about += ", or the instruction's name"
     if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in readable):
         about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
     rule = f"an operand must be {' or '.join(extents_read)}"

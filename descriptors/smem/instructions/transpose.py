@@ -26,25 +26,29 @@ BITS: Mapping[Arch, Mapping[Matrix, str]] = {
 }
 
 _HOLDERS: Mapping[Arch, str] = {"sm90": "wgmma.mma_async", "sm100": "the tcgen05.mma instruction descriptor"}
+_BRIEF: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "idesc"}
 
 
-def transpose_bit(arch: Arch | None, matrix: Matrix | None = None) -> str:
+def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: bool = False) -> str:
     """The bit by which an instruction learns that an operand is MN-major.
 
     Args:
         arch: ``"sm90"`` or ``"sm100"``; None for both.
         matrix: ``"A"`` or ``"B"``; None for either.
+        brief: what has the bit by its short name.
 
     >>> transpose_bit("sm90", "B")
     'imm-trans-b of wgmma.mma_async'
     >>> transpose_bit("sm100")
     'bit 15 (A) or bit 16 (B) of the tcgen05.mma instruction descriptor'
+    >>> transpose_bit("sm100", "A", brief=True)
+    'bit 15 of idesc'
     """
     if arch is None:
         return ", or ".join(transpose_bit(one, matrix) for one in BITS)
     a, b = BITS[arch]["A"], BITS[arch]["B"]
     bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[arch][matrix]
-    return f"{bit} of {_HOLDERS[arch]}"
+    return f"{bit} of {(_BRIEF if brief else _HOLDERS)[arch]}"
 
 
 def transpose_note(arch: Arch | None, matrix: Matrix | None = None) -> str:

@@ -18,6 +18,7 @@ Law: an atom in elements of 4 bytes stores element j of a row where the atom in 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import lcm
 
 from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
@@ -174,27 +175,54 @@ def smem_tile(
     rows = plain(atom)
     for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
         if extent % unit:
+            _check_whole(rows, mode, tile, element, reads)
             raise DescriptorError(
                 f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
-                f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element)}"
+                f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element, reads)}"
                 f"{_turned(rows, tile, reads)}"
             )
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled
 
 
-def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None) -> str:
+def _check_whole(
+    rows: Layout, mode: int, tile: tuple[int, ...], element: ElementType | None, reads: tuple[int, int] | None
+) -> None:
+    """Refuse, of the contiguous dimension, what is no whole number of instructions: no swizzle mends that."""
+    extent = tile[mode]
+    if not isinstance(extent, int) or element is None or reads is None or rows.stride[mode] != 1:  # type: ignore[index]
+        return
+    part = reads[mode]
+    if extent % part == 0 or part == size(rows[mode]) or _turned(rows, tile, reads):
+        return
+    near = [whole for whole in (extent // part * part, -(-extent // part) * part) if whole]
+    ways = [(whole, _fitting(whole, element)) for whole in near]
+    give = " or ".join(f"{whole} ({fitting[-1]} at most)" if fitting else str(whole) for whole, fitting in ways)
+    raise DescriptorError(
+        f"derive: {'K' if mode == 1 else 'MN'} of the tile must be a multiple of the instruction's {part}, whatever "
+        f"the swizzle, found {extent}: give {give}; tile = {tuple_text(tile)}, mma = {tuple_text(reads)}"
+    )
+
+
+def _fitting(extent: int, element: ElementType) -> list[SwizzleMode]:
+    """The swizzles whose rows an extent fills, the widest last."""
+    modes = (
+        one for one in SwizzleMode if one is not SwizzleMode.B128_BASE32B
+    )  # as wide as 128B, and for one type only
+    return [one for one in modes if extent % (one.span_bytes * 8 // element.storage_bits) == 0]
+
+
+def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None, reads: tuple[int, int] | None) -> str:
     """The way out where an extent is no multiple of an atom's: the widest swizzle that it fits, or padding."""
     dimension = "K" if mode == 1 else "MN"
     unit = size(rows[mode])
     if not isinstance(extent, int) or element is None:  # a symbol is for the algebra to refuse
         return ""
-    padded = f"{dimension} = {extent} must be padded to {-(-extent // unit) * unit}"
+    whole = lcm(unit, reads[mode]) if reads and mode < 2 else unit
+    padded = f"{dimension} = {extent} must be padded to {-(-extent // whole) * whole}"
     if rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
         return f"; every atom has {unit} of {dimension}, so {padded}"
-    spans = (one.span_bytes * 8 // element.storage_bits for one in SwizzleMode)
-    fitting = [one for one, span in zip(SwizzleMode, spans, strict=True) if extent % span == 0]
-    fitting = [one for one in fitting if one is not SwizzleMode.B128_BASE32B]  # as wide as 128B, and for one type only
+    fitting = _fitting(extent, element)
     if not fitting:
         return f"; every swizzle needs multiples of 16 bytes, {element.per_16_bytes} {element}, so {padded}"
     return f"; the widest swizzle that {dimension} = {extent} fits is {fitting[-1]}"

@@ -125,7 +125,8 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
     for i, part in enumerate(operand):
         if extents[i] % part:
             raise DescriptorError(
-                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}; "
+                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}"
+                f"{_near(extents[i], part)}; "
                 f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}{_turned(extents, operand)}"
             )
     try:
@@ -138,6 +139,14 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
             f"tile = {tile}, mma = {tuple_text(operand)}"
         ) from error
     return subtiles
+
+
+def _near(extent: object, part: int) -> str:
+    """The multiples next to an extent that is none; nothing of a symbol."""
+    if not isinstance(extent, int):
+        return ""
+    low = extent // part * part
+    return f": give {low} or {low + part}" if low else f": give {part}"
 
 
 def _turned(extents: list[int], operand: tuple[int, int]) -> str:

@@ -279,7 +279,22 @@ def as_element_type(value: object) -> ElementType:
     """
     if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
         return value
-    return choose("operand: dtype", value, ELEMENT_TYPES)
+    try:
+        return choose("operand: dtype", value, ELEMENT_TYPES)
+    except ChoiceError as error:
+        if isinstance(value, str) and (meant := _BLOCK_SCALED.get(value.casefold())):
+            error.args = (f"{error}; {value} is {meant}",)
+        raise
+
+
+#: What formats with scale factors are called elsewhere, and what they are here.
+_BLOCK_SCALED = {
+    "nvfp4": "e2m1 with kind mxf4nvf4",
+    "nvf4": "e2m1 with kind mxf4nvf4",
+    "mxfp4": "e2m1 with kind mxf4",
+    "mxfp6": "e2m3 or e3m2 with kind mxf8f6f4",
+    "mxfp8": "e4m3 or e5m2 with kind mxf8f6f4",
+}
 
 
 def as_major(value: object) -> Major:

@@ -37,8 +37,18 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None) -> str:
             1  64   0          16384
     proved: 16384 elements in 2 boxes (copy model: measured on a Hopper GPU)
     """
-    title = f"Tensor copies of a tile in shared memory: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}"
-    lines = [title, f"   layout       {plan.layout}", "", *_tensor_map(plan), "", *_copies(plan), *_box_table(plan)]
+    stages = len({box.stage for box in plan.boxes})
+    signals = len(plan.boxes) // stages * plan.transaction_bytes
+    title = f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, fill the tile"
+    lines = [
+        f"{title}: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}",
+        f"   layout       {plan.layout}",
+        "",
+        *_tensor_map(plan),
+        "",
+        *_copies(plan),
+        *_box_table(plan),
+    ]
     if proved is not None:
         lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
     return "\n".join(lines)

@@ -96,6 +96,9 @@ Arch: TypeAlias = Literal["sm90", "sm100"]
 #: The descriptor word of each architecture.
 WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
 
+#: What the instructions that read them are called.
+MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
+
 #: Shared memory that one thread block can use on either (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
 

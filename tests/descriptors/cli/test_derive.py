@@ -24,7 +24,7 @@ def changed(option: str, value: str) -> list[str]:
 
 
 def test_derive_tells_every_step_the_fields_the_word_and_the_advance_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["derive", *ARGUMENTS]) == 0
+    assert main(["derive", *ARGUMENTS, "--steps"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     for line in (
@@ -41,6 +41,31 @@ def test_derive_tells_every_step_the_fields_the_word_and_the_advance_table(capsy
     assert re.search(r"stride_byte_offset +\[32,46\) +1024 bytes +64 x 16 bytes", captured.out)
     assert not re.search(r"[^\x20-\x7e\n]", captured.out)  # plain text: no colours, no box-drawing characters
     assert not [line for line in captured.out.splitlines() if line.rstrip() != line or len(line) > 150]
+
+
+def test_the_word_comes_first_with_all_that_one_writes_into_a_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+    options = [*changed("--tile", "128x64x3"), "--operand", "A"]
+    assert main(["derive", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    d = derive((128, 64, 3), "bf16", "K", "128B", (64, 16), operand="A")
+    word = int(lines[0].split()[1], 16)
+    assert word == d.word(0, 0, 0)
+    assert lines[1].split()[:3] == ["arch", "sm100", "(tcgen05),"] and "assumed, as --arch is not given" in lines[1]
+    rows = {line[:10].strip(): line[12:] for line in lines}
+    assert rows["LBO"].startswith("16 bytes, field 1: ") and rows["SBO"].startswith("1024 bytes, field 64: ")
+    assert rows["swizzle"] == "128B, code 2" and rows["major"] == "K: bit 15 of idesc is 0"
+    for name, at in (
+        ("next K", lambda i: (0, i, 0)),
+        ("next M", lambda i: (i, 0, 0)),
+        ("next stage", lambda i: (0, 0, i)),
+    ):
+        added = [int(one) for one in re.findall(r"\d+", rows[name].partition(" to the word")[0])]
+        assert [word + one for one in added] == [d.word(*at(i)) for i in range(len(added))] and len(added) > 1
+    assert rows["alignment"].startswith("1024 bytes")
+    assert lines[-3].startswith("proved: ") and "not measured on a Blackwell GPU" in lines[-3]
+    assert lines[-1].startswith("more: --steps") and max(map(len, lines[:-3])) <= 80
+    assert main(["derive", *options, "--steps"]) == 0
+    assert capsys.readouterr().out.splitlines()[: len(lines) - 1] == lines[:-1]
 
 
 def test_the_json_record_holds_every_step(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +94,7 @@ def test_order_arch_and_stages_are_taken_from_the_options(capsys: pytest.Capture
 
 
 def test_a_wide_advance_table_is_folded(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["derive", *changed("--tile", "64x1024")]) == 0
+    assert main(["derive", *changed("--tile", "64x1024"), "--steps"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len([line for line in lines if line.lstrip().startswith("mn \\ k")]) == 4
     assert max(map(len, lines)) <= 150
@@ -168,7 +193,7 @@ def test_the_command_loads_no_heavy_library() -> None:
 
 def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", *ARGUMENTS, "--arch", "sm90"]) == 0
-    assert capsys.readouterr().out.splitlines()[-2:] == [
+    assert capsys.readouterr().out.splitlines()[-3:-1] == [
         "proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)",
         "   for every tile 64*m x 64*k, any base that is a multiple of 1024",
     ]
@@ -184,7 +209,7 @@ def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str
     [
         (["--layout", "S<3,3,3> o 0 o ((8,16),(64,2)):((64,512),(1,8192))", "--mma", "64x16"], "0x4000404000010000"),
         (["--layout", "S<3,4,3> o 0 o ((128,16),1,4,6):((64,1),0,16,8192)", "--unit", "cute"], "0x4000404000010000"),
-        (["--layout", "(64,64):(64,1)", "--swizzle", "128B", "--mma", "64x16", "--operand", "B"], "subtiles N"),
+        (["--layout", "(64,64):(64,1)", "--swizzle", "128B", "--mma", "64x16", "--operand", "B"], "rows along N"),
         (["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--cp", "128x256b"], "tcgen05.cp.128x256b"),
         (
             ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--base", "0x1080"],
@@ -192,7 +217,7 @@ def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str
         ),
         (
             ["--tile", "128x64x16", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--capacity", "262144"],
-            "262144 bytes",
+            "2048, 3072, 4096, 5120, ..., 15360 to the word, one for each stage",
         ),
         (
             ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--explain"],
@@ -201,7 +226,7 @@ def test_the_proof_is_told_and_can_be_left_out(capsys: pytest.CaptureFixture[str
         (["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x16", "--emit", "cuda"], "kSubtiles"),
         (
             ["--tile", "128x64", "--major", "K", "--swizzle", "128B", "--mma", "64x32", "--legality", "off"],
-            "64x32 out of",
+            "first 64x32 of",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -268,7 +293,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     code = (
         "import sys; from descriptors.cli import main; main(['--help']); "
         "loaded = {m for m in sys.modules if m.startswith('descriptors.cli.')}; "
-        "light = {'descriptors.cli.command', 'descriptors.cli.values'}; "
+        "light = {'descriptors.cli.command', 'descriptors.cli.terminal', 'descriptors.cli.values'}; "
         "sys.exit(sorted(loaded - light) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
@@ -304,5 +329,15 @@ def test_an_instruction_that_sm90_has_not_is_of_sm100_for_every_command(capsys: 
     operand = "--dtype bf16 --major K --swizzle 128B --tile 128x64 --operand A".split()
     for name, arch in (("m64n128k16", "sm90"), ("m128n256k16", "sm100")):
         assert main(["derive", *operand, "--mma", name]) == 0
-        assert f"note: {arch} is assumed, by the instruction {name}" in capsys.readouterr().out
+        assert f"), assumed, by the instruction {name}\n" in capsys.readouterr().out
         assert plan(name, "bf16", tile=(128, 256, 64), verify=False).asked.arch == arch
+
+
+def test_a_sparse_instruction_is_taken_by_its_own_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """wgmma.m64n128k32.sp of bf16 reads 64 x 16 of A, its zeros left out, and 128 x 32 of B."""
+    tile = ["derive", "--dtype", "bf16", "--swizzle", "128B", "--major", "K", "--tile", "128x64", "--arch", "sm90"]
+    for operand, reads in (("A", [64, 16]), ("B", [128, 32])):
+        assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", operand, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["mma"] == reads
+    assert main([*tile, "--mma", "m64n128k32", "--sparse", "--operand", "A"]) == 0
+    assert "note: A of a sparse instruction is stored without its zeros: 64x16 are K 32;" in capsys.readouterr().out

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from each import each
 
+from descriptors import derive
 from descriptors.cli.command import main
-from descriptors.show.pictures.kinds import KINDS
+from descriptors.show.pictures.kinds import KINDS, picture
 
 TILE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --arch sm100".split()
 LARGE = [*TILE[:6], *"--tile 8192x8192 --mma 64x16 --capacity none".split()]
@@ -130,3 +131,24 @@ def test_derive_writes_a_picture_beside_its_answer(tmp_path: Path, capsys: pytes
     assert f"wrote {file}" in capsys.readouterr().out
     assert "Four nested levels" in file.read_text(encoding="utf-8")
     assert main(["derive", *TILE, "--draw", str(tmp_path / "a.gif")]) == 2
+
+
+@pytest.mark.parametrize("more", [[], ["--mma", "64x16"]], ids=["whole", "cut"])
+@pytest.mark.parametrize("what", ["tile", "banks"])
+def test_a_layout_that_no_word_reads_is_drawn_plainly(
+    what: str, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of 128 bytes side by side: what everybody calls unswizzled."""
+    assert main(["draw", what, "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 0
+    out = capsys.readouterr().out
+    assert "note: no word reads this layout, so that it is drawn plainly, coloured by bank" in out
+    assert out.startswith("(64,64):(64,1)")
+    assert main(["draw", "levels", "--layout", "(64,64):(64,1)", "--dtype", "bf16", *more]) == 2
+
+
+def test_what_is_not_read_of_a_word_is_not_painted() -> None:
+    """LBO of a K-major swizzled word: a white bar would be the first thing seen."""
+    d = derive((128, 64), "bf16", "K", "128B", (64, 16), arch="sm90")
+    line = next(line for line in picture(d, "word").text(color=True).splitlines() if "\x1b" in line)
+    assert " 00000000000001 " in line and "48;5;254m" not in line
+    assert line.count("\x1b[30;48;5;") == 4

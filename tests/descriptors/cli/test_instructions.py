@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from descriptors.cli.command import main
 from descriptors.cli.instructions import commands
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions import tables as shapes
@@ -58,7 +59,7 @@ def test_the_command_shows_the_tables_and_every_row_in_json(arguments: tuple[str
 
 @pytest.mark.parametrize("kind", [row.kind for row in shapes.KINDS if row.arch == "sm100"])
 def test_the_printed_table_has_a_line_for_every_row_and_a_text_for_every_source(kind: str) -> None:
-    lines = run("shapes", "--kind", kind).output.splitlines()
+    lines = run("shapes", "--arch", "sm100", "--kind", kind).output.splitlines()
     tables = (shapes.TYPES, shapes.SHAPES, shapes.TRANSPOSED_B, shapes.OPERANDS, shapes.SCALES)
     rows = [row for table in tables for row in table if (row.arch, row.kind) == ("sm100", kind)]
     sources = {row.disputed or row.source for row in rows} | {kind_row("sm100", kind).source}
@@ -80,3 +81,13 @@ def test_the_printed_table_has_a_line_for_every_row_and_a_text_for_every_source(
 )
 def test_bad_input_to_a_command_is_an_error_of_the_family(arguments: tuple[str, ...]) -> None:
     assert isinstance(run(*arguments).exception, DescriptorError)
+
+
+def test_shapes_takes_the_type_that_one_has_in_mind(capsys: pytest.CaptureFixture[str]) -> None:
+    for typed, kind in (("s8", "i8"), ("e4m3", "f8f6f4"), ("bf16", "f16"), ("mxf4", "mxf4"), ("int8", "i8")):
+        assert main(["shapes", typed, "--arch", "sm100"]) == 0
+        by_type = capsys.readouterr().out
+        assert main(["shapes", "--kind", kind, "--arch", "sm100"]) == 0
+        assert capsys.readouterr().out == by_type
+    assert main(["shapes", "s9"]) == 2
+    assert "operand: dtype must be one of f16, bf16, " in capsys.readouterr().err

@@ -6,13 +6,30 @@ import json
 
 import pytest
 
+from descriptors import plan
 from descriptors.cli.command import main
 
 HOPPER = "plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN"
 
 
-def test_a_plan_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_steps_and_places_come_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(HOPPER.split()) == 0
+    short = capsys.readouterr().out.splitlines()
+    one = plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN")
+    assert len(short) <= 14 and short[0].startswith("m64n128k16, bf16 by bf16 into f32 (sm90)")
+    for side in (one.a, one.b):
+        at = next(i for i, line in enumerate(short) if line.split()[0] == side.matrix)
+        assert short[at].split()[1] == f"{side.word:#018x}" and f"transpose bit {side.transposed}" in short[at]
+        assert f"{', '.join(map(str, side.k_steps))} for K block" in short[at + 1]
+        assert f"{', '.join(map(str, side.stage_steps))} for stage" in short[at + 1]
+    assert any(f"{one.transaction_bytes} bytes a stage, for expect_tx" in line for line in short)
+    assert short[-2].startswith("proved: ") and short[-1].startswith("more: --steps")
+    assert main([*HOPPER.split(), "--steps"]) == 0
+    assert capsys.readouterr().out.splitlines()[: len(short) - 2] == short[:-2]
+
+
+def test_a_plan_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*HOPPER.split(), "--steps"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     for line in (

@@ -30,31 +30,74 @@ def table(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) 
     return output.out
 
 
-def test_the_table_has_a_row_for_each_finding_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can_fill(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = table(capsys, *ARGUMENTS)
-    findings = search(tile=(128, 64), dtype="bf16", mma=(64, 16))
+    outcome = survey(tile=(128, 64), dtype="bf16", mma=(64, 16))
+    usable = [one for one in outcome.findings if str(one.major) == "K"]
     lines = out.splitlines()
-    assert lines[0] == ("bf16 tile 128x64, 1 stage, mma 64x16, sm100, producer tma, 232448 bytes of shared memory")
-    rows = [line.split() for line in lines[3 : 3 + len(findings)]]
-    assert lines[2].split()[:6] == ["#", "major", "swizzle", "order", "boxes", "wavefronts"]
-    for i, (row, one) in enumerate(zip(rows, findings, strict=True), 1):
+    assert lines[0].startswith("best: K-major 128B: word 0x4000404000010000, 1 box, 16384 bytes")
+    assert lines[1].split() == ["sm100", "is", "assumed,", *"as --arch is not given; sm90 is Hopper".split()]
+    assert lines[2].strip() == derive_command(outcome.findings[0], outcome.asked)
+    assert "not measured on a Blackwell GPU" in lines[3]
+    assert lines[4].startswith("bf16 tile 128x64, 1 stage, mma 64x16, sm100, producer tma of data contiguous along K")
+    assert lines[6].split() == ["#", "major", "swizzle", "order", "boxes", "align", "waste", "total", "word"]
+    rows = [line.split() for line in lines[7 : 7 + len(usable)]]
+    for i, (row, one) in enumerate(zip(rows, usable, strict=True), 1):
         order = "any" if len(one.orders) > 1 else f"{one.order[0]},{one.order[1]}"
-        assert row[:6] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes), str(one.wavefronts)]
-        assert row[-1] == f"{one.word:#018x}" and row[-3:-1] == ["yes", "no"]
-    request = survey(tile=(128, 64), dtype="bf16", mma=(64, 16)).asked
-    assert derive_command(findings[0], request) in out and "sorted by fits, carries, boxes, waste, wavefronts" in out
-    assert all(meaning in out for meaning in COLUMNS.values())
+        assert row[:5] == [str(i), str(one.major), str(one.swizzle), order, str(one.boxes)]
+        assert row[-1] == f"{one.word:#018x}"
+    assert f"{len(outcome.findings) - len(usable)} more are MN-major: --contiguous MN" in out
     assert out.isascii() and "\x1b" not in out
     assert not [line for line in lines if line != line.rstrip() or len(line) > 150]
+    assert max(map(len, lines[6 : 7 + len(usable)])) <= 80
 
 
-def test_refusals_come_last_and_short_and_all_shows_them_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_shows_every_column_and_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
+    out = table(capsys, *ARGUMENTS, "--all")
+    assert "sorted by fits, carries, transposes, padding, boxes, waste;" in out
+    assert all(meaning in out for meaning in COLUMNS.values())
+    heading = next(line for line in out.splitlines() if line.lstrip().startswith("#"))
+    assert {"wavefronts", "conflicts", "padding", "slack", "fits", "carries", "transposes"} <= set(heading.split())
+
+
+def test_mn_major_is_no_first_choice_for_data_that_are_contiguous_along_k(capsys: pytest.CaptureFixture[str]) -> None:
+    """96 of K: MN-major 128B needs two copies, K-major 64B three; but no copy transposes."""
+    tile = ["--tile", "128x96", "--dtype", "bf16", "--mma", "64x16", "--arch", "sm90"]
+    assert table(capsys, *tile).startswith("best: K-major 64B, order 0,1: word 0x8000002000010000, 3 boxes")
+    assert table(capsys, *tile, "--contiguous", "MN").startswith("best: MN-major 128B")
+    assert table(capsys, *tile, "--major", "MN").startswith("best: MN-major 128B")
+    across = table(capsys, *tile, "--major", "MN", "--contiguous", "K")
+    assert "transposed: the data must lie contiguous along MN" in across
+    with pytest.raises(DescriptorError, match="contiguous must go with the producer tma, found producer 'rows'"):
+        run(*tile, "--producer", "rows", "--contiguous", "K")
+
+
+@pytest.mark.parametrize("producer", ["tma", "rows"])
+def test_a_tile_that_fits_comes_before_all_that_are_padded(producer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = table(capsys, "--tile", "128x96", "--dtype", "bf16", "--mma", "64x16", "--pad", "--producer", producer)
+    assert "--tile 128x96 " in out and "padded:" not in out
+    ranked = search(tile=(128, 96), dtype="bf16", mma=(64, 16), pad=True, producer=producer)
+    padded = [one.padding_bytes > 0 for one in ranked if not one.transposes]
+    assert True in padded and padded == sorted(padded)
+
+
+def test_where_all_are_padded_the_least_comes_first_and_the_other_tile_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = table(capsys, "--tile", "128x176", "--dtype", "e4m3", "--mma", "64x32", "--pad", "--arch", "sm90")
+    assert "padded: no way to lay 128x176 out as it is; 128x192 is derived" in out and "--tile 128x192 " in out
+
+
+def test_refusals_come_last_in_whole_words_and_all_has_the_sources(capsys: pytest.CaptureFixture[str]) -> None:
     tf32 = ["--tile", "64x32", "--dtype", "tf32", "--mma", "64x8"]
     short, whole = table(capsys, *tf32), table(capsys, *tf32, "--all")
-    assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." in short
-    assert "more (--all)" not in whole and "..." not in whole.partition("refused")[2]
+    assert "refused: 10 candidates" in short and "and 1 more (--all)" in short and "..." not in short
+    assert "swizzle must be 128B_BASE32B, found 128B\n" in short and "PTX ISA" not in short
+    assert "more (--all)" not in whole and "PTX ISA" in whole
     assert whole.count("legality: swizzle must be 128B_BASE32B") == 4
-    assert short.index("refused:") > short.index("sorted by")
+    assert short.index("refused:") > short.index("total")
 
 
 def test_top_shows_the_best_and_says_how_many_there_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,9 +121,9 @@ def test_json_has_every_column_the_word_and_the_command(capsys: pytest.CaptureFi
 
 
 def test_a_column_without_an_answer_is_a_dash_and_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    out = table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns")
+    out = table(capsys, "--tile", "64x64", "--dtype", "e2m3", "--mma", "64x32", "--producer", "columns", "--all")
     assert "no boxes: tma: " in out and "no stores: a plain store must move whole bytes" in out
-    first = out.splitlines()[3].split()
+    first = next(line.split() for line in out.splitlines() if line.lstrip().startswith("1 "))
     assert first[4:8] == ["-", "-", "-", "-"]
 
 
@@ -141,6 +184,6 @@ def test_the_request_is_written_as_it_was_typed(capsys: pytest.CaptureFixture[st
     request = json.loads(table(capsys, *typed, "--json"))["request"]
     assert list(request)[:4] == ["mma", "dtype", "tile", "major"]
     assert (request["dtype"], request["major"], request["smem"]) == ("BF16", "mn", 232448)
-    assert table(capsys, *typed).startswith("BF16 tile 128x64, 1 stage, mma 64x16, ")
+    assert "\nBF16 tile 128x64, 1 stage, mma 64x16, " in table(capsys, *typed)
     data = record(survey(tile=(128, 64), dtype="BF16", mma=(64, 16), major="mn"))["request"]
     assert json.loads(json.dumps(data)) == request

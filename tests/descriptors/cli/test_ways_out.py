@@ -36,7 +36,34 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ([*BF16, "--major", "MN", "--tile", "32x64", "--mma", "32x16"], "if you wrote K x MN, give 64x32"),
         ([*BF16, "--major", "K", "--tile", "64x64", "--mma", "16x64"], "if you wrote K x MN, give 64x16"),
         ([*BF16, "--major", "K", "--tile", "60x64", "--mma", "64x16"], "so MN = 60 must be padded to 64"),
-        ([*BF16, "--major", "K", "--tile", "64x100", "--mma", "64x16"], "so K = 100 must be padded to 128"),
+        (
+            [*BF16, "--major", "K", "--tile", "64x100", "--mma", "64x16"],
+            "K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: "
+            "give 96 (64B at most) or 112 (32B at most)",
+        ),
+        (
+            ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "128x176", "--mma", "128x32"],
+            "descriptors: derive: K of the tile must be a multiple of the instruction's 32, whatever the swizzle, "
+            "found 176: give 160 (32B at most) or 192 (64B at most)",
+        ),
+        (
+            ["--dtype", "e4m3", "--swizzle", "none", "--major", "K", "--tile", "128x176", "--mma", "128x32"],
+            "tile extent 1 must be a multiple of the mma's 32, found 176: give 160 or 192",
+        ),
+        ([*BF16, "--major", "K", "--tile", "100x64", "--mma", "64x16"], "so MN = 100 must be padded to 128"),
+        (
+            [*BF16, "--major", "K", "--tile", "128x64", "--mma", "64x32", "--operand", "A", "--sparse", "--arch",
+             "sm90"],
+            "a sparse A is stored without its zeros: of K 32 it has 16, give 64x16, or the instruction's name",
+        ),
+        (
+            [*BF16, "--major", "K", "--tile", "128x64", "--mma", "wgmma.m64n128k16", "--operand", "A"],
+            "must be MNxK like 64x16, or an instruction like m64n128k16, found 'wgmma.m64n128k16'",
+        ),
+        (
+            ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
+            "found 'nvfp4'; nvfp4 is e2m1 with kind mxf4nvf4",
+        ),
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
              "sm90", "--cta-group", "2"],
@@ -69,6 +96,24 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
 @each(
     ("line", "said"),
     [
+        (
+            ["plan", "m64n128k16", "bf16", "--tile", "128x128x64", "--accumulators", "2"],
+            "No such option '--accumulators'; descriptors tmem plan --accumulators has the columns of several",
+        ),
+        (
+            ["plan", "m64n128k32", "bf16", "--tile", "128x128x64", "--sparse"],
+            "No such option '--sparse'; a plan is of a dense instruction: descriptors derive --sparse has the words",
+        ),
+        (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; give --a-swizzle and"),
+        (
+            ["emit", "cuda", "--tile", "128x64"],
+            "'--tile'; give it in quotes with the operand's name: \"a: --tile ...\"",
+        ),
+        (["plan", "m128n256k64", "nvfp4", "--tile", "128x256x256"], "nvfp4 is e2m1 with kind mxf4nvf4"),
+        (
+            ["plan", "bf16", "--tile", "128x128x64", "--b-swizzle", "129"],
+            "descriptors: operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '129'",
+        ),
         (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
         (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
         (["tma", "128x64"], "a tile is given by --tile"),
@@ -156,7 +201,22 @@ def test_the_words_of_blackwell_are_not_said_of_hopper(capsys: pytest.CaptureFix
 
 def test_one_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        main(["derive", "--dtype", "bf16", "--swizzle", "32B", "--major", "K", "--tile", "64x16", "--mma", "64x16"])
+        main(
+            [
+                "derive",
+                "--dtype",
+                "bf16",
+                "--swizzle",
+                "32B",
+                "--major",
+                "K",
+                "--tile",
+                "64x16",
+                "--mma",
+                "64x16",
+                "--steps",
+            ]
+        )
         == 0
     )
     printed = capsys.readouterr().out

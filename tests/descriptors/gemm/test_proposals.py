@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from descriptors import DescriptorError, propose, select_rows, tell
+from descriptors import DescriptorError, plan, propose, record, select_rows, tell
 from descriptors.cli.command import main
 from descriptors.gemm.plan_text import plan_command
 from descriptors.gemm.schedule import read_bytes
@@ -45,7 +47,44 @@ def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture
     ):
         (one,) = proposals.plans
         assert main(shlex.split(plan_command(one))[1:]) == 0
-        assert capsys.readouterr().out == tell(one, proof=one.verify()) + "\n"
+        assert capsys.readouterr().out.startswith(tell(one, proof=one.verify()) + "\nmore: ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cluster": (2, 1)},
+        {"smem": 100_000},
+        {"warpgroups": 1},
+        {"warpgroups": 4},
+        {"a_source": "registers"},
+        {"d_dtype": "f16", "cluster": (1, 2), "smem": 120_000, "warpgroups": 1},
+    ],
+    ids=str,
+)
+def test_the_command_of_a_plan_repeats_what_was_asked(
+    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dtype = "f16" if "d_dtype" in options else "bf16"
+    asked = plan("m64n32k16", dtype, tile=(256, 32, 64), **options)
+    assert main([*shlex.split(plan_command(asked))[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": 1,
+        **json.loads(json.dumps(record(asked, proof=asked.verify()))),
+    }
+
+
+def test_a_start_that_would_carry_is_told() -> None:
+    """The words are sums: near the end of the window the last one leaves the start's 14 bits."""
+    whole = plan("m64n32k16", "bf16", tile=(64, 32, 64), stages=2)
+    for base in (0, 0x3A000):
+        text = tell(
+            replace(whole, a=replace(whole.a, base=base, word=whole.a.derivation.word(0, 0, 0, base))), steps=True
+        )
+        assert "carry      none: the last start is" in text and "carry      out" not in text
+    over = replace(whole, a=replace(whole.a, word=whole.a.word + 0x3E00))
+    assert over.a.word_at(0, -1, -1) >> 14 & 1  # a bit that is no part of the start
+    assert "carry      out of the 14-bit field" in tell(over, steps=True)
 
 
 def test_twelve_refusals_are_told_and_the_others_counted() -> None:

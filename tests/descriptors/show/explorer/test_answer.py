@@ -44,7 +44,7 @@ def test_the_answer_is_what_the_engine_says() -> None:
     assert reply["told"]["subtiles"]["starts"] == [list(row) for row in d.offsets_bytes()]
     assert reply["proof"]["headline"] == str(verify(d))
     assert reply["code"] == {language: emit(d, language) for language in choices()["language"]}
-    assert reply["story"] == tell(d, report=verify(d))
+    assert reply["story"] == tell(d, steps=True, report=verify(d))
     layouts = (d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance)
     for step, layout in zip(reply["told"]["steps"], layouts, strict=True):
         assert any(str(layout) in line for line in step["lines"])

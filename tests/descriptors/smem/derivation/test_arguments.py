@@ -20,8 +20,8 @@ FUNCTIONS: dict[Callable[..., Any], set[str]] = {
     request: {"by"},
     Reader: {"element", "extents", "matrix"},
     derive_symbolic: set(),
-    search: {"stages", "smem", "producer", "pad"},
-    survey: {"stages", "smem", "producer", "pad"},
+    search: {"stages", "smem", "producer", "pad", "contiguous"},
+    survey: {"stages", "smem", "producer", "pad", "contiguous"},
 }
 #: A value of each kind that is none.
 WRONG = {"extents": "x", "positions": "x", "instruction": 1.5, "name": "nonsense", "integer": 1.5, "flag": 1}

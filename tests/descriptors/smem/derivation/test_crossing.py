@@ -257,7 +257,7 @@ def test_a_tile_beyond_the_window_is_refused_where_its_words_are_made() -> None:
 
 def test_every_answer_tells_the_line() -> None:
     d = derive(**TILE, **PAIR)
-    story, data = tell(d), record(d)
+    story, data = tell(d, steps=True), record(d)
     assert "Line in which K goes on of subtile (mn, k)" in story and "absolute" in explain(d)
     assert data["crossing"]["lines_bytes"] == d.lines_bytes()
     assert data["descriptor"]["fields"]["lbo_mode"] == 1

@@ -20,7 +20,8 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
     d = derive_or_none(arguments)
     if d is None:
         return
-    story, data = tell(d, base=0x2000), record(d, base=0x2000)
+    story, data = tell(d, steps=True, base=0x2000), record(d, base=0x2000)
+    assert story.startswith(tell(d, base=0x2000) + "\n\n")
     assert not [line for line in story.splitlines() if line.rstrip() != line]
     assert f"0x{d.descriptor_at(0x2000).encode():016x}" in story
     assert data["descriptor"]["word"] in story
@@ -62,7 +63,7 @@ def test_only_a_derivation_is_explained() -> None:
 
 
 def test_the_story_names_the_operand_by_its_letter() -> None:
-    story = tell(derive(**GOOD, operand="B"))
+    story = tell(derive(**GOOD, operand="B"), steps=True)
     assert "of a B operand: bf16" in story
     assert "subtiles N" in story
     assert "stacked along N, then along K" in story
@@ -71,31 +72,31 @@ def test_the_story_names_the_operand_by_its_letter() -> None:
 
 
 def test_the_story_of_a_copy_names_the_copy() -> None:
-    story = tell(derive((128, 64), "bf16", "K", "128B", cp="128x256b"))
+    story = tell(derive((128, 64), "bf16", "K", "128B", cp="128x256b"), steps=True)
     assert "of tcgen05.cp.128x256b: bf16, K-major" in story
     assert "what one tcgen05.cp.128x256b reads: zipped_divide by (128,16)" in story
 
 
 def test_the_story_of_an_explicit_layout_tells_of_no_atom() -> None:
-    story = tell(derive(layout="S<3,3,3> o 0 o (64,64,2,3):(64,1,4096,8192)", dtype="bf16", mma=(64, 16)))
+    story = tell(derive(layout="S<3,3,3> o 0 o (64,64,2,3):(64,1,4096,8192)", dtype="bf16", mma=(64, 16)), steps=True)
     assert "the layout given, 64x64x2x3 bf16 elements" in story
     assert "atom  " not in story
     assert "   stage (1,2)\n" in story
 
 
 def test_a_table_of_too_many_subtiles_is_not_listed() -> None:
-    story = tell(derive(**{**GOOD, "tile": (2**20, 2**10)}, capacity=None, verify=False))
+    story = tell(derive(**{**GOOD, "tile": (2**20, 2**10)}, capacity=None, verify=False), steps=True)
     assert "1048576 subtiles are too many to list." in story
 
 
 def test_the_swizzle_is_told_only_where_the_tile_has_one() -> None:
     sentence = "then permutes element offsets; on byte addresses it is"
     swizzled = derive(**GOOD)
-    assert f"S<3,3,3> {sentence} S<3,4,3>." in tell(swizzled)
-    assert sentence not in tell(derive(**{**GOOD, "swizzle": "none"}))
+    assert f"S<3,3,3> {sentence} S<3,4,3>." in tell(swizzled, steps=True)
+    assert sentence not in tell(derive(**{**GOOD, "swizzle": "none"}), steps=True)
     assert sentence not in tell(
-        derive(layout="((8,16),(8,4)):((8,64),(1,1024))", dtype="bf16", swizzle="none", mma=(128, 16))
+        derive(layout="((8,16),(8,4)):((8,64),(1,1024))", dtype="bf16", swizzle="none", mma=(128, 16)), steps=True
     )
     # A tile whose layout and mode disagree comes out of no derivation; the sentence needs both all the same.
-    assert sentence not in tell(replace(swizzled, smem_tile=plain(swizzled.smem_tile)))
-    assert sentence not in tell(replace(swizzled, swizzle=SwizzleMode.NONE))
+    assert sentence not in tell(replace(swizzled, smem_tile=plain(swizzled.smem_tile)), steps=True)
+    assert sentence not in tell(replace(swizzled, swizzle=SwizzleMode.NONE), steps=True)

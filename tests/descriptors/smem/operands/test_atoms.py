@@ -92,7 +92,7 @@ def test_the_atom_of_4_rows_makes_the_tile_of_cutlass_where_atoms_are_stacked_mn
     assert (four.descriptor.leading_byte_offset, four.descriptor.stride_byte_offset) == (512, 1024)
     assert verify(four, bases=(0, 0x200, 0x480)).ok
     assert four.words() != derive(**FOUR, order=(0, 1)).words()
-    assert "MN_SW128_32B_4ROWS, in elements of 4 bytes" in tell(four)
+    assert "MN_SW128_32B_4ROWS, in elements of 4 bytes" in tell(four, steps=True)
 
 
 def test_the_two_atoms_make_one_tile_where_atoms_are_stacked_k_first() -> None:

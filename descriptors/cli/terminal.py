@@ -1,0 +1,70 @@
+"""What a command prints of an answer: its text with remarks, lines broken at words and coloured on a terminal, or JSON.
+
+A remark is kept while the command line is read, and stands below the answer; what was assumed, and why, an answer may
+have in its own text. In a pipe a text stays as it was written.
+
+>>> import click
+>>> with click.Context(click.Command("derive")):
+...     note("two halves are read with the high one first")
+...     print(noted("0x1"))
+0x1
+note: two halves are read with the high one first
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from descriptors.answers import record, tell
+from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
+
+#: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
+COLOURS: Mapping[str, str] = {
+    r"(?<![^ ])0x[0-9a-f]{8}(?:[0-9a-f]{8})?\b": "1",
+    r"^(?:proved|same)\b": "32",
+    r"^(?:disproved|different|no word|but no|warning)\b|\berror:|\bno\b(?=; )": "1;31",
+    r"\bassumed\b.*|(?:documented, )?not measured on [^;)]*|NVIDIA's code, evaluated": "33",
+    r"^note:.*|^more: .*": "2",
+    r"^right word: .*": "1",
+}
+
+
+def note(text: str, label: str = "note") -> None:
+    """Keep a remark on how the command line was read, for the end of the answer."""
+    click.get_current_context().meta.setdefault(_NOTES, []).append(printable(f"{label}: {text}"))
+
+
+def assume(what: str, because: str) -> None:
+    """Keep what was assumed and why: a remark, unless the answer asks for it to say it itself."""
+    note(f"{what} is assumed, {because}")
+    click.get_current_context().meta[_BECAUSE] = because
+
+
+def assumption() -> str:
+    """Why the architecture was assumed, "" where it was not; an answer that asks says it, so that no remark does."""
+    meta = click.get_current_context().meta
+    reason: str = meta.pop(_BECAUSE, "")
+    meta[_NOTES] = [one for one in meta.get(_NOTES, ()) if not reason or not one.endswith(f" is assumed, {reason}")]
+    return reason
+
+
+_NOTES, _BECAUSE = "descriptors.notes", "descriptors.because"
+
+
+def noted(answer: str) -> str:
+    """An answer, and below it how the command line was read where that was not plain."""
+    return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
+
+
+def for_terminal(answer: str) -> str:
+    """A text with its remarks, as a terminal shows it."""
+    return dressed(noted(answer), terminal_width(sys.stdout), COLOURS if wants_color() else None)
+
+
+def answered(answer: object, as_json: bool, **options: Any) -> str:
+    """What a command prints of an answer: its plain data as JSON, or its text."""
+    return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
