@@ -10,7 +10,7 @@ import click
 from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import dtype_option, json_option, need
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, noted, numbers
+from descriptors.cli.values import address, note, noted, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
@@ -18,6 +18,7 @@ from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
+from descriptors.text import known_record
 from layoutalg import Picture, evaluate
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
 
@@ -87,12 +88,15 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
         say(_all(operand, options, Path(output or "")))
         return
     drawing = _picture(what, word, operand, options)
+    known = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)
         say(message if as_json or output == "-" else noted(message))
     elif as_json:
-        say(json_text(drawing.record()))
+        say(json_text({**drawing.record(), **known}))
     else:
+        for grade in known.values():
+            note(grade, "known")
         say(noted(drawing.text(color=wants_color(), width=line_width())))
 
 
