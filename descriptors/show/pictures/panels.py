@@ -97,9 +97,9 @@ def hairs(figure: Figure, frame: Frame) -> None:
 def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, 10, 9, LEAST_TYPE)) -> float:
     """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
     longest = max((len(label) for row in labels for label in row), default=0)
-    for size in sizes:
-        if longest and Figure.width_of("0" * longest, size, mono=True) + 3 <= width and size + 2 <= height:
-            return size
+    for points in sizes:
+        if longest and Figure.width_of("0" * longest, points, mono=True) + 3 <= width and points + 2 <= height:
+            return points
     return 0
 
 

@@ -16,7 +16,7 @@ KNOWN = "documented, not measured on a Blackwell GPU"
 _TILE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16"
 ANSWERS = {
     "decode 0x4000404000010000 --arch sm100": "decode 0x4000004000010000 --arch sm90",
-    f"candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16 --arch sm100": (
+    "candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16 --arch sm100": (
         "candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16 --arch sm90"
     ),
     "idesc --a bf16 --m 128 --n 256": None,
