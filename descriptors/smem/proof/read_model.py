@@ -49,7 +49,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from descriptors.errors import ChoiceError, DescriptorError, as_flag, as_integer
-from descriptors.text import DOCUMENTED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,7 +210,7 @@ def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False)
     if absolute:
         return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
     if arch == "sm100":
-        return DOCUMENTED
+        return "documented, not measured on a Blackwell GPU"
     if name in ("f16", "bf16") or (major_name == "K" and name in ("tf32", "e4m3", "e5m2", "s8", "u8")):
         return "measured on a Hopper GPU"
     return "no wgmma instruction reads such an operand"
