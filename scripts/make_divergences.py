@@ -26,8 +26,9 @@ INTRODUCTION = """\
 Each operation here returns a layout that satisfies its definition, or raises a typed error that says why none does.
 The implementations in use do not always, and where the definition leaves a choice, they choose differently. The first
 part of this page says what we chose; the second lists {count} inputs on which implementations differ ({text} of them
-in their text alone), what each gives, and what is right. Every example and every row is a test (`tests/project/test_divergences.py`), and every answer of ours
-is checked there against the definition by enumeration. Any line can be tried:
+in their text alone), what each gives, and what is right. Every example and every row is a test
+(`tests/project/test_divergences.py`), and every answer of ours is checked there against the definition by enumeration.
+Any line can be tried:
 `layoutalg eval "composition((5,3):(7,1), 2:3)"`.
 """
 
