@@ -1,7 +1,8 @@
 """Tensor-core shared-memory descriptors, derived from layouts.
 
-``derive`` runs the steps from a tile, or any layout, to the descriptor word and the offset of every operand in it, and
-proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all tiles of a kind at once.
+``derive`` runs the steps from a tile, or a layout that has a canonical form, to the descriptor word and the offset of
+every operand in it, and proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all
+tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
 ``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
 ``tmem_copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,

@@ -14,6 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: How a fact about sm100 is known that PTX's manual has: nobody here could ask a GPU.
+DOCUMENTED = "documented, not measured on a Blackwell GPU"
+
 
 class Told:
     """An answer that tells itself: ``str`` is its story, and a notebook shows its page."""
@@ -108,6 +111,24 @@ def extents_text(extents: Iterable[object]) -> str:
     '128x64'
     """
     return "x".join(map(str, extents))
+
+
+def known_line(arch: str) -> list[str]:
+    """The line that ends an answer about an architecture of which nothing was measured; none of ``sm90``.
+
+    >>> known_line("sm100"), known_line("sm90")
+    (['known: documented, not measured on a Blackwell GPU'], [])
+    """
+    return [] if arch == "sm90" else [f"known: {DOCUMENTED}"]
+
+
+def known_record(arch: str) -> dict[str, str]:
+    """The same in plain data, by the name that derivations and proofs have for it.
+
+    >>> known_record("sm100")["evidence"] == DOCUMENTED, known_record("sm90")
+    (True, {})
+    """
+    return {} if arch == "sm90" else {"evidence": DOCUMENTED}
 
 
 def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int = 0, gap: int = 2) -> list[str]:

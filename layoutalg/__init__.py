@@ -1,4 +1,4 @@
-"""layoutalg: the CuTe layout algebra in plain Python, exact on every input.
+"""layoutalg: the CuTe layout algebra in plain Python.
 
 A :class:`Layout` maps coordinates to offsets. The operations are free functions with CuTe's names; each returns a
 layout that satisfies its definition, or raises a :class:`LayoutError` that says why none does.

@@ -43,7 +43,7 @@ HEADER: dict[str, Any] = {
         "list": "a tuple: a shape, an order, a coordinate, a tiler of modes, or several results",
         "null": "None: a mode that is kept",
         "composed": "A o offset o B is the function c -> A(offset + B(c))",
-        "refused": "no right answer exists; the kind is one of the kinds below",
+        "refused": "no right answer of the definition's form exists; the kind is one of the kinds below",
     },
     "kinds": {
         "NotDivisibleError": "no layout is the function asked for: something does not divide",
@@ -55,7 +55,8 @@ HEADER: dict[str, Any] = {
         "For each case, call your implementation of the operation with the operands.",
         "Text level: your answer, printed in CuTe notation, equals the answer, strides of modes of extent 1 aside.",
         "Function level: your answer has the same extents at the top level and the same offset at every index.",
-        "Where the case is refused, raise an error, or give no answer; any answer is wrong.",
+        "Where the case is refused, raise an error, or give no answer; any answer is wrong, but of left_inverse where "
+        "the kind is NotDivisibleError: no left inverse has a mode for each stride, and one of another form may exist.",
     ],
     "operands": {
         "coalesce": ["layout", "profile?"],

@@ -25,11 +25,17 @@ INTRODUCTION = """\
 
 Each operation here returns a layout that satisfies its definition, or raises a typed error that says why none does.
 The implementations in use do not always, and where the definition leaves a choice, they choose differently. The first
-part of this page says what we chose; the second lists {count} inputs on which implementations differ, what each gives,
-and what is right. Every example and every row is a test (`tests/project/test_divergences.py`), and every answer of ours
-is checked there against the definition by enumeration. Any line can be tried:
+part of this page says what we chose; the second lists {count} inputs on which implementations differ ({text} of them
+in their text alone), what each gives, and what is right. Every example and every row is a test
+(`tests/project/test_divergences.py`), and every answer of ours is checked there against the definition by enumeration.
+Any line can be tried:
 `layoutalg eval "composition((5,3):(7,1), 2:3)"`.
 """
+
+
+def differs_in_text(row: dict[str, Any]) -> bool:
+    """Whether every implementation gives the same function."""
+    return all(cell.startswith(("agrees", "not ")) for cell in row["peers"].values())
 
 
 def code(text: str) -> str:
@@ -59,7 +65,9 @@ def table(rows: list[list[str]]) -> list[str]:
 
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
-    lines = [f"# {data['title']}", "", INTRODUCTION.format(count=len(data["rows"])), "## What we chose", ""]
+    rows = data["rows"]
+    introduction = INTRODUCTION.format(count=len(rows), text=sum(map(differs_in_text, rows)))
+    lines = [f"# {data['title']}", "", introduction, "## What we chose", ""]
     for choice in data["semantics"]:
         lines += [f"### {choice['title']}", "", choice["text"], ""]
         lines += [

@@ -30,8 +30,9 @@ INTRODUCTION = """\
 
 # Descriptor formulas
 
-The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the start address of every operand that
-`wgmma` and `tcgen05` read from shared memory, as functions of the tile. The tile is made of canonical atoms
+The leading byte offset (LBO), the stride byte offset (SBO) and the steps of the start address, as functions of the
+tile from which `wgmma` and `tcgen05` read operands. A row is a major, a swizzle, an order of the atoms and a width of
+the elements; for operands of other extents ask `descriptors derive --symbolic`. The tile is made of canonical atoms
 (`tile_to_shape`) and starts at an aligned address. Every formula comes out of the layout algebra with symbols in the
 extents. Each row is proved for all sizes of the tile and every aligned address at once (`descriptors formulas --prove`;
 the theorem stands in `descriptors/smem/proof/theorem.py`), and checked against derivations with numbers for many tiles

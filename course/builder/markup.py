@@ -84,7 +84,7 @@ def markdown(text: str) -> str:
         from markdown_it import MarkdownIt
     except ImportError as error:
         raise DescriptorError(
-            "course: pages must have markdown-it-py, found none; pip install 'layoutalg[course]'"
+            "course: pages must have markdown-it-py, found none; pip install '.[course]' in a checkout"
         ) from error
     return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
 

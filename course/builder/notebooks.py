@@ -37,7 +37,7 @@ def notebook(lesson: Lesson) -> str:
         from nbformat import v4, validate, writes
     except ImportError as error:
         raise DescriptorError(
-            "course: notebooks must have nbformat, found none; pip install 'layoutalg[course]'"
+            "course: notebooks must have nbformat, found none; pip install '.[course]' in a checkout"
         ) from error
     cells = [
         ("markdown", f"# {lesson.number}. {lesson.title}\n\nAim: {lesson.aim}."),

@@ -28,7 +28,7 @@ from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.story import Accumulation, Kernel, Story
-from descriptors.text import counted, extents_text, printable
+from descriptors.text import counted, extents_text, known_line, known_record, printable
 
 #: How a terminal shows a place, each level, the way out, and what is right or open.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
@@ -188,6 +188,8 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
         yield f"nothing was looked at{f' ({held})' if held else ''}.", _OPEN
         return
     yield f"{counted(report.multiplications, 'MMA instruction')} of {target}.", ""
+    for line in known_line(_architecture(report.target)):
+        yield f"{line.capitalize()}.", _FAINT
     groups: dict[tuple[str, str], list[str]] = {}
     for one in verdicts:
         phrase = (f"not looked at ({held})", _OPEN) if one in unseen else _phrase(one)
@@ -197,6 +199,11 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
         yield f"{told}.", how
     for note in report.notes:
         yield f"{printable(note)}.", _FAINT
+
+
+def _architecture(target: str) -> str:
+    """The architecture of a target: ``sm_100`` and what follows it were never asked."""
+    return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
 def _phrase(one: Verdict) -> tuple[str, str]:
@@ -271,6 +278,7 @@ def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:
         **fields(report, "left_out"),
         "known": len(report.known),
         "notes": list(report.notes),
+        **(known_record(_architecture(report.target)) if report.functions else {}),
         "findings": [_finding_record(one) for one in report.findings],
     }
 
@@ -292,7 +300,8 @@ def tell_story(story: Story) -> str:
     >>> print(tell_story(explain_ptx(".version 8.8\\n.target sm_80\\n")))
     sm_80: 0 functions with tensor-core instructions
     """
-    return "\n".join([story.headline, *(line for kernel in story.kernels for line in _kernel(kernel))])
+    kernels = [line for kernel in story.kernels for line in _kernel(kernel)]
+    return "\n".join([story.headline, *kernels, *(known_line(_architecture(story.target)) if kernels else [])])
 
 
 def _kernel(kernel: Kernel) -> list[str]:
@@ -369,4 +378,5 @@ def record_story(story: Story) -> dict[str, Any]:
     >>> record_story(explain_ptx(".version 8.8\\n.target sm_80\\n"))
     {'target': 'sm_80', 'kernels': []}
     """
-    return {"target": story.target, "kernels": [asdict(kernel) for kernel in story.kernels]}
+    known = known_record(_architecture(story.target)) if story.kernels else {}
+    return {"target": story.target, "kernels": [asdict(kernel) for kernel in story.kernels], **known}

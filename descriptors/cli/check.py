@@ -391,8 +391,8 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
     \b
     descriptors explain kernel.ptx
 
-    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. FILE is
-    as for check.
+    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. FILE
+    is as for check.
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
     say(answered(told, as_json))

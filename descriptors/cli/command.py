@@ -53,7 +53,7 @@ COMMANDS = {
         "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors.",
     ),
     "search": ("descriptors.cli.sweep", "Every way to lay a tile out, proved, the cheapest first."),
-    "formulas": ("descriptors.cli.sweep", "LBO, SBO and advance as formulas in the tile, for every operand."),
+    "formulas": ("descriptors.cli.sweep", "LBO, SBO and advance as formulas in the extents of the tile."),
     "atlas": ("descriptors.cli.sweep", "Derive and prove a whole lattice of operands to a file."),
     "course": ("descriptors.cli.course", "Lessons on layouts and descriptors, with a judge for every answer."),
 }

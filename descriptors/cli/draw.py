@@ -20,6 +20,7 @@ from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
 from descriptors.smem.tma.tma_plan import TmaError
+from descriptors.text import known_record
 from layoutalg import Picture, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
@@ -90,12 +91,15 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
         say(_all(operand, options, Path(output or "")))
         return
     drawing = _picture(what, word, operand, options)
+    known = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)
         say(message if as_json or output == "-" else noted(message))
     elif as_json:
-        say(json_text(drawing.record()))
+        say(json_text({**drawing.record(), **known}))
     else:
+        for grade in known.values():
+            note(grade, "known")
         say(noted(drawing.text(color=wants_color(), width=line_width())))
 
 

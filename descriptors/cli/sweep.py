@@ -95,7 +95,7 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
 @click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
 @click.option("--prove", is_flag=True, help="Prove every row for all sizes; exit status 1 if one does not hold.")
 def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool) -> Status:
-    """LBO, SBO and the steps of the start address as formulas in the extents of the tile, for every operand.
+    """LBO, SBO and the steps of the start address as formulas in the extents of the tile, a row for each kind of tile.
 
     \b
     descriptors formulas

@@ -35,7 +35,7 @@ from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
-from descriptors.text import aligned, counted, extents_text
+from descriptors.text import DOCUMENTED, aligned, counted, extents_text, known_record
 from layoutalg.frozen import frozen
 
 #: One element type for each width, and the kind of instruction that reads it.
@@ -48,11 +48,13 @@ _HEAD = ("major", "swizzle", "first", "bits", "tile of", "mma", "LBO", "SBO", "s
 
 #: What the columns mean, a sentence each.
 LEGEND = (
+    "An operand has 64 elements along MN, or two atoms if that is more, and 256 bits along K.",
     "first: the dimension along which atoms are stacked first.",
     "tile of: what the extents of the tile are multiples of, in elements; mma: what one instruction reads.",
     "LBO, SBO: the leading and stride byte offset, in bytes, with MN and K the tile's extents in elements.",
     "steps: of the start address from operand to operand, count x bytes, fastest first.",
     "A value in parentheses is not read in that mode; - is a step that is never taken.",
+    f"Of sm100: {DOCUMENTED}.",
 )
 
 
@@ -95,7 +97,7 @@ def formulas() -> tuple[FormulaRow, ...]:
     """Every row: major x swizzle x stacking order x width of the elements, as far as sm100 reads such operands.
 
     An operand is two atoms or 64 elements of MN, whichever is more, and the 256 bits of K of a dense instruction.
-    Every operand that ``wgmma`` reads is among them: its words differ, the offsets do not.
+    The words of ``wgmma`` differ, the offsets do not.
     """
     return tuple(_rows())
 
@@ -240,6 +242,7 @@ def _row_record(row: FormulaRow) -> dict[str, Any]:
             }
             for step in d.steps
         ],
+        **known_record("sm100"),
     }
 
 

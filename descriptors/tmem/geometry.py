@@ -26,12 +26,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from descriptors import text
 from descriptors.errors import DescriptorError, as_integer
 
 #: What NVIDIA's own code computes: layouts of CUTLASS and of the CuTe DSL, evaluated; what its compiler emits.
 NVIDIA = "NVIDIA's code, evaluated; not measured on a Blackwell GPU"
 #: What the PTX manual says.
-DOCUMENTED = "documented, not measured on a Blackwell GPU"
+DOCUMENTED = text.DOCUMENTED
 #: What nothing found says outright.
 BELIEVED = "believed, not documented in so many words; not measured on a Blackwell GPU"
 

@@ -55,6 +55,13 @@ class TestEvidence:
         rounded = load(f"{gpu}/tma_tiles.json")["copied_as_tfloat32"]
         assert rounded["nearest, ties to even"] == rounded["values"] > rounded["nearest, ties away from zero"]
 
+    def test_rows_shorter_than_the_span_lie_a_span_apart(self) -> None:
+        facts, cases = load("h200/tma_short.json"), list(tma.short_cases())
+        assert (facts["failed"], facts["tiles"], facts["controls_run"]) == (0, len(cases), len(cases))
+        assert facts["elements"] == sum(case.addresses.size for case in cases)
+        spans = {1: 32, 2: 64, 3: 128}
+        assert all(case.boxes.box[0] * case.boxes.element_bits // 8 < spans[case.boxes.swizzle] for case in cases)
+
     @pytest.mark.parametrize("gpu", ["h100", "h200"])
     def test_a_box_must_begin_at_a_multiple_of_16_bytes_of_the_fast_dimension(self, gpu: str) -> None:
         rows = load(f"{gpu}/tma_origin.json")["rows"]

@@ -152,7 +152,7 @@ def one_word(answer: str, dtype: str, *layouts: str) -> str | None:
 def box_rows(answer: str, *question: Any) -> str | None:
     """For each order of stacking: how many rows of one swizzle span the largest box can fill.
 
-    A box lands row after row without gaps, and has at most 256 rows.
+    A box of rank 2 that is as wide as the span lands row after row without gaps, and has at most 256 rows.
     """
     tile, dtype, major, swizzle, mma, orders = question
     for said, order in zip(integers_of(answer, len(orders)), orders, strict=True):

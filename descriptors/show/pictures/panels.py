@@ -16,8 +16,9 @@ from textwrap import wrap
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.operand import Major, SwizzleMode
+from descriptors.smem.operands.swizzled import plain
 from descriptors.text import counted
-from layoutalg import Figure, Picture
+from layoutalg import Figure, Picture, size
 from layoutalg.frozen import frozen
 
 #: Heights of a panel, in pixels.
@@ -96,9 +97,9 @@ def hairs(figure: Figure, frame: Frame) -> None:
 def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, 10, 9, LEAST_TYPE)) -> float:
     """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
     longest = max((len(label) for row in labels for label in row), default=0)
-    for size in sizes:
-        if longest and Figure.width_of("0" * longest, size, mono=True) + 3 <= width and size + 2 <= height:
-            return size
+    for points in sizes:
+        if longest and Figure.width_of("0" * longest, points, mono=True) + 3 <= width and points + 2 <= height:
+            return points
     return 0
 
 
@@ -247,5 +248,11 @@ def chunk_name(d: Derivation) -> str:
     >>> from descriptors import derive
     >>> [chunk_name(derive((128, 128), "bf16", major, "64B", (64, 16))) for major in ("K", "MN")]
     ['chunk', 'atom']
+
+    Half of an atom is none.
+
+    >>> chunk_name(derive((128, 128), "tf32", "MN", "128B_BASE32B", (64, 8)))
+    'chunk'
     """
-    return "atom" if d.major is Major.MN and d.swizzle is not SwizzleMode.NONE else "chunk"
+    whole = size(plain(d.atom)[1]) == d.match.form.rows
+    return "atom" if d.major is Major.MN and d.swizzle is not SwizzleMode.NONE and whole else "chunk"

@@ -35,7 +35,7 @@ from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, span
-from descriptors.text import aligned, word_text
+from descriptors.text import aligned, known_line, known_record, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
 _ROWS, _COLUMNS = 32, 16
@@ -55,7 +55,8 @@ def tell_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> str:
        leading_byte_offset  [16,30)      16 bytes   1 x 16 bytes  not read; CUTLASS writes 16 bytes, others 0
     """
     remarks = [*(f"warning: {one}" for one in decoded.warnings), *(f"note: {one}" for one in decoded.notes)]
-    return "\n".join([decoded.headline, *aligned(_rows(decoded), "<<>><", indent=3), *remarks, *map(str, expected)])
+    rows = aligned(_rows(decoded), "<<>><", indent=3)
+    return "\n".join([decoded.headline, *rows, *remarks, *known_line(decoded.arch), *map(str, expected)])
 
 
 def _rows(decoded: Decoded) -> list[tuple[str, ...]]:
@@ -83,6 +84,7 @@ def record_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> di
         "unknown_bits": word_text(decoded.unknown_bits),
         "warnings": _remarks(decoded.warnings),
         "notes": _remarks(decoded.notes),
+        **known_record(decoded.arch),
     }
     met = [fields(one, "field expected found met") for one in expected]
     return record | {"expected": met} if expected else record
@@ -242,9 +244,14 @@ def tell_candidates(candidates: Sequence[Candidate]) -> str:
     ...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
     >>> print(tell_candidates(found[:1]))
     K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16")[:1]))
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000
+    known: documented, not measured on a Blackwell GPU
     """
     transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
-    return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed))])
+    arches = {one.fit.descriptor.arch for one in candidates if one.fit}
+    known = [line for arch in sorted(arches) for line in known_line(arch)]
+    return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed)), *known])
 
 
 def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
@@ -269,5 +276,6 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         **fields(descriptor, "leading_byte_offset stride_byte_offset"),
         "dont_care": match.dont_care,
         "word": word_text(descriptor.encode()),
+        **known_record(descriptor.arch),
         "transposed": candidate.major is Major.MN,
     }

@@ -28,7 +28,7 @@ from descriptors.answers import plain_data
 from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
 from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
 from descriptors.smem.instructions.rules import Selection
-from descriptors.text import aligned, word_text
+from descriptors.text import aligned, known_line, known_record, word_text
 from layoutalg.frozen import contents, is_value
 
 #: The note on a row: the number of its source, or of who disputes it.
@@ -45,7 +45,8 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
     word = word_of(instruction.kind)
     title = f"{word_text(instruction.word, word.bits)}  {word.name}"
     warnings = (f"warning: {warning}" for warning in instruction.warnings)
-    return "\n".join([title, *aligned([("bits", "field", "value"), *instruction.rows()]), *warnings])
+    rows = aligned([("bits", "field", "value"), *instruction.rows()])
+    return "\n".join([title, *rows, *warnings, *known_line("sm100")])
 
 
 def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
@@ -62,6 +63,7 @@ def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
         "fields": {name: plain_data(value) for name, value in instruction.values},
         "unknown_bits": word_text(instruction.unknown_bits, bits),
         "warnings": list(instruction.warnings),
+        **known_record("sm100"),
     }
 
 
@@ -74,7 +76,8 @@ def tell_selection(selection: Selection) -> str:
     >>> print(tell_selection(select_rows("sm90")).splitlines()[-1])
     b1    b1                sm_90a
     """
-    return "\n".join(_arch_lines(selection) if selection.kind is None else _kind_lines(selection))
+    lines = _arch_lines(selection) if selection.kind is None else _kind_lines(selection)
+    return "\n".join([*lines, *known_line(selection.arch)])
 
 
 def _arch_lines(selection: Selection) -> Iterator[str]:
@@ -132,15 +135,16 @@ def _or(names: Iterable[str]) -> str:
     return "/".join(names)
 
 
-def record_selection(selection: Selection) -> dict[str, list[dict[str, Any]]]:
-    """The rows as plain data, by the name of their table.
+def record_selection(selection: Selection) -> dict[str, Any]:
+    """The rows as plain data, by the name of their table, and how those of sm100 are known.
 
     >>> from descriptors.smem.instructions.rules import select_rows
     >>> record_selection(select_rows("sm90", "b1"))["SHAPES"][0]["k"]
     256
     """
     tables = contents(selection)
-    return {name.upper(): [_data(row) for row in rows] for name, rows in tables.items() if name not in ("arch", "kind")}
+    told = {name.upper(): [_data(row) for row in rows] for name, rows in tables.items() if name not in ("arch", "kind")}
+    return {**told, **known_record(selection.arch)}
 
 
 def _data(value: Any) -> Any:

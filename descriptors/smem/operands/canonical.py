@@ -381,12 +381,16 @@ def chunk_meaning(target: Form, dimensions: tuple[str, str] = DIMENSIONS) -> str
     >>> chunk_meaning(form("K", "128B"))
     '8 rows of 16 bytes, 128 bytes apart'
     >>> chunk_meaning(form("MN", "128B_BASE32B"))
-    'a swizzle atom, 128 bytes along MN by 4 k'
+    '128 bytes along MN by 4 k'
+    >>> chunk_meaning(form("MN", "64B"))
+    'a swizzle atom, 64 bytes along MN by 8 k'
     """
     if target.major is Major.K:
         return f"{target.rows} rows of 16 bytes, {target.mode.span_bytes} bytes apart"
-    piece = "16 bytes" if target.mode is SwizzleMode.NONE else f"a swizzle atom, {target.mode.span_bytes} bytes"
-    return f"{piece} along {dimensions[0]} by {target.rows} k"
+    piece = "16 bytes" if target.mode is SwizzleMode.NONE else f"{target.mode.span_bytes} bytes"
+    # An atom of 128B_BASE32B has 8 k or 4, by its maker; the piece has 4.
+    atom = "a swizzle atom, " if target.mode.swizzle and target.rows == 8 else ""
+    return f"{atom}{piece} along {dimensions[0]} by {target.rows} k"
 
 
 def walked(major: Major, mode: SwizzleMode) -> Form:

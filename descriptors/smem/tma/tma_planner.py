@@ -220,7 +220,8 @@ def _check(plan: TmaPlan, arch: str) -> None:
         raise TmaError(f"{must}, found {inner} {element} elements; {tile}", ENCODE)
     if plan.swizzle is not SwizzleMode.NONE and inner_bytes != plan.swizzle.span_bytes:
         span = plan.swizzle.span_bytes
-        raise TmaError(f"a box must fill the swizzled row of {span} bytes, found {inner_bytes}; {tile}", GUIDE)
+        must = f"a planned box must fill the swizzled row of {span} bytes, found {inner_bytes}"
+        raise TmaError(f"{must}; narrower ones are legal, and not planned; {tile}", GUIDE)
     if code in PADDED and plan.swizzle not in PADDED_SWIZZLES:
         allowed = ", ".join(str(mode) for mode in SwizzleMode if mode in PADDED_SWIZZLES)
         raise TmaError(

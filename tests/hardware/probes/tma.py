@@ -157,6 +157,25 @@ def narrow_cases() -> Iterator[Case]:
     yield Case("16U4_ALIGN8B, 128B", (rows, 8), 16, packed, (0, 0), permute(linear, 3)[:, ::16])
 
 
+def short_cases() -> Iterator[Case]:
+    """Boxes whose rows are shorter than the span of the swizzle.
+
+    Rows must lie a span apart, permuted as full ones are; nothing may be written between them; and the copy must count
+    the bytes of the rows alone, or its barrier would not let the program go on.
+    """
+    rows = 16
+    for size in (1, 2):
+        for code, span in ((1, 32), (2, 64), (3, 128)):
+            for short in range(16, span, 16):
+                for extra in (0, 128, 640):
+                    start = FIRST + extra
+                    places, matrix = ((5, 16 // size, start),), (rows + 9, 256 // size)
+                    boxes = boxes_of_matrix(size, matrix, (rows, short // size), code, places)
+                    addresses = tile_addresses(rows, short, span, code, start, 0)[:, ::size]
+                    name = f"{SWIZZLE_NAMES[code]}, {size}-byte elements, {rows} rows of {short} bytes, start +{extra}"
+                    yield Case(name, matrix, size, boxes, (5, 16 // size), addresses)
+
+
 def border_cases() -> Iterator[Case]:
     """A plain tile at several places in the matrix: its first byte along the fast dimension 0, 16, 8, 4, 2 and 2.
 

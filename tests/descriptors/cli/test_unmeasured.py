@@ -1,0 +1,58 @@
+"""What is answered of sm100 says that nobody measured it, in its text and in its data; what is answered of sm90 not."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from descriptors.cli import main
+
+#: As every page and grade has it.
+KNOWN = "documented, not measured on a Blackwell GPU"
+
+_TILE = "--dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16"
+ANSWERS = {
+    "decode 0x4000404000010000 --arch sm100": "decode 0x4000004000010000 --arch sm90",
+    "candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16 --arch sm100": (
+        "candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16 --arch sm90"
+    ),
+    "idesc --a bf16 --m 128 --n 256": None,
+    "decode-idesc 0x08400490 --kind f16": None,
+    "shapes --arch sm100": "shapes --arch sm90",
+    "shapes --arch sm100 --kind mxf4nvf4": "shapes --arch sm90 --kind f16",
+    "formulas": None,
+    "draw word 0x4000404000010000": "draw word 0x4000004000010000 --arch sm90",
+    f"draw levels {_TILE} --arch sm100": f"draw levels {_TILE} --arch sm90",
+    f"draw diff 0x4000402000010000 {_TILE} --arch sm100": f"draw diff 0x4000002000010000 {_TILE} --arch sm90",
+}  # fmt: skip
+
+
+def printed(capsys: pytest.CaptureFixture[str], line: str) -> str:
+    assert main(shlex.split(line)) in (0, 1)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", ANSWERS)
+def test_text_and_data_say_so(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert KNOWN in printed(capsys, line)
+    as_json = " --format json" if line == "formulas" else " --json"
+    assert KNOWN in printed(capsys, line + as_json)
+
+
+@pytest.mark.parametrize("line", [line for line in ANSWERS.values() if line])
+def test_of_hopper_they_do_not(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Blackwell" not in printed(capsys, line) + printed(capsys, line + " --json")
+
+
+@pytest.mark.parametrize(("target", "opcode"), [("sm_100a", "tcgen05.wait::ld"), ("sm_90a", "wgmma.fence")])
+def test_kernels(target: str, opcode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(f".version 8.8\n.target {target}\n.entry k() {{ {opcode}.sync.aligned; ret; }}")
+    for command in ("check", "explain"):
+        text = " ".join(printed(capsys, f"{command} {path}").split()).lower()
+        record = printed(capsys, f"{command} {path} --json")
+        assert (KNOWN.lower() in text, KNOWN in record) == (target != "sm_90a",) * 2
+        assert json.loads(record)
