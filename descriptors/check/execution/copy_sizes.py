@@ -68,7 +68,7 @@ def _equations(phases: Iterable[Phase]) -> list[_Equation]:
     found: dict[tuple[tuple[tuple[str, int], ...], int], _Equation] = {}
     for phase in phases:
         if phase.landings:
-            counts = Counter(landing.map for landing in phase.landings)
+            counts: Counter[object] = Counter(landing.map for landing in phase.landings)
             total = sum(many for _, many in phase.expected) - phase.came
             key = (tuple(sorted((repr(name), many) for name, many in counts.items())), total)
             found[key] = _Equation(dict(counts), total)
