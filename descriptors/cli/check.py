@@ -107,7 +107,7 @@ def check(
     A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input; a folder stands for
     all of them inside. Looked at are its wgmma and tcgen05 instructions: forms, descriptor words, order, tensor memory.
     Each property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What
-    mbarriers wait for, the bytes of copies, proxies and the reuse of shared memory are not looked at, and counted.
+    mbarriers wait for, the bytes of copies, proxies and the reuse of shared memory are found by running the kernel.
     Three levels: error, an assembler rejects it or the hazard is certain; asks, the manual asks for it and common code
     omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked: the worst of all files.
     What is meant can be left out: // descriptors: ignore RULE in its line.
