@@ -114,7 +114,7 @@ def _bulk(machine: Machine, one: Fragment, step: Step) -> None:
 def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
     """From global into shared memory: an mbarrier is told when the bytes have come."""
     words, (target, source, *rest) = step.instruction.qualifiers, step.instruction.operands
-    box, size = Box.of_instruction(step.place), None
+    box, size = Box(False, step.place), None
     if "tensor" in words:
         box = _box(machine, one, source)
         size = (machine.launch.sizes or {}).get(box)
@@ -162,16 +162,16 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
 def _box(machine: Machine, one: Fragment, source: Operand) -> Box:
     """What names the tensor map of a copy: where it lies, or the instruction's own register."""
     if not isinstance(source, Address):
-        return Box.of_map(0)
+        return Box(True, 0)
     value = machine.value(one, source)
-    return Box.of_map(value) if isinstance(value, int) else Box.of_register(source.base)
+    return Box(True, value if isinstance(value, int) else source.base)
 
 
 def _bulk_across(machine: Machine, one: Fragment, step: Step) -> None:
     """From the shared memory of one CTA into that of another."""
     target, _, bytes_, barrier, *_ = step.instruction.operands
     size = machine.known(one, bytes_, step, "the bytes of a copy")
-    box = Box.of_instruction(step.place)
+    box = Box(False, step.place)
     for place, address in _ways(machine, one, step, target, barrier):
         _come(machine, one, step, Landing(step.instruction.line, box, place, machine.fresh()), address, size)
 

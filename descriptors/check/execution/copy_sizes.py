@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from descriptors.check.execution.mbarrier import Phase
 
@@ -40,57 +41,78 @@ def infer(
     rooms = {name: room for name in places if (room := _room(places[name], starts)) is not None}
     read = {name: covered for name in places if (covered := _read(places[name], rooms.get(name, 0), reads))}
     sizes: dict[object, int] = {}
-    changed = True
-    while changed:
-        changed = False
-        for counts, total in rows:
-            open_ = [name for name in counts if name not in sizes]
-            left = total - sum(sizes[name] * many for name, many in counts.items() if name in sizes)
-            if len(open_) == 1 and left > 0 and left % counts[open_[0]] == 0:
-                sizes[open_[0]] = left // counts[open_[0]]
-                changed = True
-        if not changed:
-            changed = _choose(rows, rooms, read, sizes)
+    while (
+        _solved(rows, sizes)
+        or _agreed(rows, read, sizes)
+        or _agreed(rows, rooms, sizes)
+        or _remaining(rows, read, rooms, sizes)
+    ):
+        pass
     return sizes
 
 
-def _equations(phases: Iterable[Phase]) -> list[tuple[Counter[object], int]]:
-    found: dict[tuple[tuple[tuple[str, int], ...], int], tuple[Counter[object], int]] = {}
+class _Equation(NamedTuple):
+    """So many copies of each name bring so many bytes together."""
+
+    counts: Mapping[object, int]
+    total: int
+
+    def rest(self, sizes: Mapping[object, int]) -> tuple[dict[object, int], int]:
+        """The copies whose sizes are open, and the bytes that they bring."""
+        unsized = {name: many for name, many in self.counts.items() if name not in sizes}
+        return unsized, self.total - sum(sizes[name] * many for name, many in self.counts.items() if name in sizes)
+
+
+def _equations(phases: Iterable[Phase]) -> list[_Equation]:
+    """An equation of each phase with copies, each once."""
+    found: dict[tuple[tuple[tuple[str, int], ...], int], _Equation] = {}
     for phase in phases:
-        if not phase.landings:
-            continue
-        counts: Counter[object] = Counter(landing.map for landing in phase.landings)
-        total = sum(many for _, many in phase.expected) - phase.came
-        key = (tuple(sorted((repr(name), many) for name, many in counts.items())), total)
-        found[key] = (counts, total)
+        if phase.landings:
+            counts: Counter[object] = Counter(landing.map for landing in phase.landings)
+            total = sum(many for _, many in phase.expected) - phase.came
+            key = (tuple(sorted((repr(name), many) for name, many in counts.items())), total)
+            found[key] = _Equation(dict(counts), total)
     return list(found.values())
 
 
-def _choose(
-    rows: list[tuple[Counter[object], int]],
-    rooms: Mapping[object, int],
-    read: Mapping[object, int],
-    sizes: dict[object, int],
+def _solved(rows: list[_Equation], sizes: dict[object, int]) -> bool:
+    """Settle each equation with one open size; whether there are any."""
+    before = len(sizes)
+    for row in rows:
+        unsized, left = row.rest(sizes)
+        for name, many in unsized.items() if len(unsized) == 1 and left > 0 else ():
+            if left % many == 0:
+                sizes[name] = left // many
+    return len(sizes) > before
+
+
+def _agreed(rows: list[_Equation], known: Mapping[object, int], sizes: dict[object, int]) -> bool:
+    """Settle an equation with several open sizes, if those that are supposed fulfil it."""
+    for row in rows:
+        unsized, left = row.rest(sizes)
+        if len(unsized) < 2 or any(name not in known for name in unsized):
+            continue
+        if sum(known[name] * many for name, many in unsized.items()) == left:
+            sizes.update({name: known[name] for name in unsized})
+            return True
+    return False
+
+
+def _remaining(
+    rows: list[_Equation], read: Mapping[object, int], rooms: Mapping[object, int], sizes: dict[object, int]
 ) -> bool:
-    """Settle one equation with several open sizes, by the bytes that are read or the room that there is."""
-    for known in (read, rooms):
-        for counts, total in rows:
-            open_ = [name for name in counts if name not in sizes]
-            if len(open_) < 2 or any(name not in known for name in open_):
-                continue
-            left = total - sum(sizes[name] * many for name, many in counts.items() if name in sizes)
-            if sum(known[name] * counts[name] for name in open_) == left:
-                sizes.update({name: known[name] for name in open_})
-                return True
-    for counts, total in rows:
-        open_ = [name for name in counts if name not in sizes]
-        left = total - sum(sizes[name] * many for name, many in counts.items() if name in sizes)
-        unread = [name for name in open_ if name not in read]
-        if len(open_) > 1 and len(unread) == 1:
-            rest = left - sum(read[name] * counts[name] for name in open_ if name in read)
-            if rest > 0 and rest % counts[unread[0]] == 0 and rest // counts[unread[0]] <= rooms.get(unread[0], rest):
-                sizes[unread[0]] = rest // counts[unread[0]]
-                return True
+    """Settle the one size of an equation of which nothing is read, if all others bring what is read of them."""
+    for row in rows:
+        unsized, left = row.rest(sizes)
+        unread = [name for name in unsized if name not in read]
+        if len(unsized) < 2 or len(unread) != 1:
+            continue
+        (name,) = unread
+        rest = left - sum(read[other] * many for other, many in unsized.items() if other in read)
+        size, over = divmod(rest, unsized[name])
+        if rest > 0 and not over and size <= rooms.get(name, rest):
+            sizes[name] = size
+            return True
     return False
 
 

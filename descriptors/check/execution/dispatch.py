@@ -25,6 +25,7 @@ from descriptors.check.execution.integers import integer_handler, unknown_result
 from descriptors.check.execution.machine import Execution, Guard, Handler
 from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.tcgen05_events import TCGEN05
+from descriptors.check.execution.tensor_memory_events import TENSOR_MEMORY
 from descriptors.check.execution.warp_events import WARPS
 from descriptors.check.execution.wgmma_events import WGMMA
 
@@ -38,6 +39,7 @@ _HANDLERS: Mapping[str, Handler] = {
     **MEMORY,
     **COPIES,
     **WGMMA,
+    **TENSOR_MEMORY,
     **TCGEN05,
     **dict.fromkeys(_UNSEEN, unknown_result),
 }

@@ -35,21 +35,6 @@ class Box(NamedTuple):
     of_tensor_map: bool
     name: int | str
 
-    @staticmethod
-    def of_map(address: int) -> Box:
-        """Of a tensor map at an address."""
-        return Box(True, address)
-
-    @staticmethod
-    def of_register(name: str) -> Box:
-        """Of a tensor map whose address is not known, by the register that holds it."""
-        return Box(True, name)
-
-    @staticmethod
-    def of_instruction(place: int) -> Box:
-        """Of a copy whose size is an operand."""
-        return Box(False, place)
-
 
 class Landing(NamedTuple):
     """A copy that tells a barrier when it has come, of bytes that the text does not say.

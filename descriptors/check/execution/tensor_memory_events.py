@@ -1,0 +1,199 @@
+"""Tensor memory executed: it is allocated and freed, loaded and stored by warps.
+
+A load or store is done when a wait for it is over, or, of a load, where its registers are used. Addresses are followed
+by columns and by groups of lanes; what is not followed is told.
+Source: PTX ISA 9.1, tcgen05: Tensor Memory Addressing, Memory Consistency Model; tcgen05.alloc, dealloc, ld, st, wait.
+
+Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
+
+>>> from descriptors.check.execution.dispatch import execution
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32; ld.shared.b32 t, [s];"
+>>> store, load = (f"tcgen05.{word}.sync.aligned.32x32b.x1.b32" for word in ("st", "ld"))
+>>> use = f"{store} [t], {{r}}; tcgen05.wait::st.sync.aligned; {load} {{q}}, [t+%d]; tcgen05.wait::ld.sync.aligned;"
+>>> def of(column):
+...     body = f"{alloc} mov.u32 r, 1; {use % column} tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
+...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
+...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held.run()
+...     return [one.rule for one in held.found.values()]
+>>> of(0), of(8), of(64)
+([], ['tcgen05-unwritten'], ['tcgen05-unwritten', 'tcgen05-unallocated'])
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descriptors.check.execution.accesses import Operation
+from descriptors.check.execution.footprints import Cells, groups_of
+from descriptors.check.execution.fragment import Awaited, Fragment, Wait
+from descriptors.check.execution.knowledge import Access
+from descriptors.check.execution.lanes import Unknown, origin
+from descriptors.check.execution.machine import Handler, Machine
+from descriptors.check.execution.program import Step
+from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.ptx.ptx_operands import Address, Operand
+from descriptors.errors import DescriptorError
+from descriptors.tmem.moves import tmem_move
+
+
+def unseen(machine: Machine, step: Step, why: str) -> None:
+    """Something about tensor memory that the run does not see."""
+    machine.unseen.setdefault(step.place, why)
+    machine.tensor_unknown = True
+
+
+class Span(NamedTuple):
+    """Cells of tensor memory: groups of lanes, and columns from the first to the last but one."""
+
+    groups: frozenset[int]
+    low: int
+    high: int
+
+
+def span_of(cells: Cells, column: int) -> Span:
+    """Cells of an instruction, from the column of its address on."""
+    return Span(cells.groups, column, column + cells.columns)
+
+
+def touch_cells(machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool) -> None:
+    """An access of the tensor memory of a CTA."""
+    (groups, low, high), tensor = span, machine.tensor[cta]
+    access, known, _ = operation
+    for group in groups:
+        memory = tensor.cells[group]
+        if not writes and any(writer is None for _, _, writer in memory.rows(low, high)):
+            machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
+        for clash in memory.write(low, high, access, known) if writes else memory.read(low, high, access, known):
+            earlier, verb = clash.earlier, "written" if clash.wrote else "read"
+            found = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
+            machine.clash(step, "tcgen05-order", clash, f"found {found}, with nothing that waits for it")
+    if tensor.holds(low, high):
+        return
+    if (gone := tensor.freed_by(low, high)) is not None:
+        found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
+        machine.tell("tcgen05-dealloc-early", step, found, gone.line)
+        return
+    machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
+
+
+def cell_of(machine: Machine, one: Fragment, step: Step, operand: Operand | None) -> tuple[int, int] | None:
+    """Lane and column of an address of tensor memory."""
+    if not isinstance(operand, Address):
+        return None
+    value = machine.value(one, operand)
+    if not isinstance(value, int):
+        unseen(machine, step, f"an address that depends on {origin(value)}")
+        return None
+    return value >> 16 & 0x7F, value & 0x1FF
+
+
+# -- allocation
+
+
+def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
+    whole_warp(machine, one, step, "tcgen05-aligned")
+    slot, size = step.instruction.operands[:2]
+    columns = machine.known(one, size, step, "the columns of an allocation")
+    tensor = machine.tensor[one.cta]
+    place = tensor.room(columns)
+    if place is None:
+        return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
+    tensor.allocate(place, place + columns)
+    address = machine.value(one, slot)
+    if isinstance(address, int):
+        access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
+        for clash in machine.shared.write(address, address + 4, access, one.known):
+            found = f"found a store of the address over bytes of line {clash.earlier.line}"
+            machine.clash(step, "reuse-order", clash, found)
+        machine.bytes.store(address, 4, place)
+    return None
+
+
+def _free(machine: Machine, one: Fragment, step: Step) -> None:
+    whole_warp(machine, one, step, "tcgen05-aligned")
+    low, columns = (machine.value(one, operand) for operand in step.instruction.operands[:2])
+    if not isinstance(low, int) or not isinstance(columns, int):
+        machine.skip(step, f"an address that depends on {origin(low)}")
+        return
+    low &= 0x1FF
+    high, tensor = low + columns, machine.tensor[one.cta]
+    if (low, high) not in tensor.allocated:
+        found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
+        machine.tell("tcgen05-dealloc-unknown", step, found)
+        return
+    access = Access(machine.fresh(), step.instruction.line, "the deallocation")
+    for memory in tensor.cells:
+        for clash in memory.write(low, high, access, one.known):
+            user = f"{clash.earlier.kind} in line {clash.earlier.line}"
+            found = f"found columns that {user} is at, with nothing that waits for it"
+            machine.clash(step, "tcgen05-dealloc-early", clash, found)
+    tensor.free(low, high, access)
+    machine.wake(Wait(Awaited.COLUMNS, (one.cta,)))
+
+
+# -- loads and stores
+
+
+def _move(machine: Machine, one: Fragment, step: Step) -> None:
+    """``tcgen05.ld`` and ``st``, which a wait covers."""
+    words, operands = step.instruction.qualifiers, step.instruction.operands
+    stores = words[1] == "st"
+    whole_warp(machine, one, step, "tcgen05-aligned")
+    if not stores:
+        machine.set_items(one, operands[0], Unknown("a value loaded from tensor memory", step.instruction.line))
+    place = cell_of(machine, one, step, next((o for o in operands if isinstance(o, Address)), None))
+    if place is None:
+        return
+    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
+    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
+    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
+    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in shape else None
+    try:
+        move = tmem_move(f"{shape}.{many}{packed}", "st" if stores else "ld", offset=offset)
+    except DescriptorError:
+        unseen(machine, step, "a shape of no load or store")
+        return
+    bit, (lane, column) = machine.fresh(), place
+    access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=in_order(one, 2))
+    groups = groups_of(range(lane, lane + move.lanes))
+    pieces = [(column, column + move.columns)]
+    if offset is not None and offset >= move.num:
+        pieces = [(column, column + move.num), (column + offset, column + offset + move.num)]
+    for low, high in pieces:
+        operation = Operation(access, one.known, one.published)
+        touch_cells(machine, step, one.cta, Span(groups, low, high), operation, writes=stores)
+    if stores:
+        one.stores |= 1 << bit
+    else:
+        one.loads |= 1 << bit
+        one.loaded[step.place] = one.loaded.get(step.place, 0) | 1 << bit
+
+
+def in_order(one: Fragment, kind: int, pair: bool = False) -> int:
+    """A number for what one warp's instructions of a kind are in order by; those of a pair of CTAs are one's."""
+    return ((one.cta & ~1 if pair else one.cta) << 16 | one.warp << 4 | kind) + 1
+
+
+def _wait(machine: Machine, one: Fragment, step: Step) -> None:
+    whole_warp(machine, one, step, "tcgen05-aligned")
+    if "wait::ld" in step.instruction.opcode:
+        one.known |= one.loads
+        one.loads = 0
+    else:
+        one.known |= one.stores
+        one.stores = 0
+    one.epoch = -1
+
+
+TENSOR_MEMORY: dict[str, Handler] = {
+    "tcgen05.alloc": _allocate,
+    "tcgen05.dealloc": _free,
+    "tcgen05.ld": _move,
+    "tcgen05.st": _move,
+    "tcgen05.wait::ld": _wait,
+    "tcgen05.wait::st": _wait,
+}
