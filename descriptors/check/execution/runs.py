@@ -68,9 +68,9 @@ class Run(NamedTuple):
         return self.stop is not None and self.stop.reason is Reason.ENDLESS
 
 
-def run(made: Program, launch: Launch) -> Run:
+def run(made: Program, launch: Launch, budget: int = BUDGET) -> Run:
     """A kernel run once."""
-    machine = Machine(made, launch, execution, BUDGET)
+    machine = Machine(made, launch, execution, budget)
     try:
         machine.run()
     except Stop as stop:
@@ -153,7 +153,7 @@ def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
     one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
     if not one.endless:
         return one, one.machine.count
-    small = run(made, launch._replace(size=SMALL[0]))
+    small = run(made, launch._replace(size=SMALL[0]), BUDGET // 2)
     return small, one.machine.count + small.machine.count
 
 
