@@ -7,9 +7,15 @@ from typing import Any
 
 
 def visit(page: Any, url: str) -> None:
-    """Open a page, and wait until its script has shown everything."""
+    """Open a page, wait until its script has shown everything, and pull out its drawers."""
     page.goto(url)
     page.wait_for_selector("html[data-painted]", state="attached")
+    open_drawers(page)
+
+
+def open_drawers(page: Any) -> None:
+    """Pull out the drawers with the controls."""
+    page.evaluate("document.querySelectorAll('.drawer').forEach(one => { one.open = true; })")
 
 
 def settled(page: Any, act: Callable[[], object], timeout: float = 60_000) -> None:

@@ -23,9 +23,10 @@ from descriptors.show.explorer.paste import paste_answer
 from descriptors.show.explorer.question import Question, comparison, own_word, question, requested_parts
 from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.accumulator_stage import registers, tensor_memory
-from descriptors.show.stages.bank_stage import banks, memory
+from descriptors.show.stages.atom_stage import atom
+from descriptors.show.stages.bank_stage import banks
 from descriptors.show.stages.stage import Stage
-from descriptors.show.stages.tile_stage import atom, tile
+from descriptors.show.stages.tile_stage import lines, tile
 from descriptors.show.stages.view import View
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 from descriptors.text import word_text
@@ -33,9 +34,9 @@ from descriptors.text import word_text
 #: How each tab is drawn.
 STAGES: Mapping[str, Callable[[View], Stage]] = {
     "tile": tile,
+    "memory": lines,
     "atom": atom,
     "banks": banks,
-    "memory": memory,
     "tensor": tensor_memory,
     "registers": registers,
 }

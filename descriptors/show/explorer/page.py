@@ -46,6 +46,8 @@ from descriptors.smem.words.descriptor import WORDS
 ENGINES = ("none", "server", "worker")
 #: The scripts of a page, one after the other.
 SCRIPTS = ("linked.js", "kept.js", "page.js")
+#: The picture of a posted link, a file beside the page.
+UNFURLED = '<meta property="og:image" content="picture.png">\n'
 #: All that a page shows at once.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
@@ -76,7 +78,10 @@ def page(question_record: object = None, engine: str = "none") -> str:
         "kept": "" if engine != "none" else _packed_elements(body), "longest": LONGEST,
     }  # fmt: skip
     script = "\n".join([shared("descriptors.show.browser", "asking.js"), *map(source, SCRIPTS)])
-    parts = _first_paint(first_answer) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    early = source("early.js")
+    parts = _first_paint(first_answer) | _lists(first | state) | {"script": script, "early": early, "engine": engine}
+    parts |= {"policy": _policy((early, script), engine), "disabled": "disabled" if engine == "none" else ""}
+    parts["unfurled"] = UNFURLED if engine == "worker" else ""
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
     parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
@@ -90,13 +95,23 @@ def _packed_elements(body: Mapping[str, Any]) -> str:
 
 def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
     """What a page shows before its script has run."""
-    picture = first_answer["stage"]
+    picture, told, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
+    verdict = edited["verdict"] if edited else first_answer["proof"].get("headline", "")
+    word = edited["word"] if edited else told["word"]
+    size = {name: picture.get(name, 1) for name in ("width", "height")}
     return {
-        "word": escape(first_answer["told"]["word"]),
-        "proof": escape(first_answer["proof"].get("headline", "")),
+        "word": escape(word),
+        "proof": escape(verdict),
+        "subtile": ",".join(map(str, told["subtiles"]["chosen"])),
+        "summary": escape(told["summary"]),
+        "headline": escape(f"{verdict} \u00b7 {told['summary']}" if edited else told["summary"]),
+        "about": escape(
+            f"Tensor core descriptor word {word}: {verdict}. Which bytes of shared memory it reads, 16 bytes by 16 "
+            "bytes, with the swizzle and without it."
+        ),
         "title": escape(picture.get("title", "")),
         "svg": picture.get("svg", ""),
-        "across": f"max-width:{1.6 * picture['width']:.0f}px" if "width" in picture else "",
+        "across": f"--w:{size['width']};--h:{size['height']}",
         "said": escape(picture.get("said", "")),
     }
 
@@ -128,9 +143,10 @@ def _tab(body: Mapping[str, Any], tab: str) -> Any:
         return {"error": {"type": type(error).__name__, "message": str(error)}}
 
 
-def _policy(script: str, engine: str) -> str:
-    """What the page may do: run its own script, and ask its own engine; nothing else."""
-    own = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode('ascii')}'"
+def _policy(scripts: Sequence[str], engine: str) -> str:
+    """What the page may do: run its own scripts, and ask its own engine; nothing else."""
+    digests = [b64encode(sha256(one.encode()).digest()).decode("ascii") for one in scripts]
+    own = " ".join(f"'sha256-{digest}'" for digest in digests)
     directives = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
     directives += ["base-uri 'none'", "form-action 'none'"]
     if engine == "server":
@@ -178,7 +194,7 @@ PRESETS: tuple[dict[str, Any], ...] = (
             "unit": "cute", "mma": "64x16", "major": "", "swizzle": "", "arch": "sm90",
         },
     },
-    {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}, "colour": "wrong"}},
+    {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}}},
 )  # fmt: skip
 
 
