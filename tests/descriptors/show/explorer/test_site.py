@@ -87,6 +87,7 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
     site.fill("#paste", "0x4000404000010000\n(64,16):(64,1)")
     site.click("#tell")
     site.locator("#pasted pre", has_text="different: 896").wait_for()
+    site.click("#untell")
     settled(site, lambda: site.click("#reset"))
     for name in ("atom", "banks", "memory", "tensor", "registers"):
         settled(site, lambda name=name: site.click(f"#tab-{name}"))  # type: ignore[misc]
