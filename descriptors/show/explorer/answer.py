@@ -10,6 +10,7 @@ Law: whatever is asked, the answer is a record that JSON can hold, and it never 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -73,9 +74,18 @@ def answer(body: object) -> dict[str, Any]:
     try:
         view = given.view(q)
     except REFUSALS as error:
-        return {"ok": False, "question": q.state(), "error": refusal(error), "pasted": boxed}
+        return {"ok": False, "question": q.state(), "error": _for_the_page(refusal(error)), "pasted": boxed}
     makers = _makers(q, view)
     return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+
+
+def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
+    """An error without the advice to give an argument that no control of the page has.
+
+    >>> _for_the_page({"message": "derive: too large; capacity none derives any tile"})
+    {'message': 'derive: too large'}
+    """
+    return error | {"message": re.sub(r"; (?:capacity|legality|verify) \w+ [^;]*", "", error["message"])}
 
 
 def _part(make: Callable[[], Any]) -> Any:

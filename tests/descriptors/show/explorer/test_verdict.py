@@ -124,7 +124,7 @@ def test_what_is_half_typed_turns_nothing_red(home: Any) -> None:
     control.fill("256x")
     home.locator("#status", has_text="not an answer yet").wait_for()
     assert home.is_hidden("#problem")
-    assert not is_green(home) and "bad" not in home.get_attribute("#proof", "class")
+    assert not is_green(home) and home.get_attribute("#proof", "class") == "badge wait"
     settled(home, lambda: control.fill("256x64"))
     assert text(home, "#status") == "" and is_green(home)
     control.fill("25x")
