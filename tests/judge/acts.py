@@ -33,7 +33,7 @@ def click(page: Any, grid: dict[str, Any], row: int, column: int) -> None:
     scale = box["width"] / wide
     x = box["x"] + scale * (grid["x"] + (column + 0.5) * grid["width"] / grid["columns"])
     y = box["y"] + scale * (grid["y"] + (row + 0.5) * grid["height"] / grid["rows"])
-    page.mouse.click(x, y)
+    page.mouse.click(round(x), round(y))  # a browser tells a page whole pixels
 
 
 def text(page: Any, selector: str) -> str:

@@ -7,8 +7,8 @@ word by ``decode``, a layout by ``match`` and ``candidates``, a word and a layou
 >>> body = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
 >>> paste_answer(question(body))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
->>> [hex(word_in(one)) for one in ("4611756662049538048", "desc_a = 0x40004040 00010000", "lo: 0x10000, hi: 0x40004040")]
-['0x4000404000010000', '0x4000404000010000', '0x4000404000010000']
+>>> [hex(word_in(one)) for one in ("4611756662049538048", "desc_a = 0x40004040 00010000")]
+['0x4000404000010000', '0x4000404000010000']
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
     if not lines:
         return None
     joined = " ".join(lines)
-    if len(lines) == 2 and (_HALVES.fullmatch(joined) or _LOW.search(joined) and _HIGH.search(joined)):
+    if len(lines) == 2 and (_HALVES.fullmatch(joined) or (_LOW.search(joined) and _HIGH.search(joined))):
         lines = [joined]
     if len(lines) > 2:  # what CuTe prints of a word has a line for each field
         lines = [line for line in lines if _WHOLE.search(line) or _layout_in(line)]
@@ -95,7 +95,7 @@ def word_in(line: str) -> int | None:
         return int(re.sub("['_]", "", whole[0]), 16)
     if halves := _HALVES.search(line):
         first, second = (int(re.sub("['_]", "", half), 16) for half in halves.groups())
-        # Arrays of two words of 32 bits have the low one first; it is the one without the bits of a swizzle and version.
+        # An array of two words of 32 bits has the low one first: the one without the bits of a swizzle.
         return second << 32 | first if second >> 29 and not first >> 30 else first << 32 | second
     short = re.fullmatch(rf"{_HEX}{{1,8}}", text, re.ASCII)
     digits = _DECIMAL.search(line)
@@ -203,7 +203,7 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
 
 def _triton(q: Question, text: str) -> dict[str, Any]:
     """A shared encoding of Triton: that of the tensor core is a swizzle mode, another one has no descriptor."""
-    value = {name: number for name, number in re.findall(r"(\w+)\s*=\s*(\w+)", text)}
+    value = dict(re.findall(r"(\w+)\s*=\s*(\w+)", text))
     if "nvmma_shared" not in text or not value.get("swizzlingByteWidth", "").isdigit():
         return _record("an encoding of Triton", "no word describes it: those of nvmma_shared have words", ok=False)
     width, bits = value["swizzlingByteWidth"], value.get("elementBitWidth", "")

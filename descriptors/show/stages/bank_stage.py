@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.anatomy import Pair
-from descriptors.show.pictures.panels import Frame, every, hairs, table, type_size
+from descriptors.show.pictures.panels import Frame, every, hairs, table
 from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import PIECE, View, element_address, places
 from descriptors.smem.operands.operand import SwizzleMode

@@ -24,9 +24,9 @@ from functools import lru_cache
 
 from descriptors.show.pictures.anatomy import Pair, ranks
 from descriptors.show.pictures.panels import Frame, atom_name, border, every, hairs, table, ticks, times, type_size
-from descriptors.show.stages.bank_stage import cells, column, pieces_at, row, window
+from descriptors.show.stages.bank_stage import cells, column, row, window
 from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
-from descriptors.show.stages.view import PIECE, Numbers, View, kinds, places, roles, visible_colour
+from descriptors.show.stages.view import PIECE, View, kinds, places, roles, visible_colour
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure
 from layoutalg.frozen import frozen, replace

@@ -264,8 +264,8 @@
     const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
     if (!found) return [];
     const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
-    const ends = found.from ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
-    if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
+    const ends = found.from ? [found.from, found.to].map((one) => placesOf({ grids: shown.stage.grids.slice(0, 1) }, [one], piece)[0]) : [];
+    if (ends.length && ends.every(Boolean) && !shown.stage.grids[0].cells) boxes.push(...arrow(...ends));
     return boxes;
   }
   function arrow(from, to) {

@@ -8,6 +8,7 @@ import pytest
 from acts import click, settled, text, visit
 
 from descriptors.show.explorer.answer import answer
+from descriptors.show.explorer.page import PRESETS
 from descriptors.show.explorer.server import Server
 
 
@@ -17,9 +18,9 @@ def home(page: Any, server: Server) -> Any:
     return page
 
 
-def lit(home: Any) -> set[tuple[int, int]]:
+def lit(home: Any, **body: Any) -> set[tuple[int, int]]:
     """The elements of the tile that are lit on the tab Tile, by the places of the boxes."""
-    grid = answer({"want": ["stage"]})["stage"]["grids"][0]
+    grid = answer({**body, "want": ["stage"]})["stage"]["grids"][0]
     wide, high = grid["width"] / grid["columns"], grid["height"] / grid["rows"]
     cells = set()
     for box in home.locator("#marks .lit").evaluate_all(
@@ -56,7 +57,7 @@ def test_both_offsets_of_a_tile_that_has_both_are_lit(home: Any) -> None:
         ("stride_byte_offset", {(i, k) for i in range(64) for k in range(8, 16)}),
     ):
         home.hover(f"[data-row={field}] th")
-        assert lit(home) == cells, field
+        assert lit(home, **PRESETS[1]["question"]) == cells, field
 
 
 def test_a_field_is_lit_by_the_keyboard_too_and_follows_the_chosen_subtile(home: Any) -> None:

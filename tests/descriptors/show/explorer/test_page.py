@@ -109,9 +109,9 @@ def test_every_element_of_it_can_be_chosen(disk: Any) -> None:
         assert text(disk, "#formula") == known["inspector"]["formula"]
         assert text(disk, "#headword") == known["told"]["word"]
         assert disk.input_value("[data-field=start_address]") == str(known["told"]["fields"][0]["value"])
-        shown = disk.locator("#marks rect:not(.casing)").evaluate_all(
-            "all => all.map(one => [one.getAttribute('class'), ...['x', 'y'].map(key => Number(one.getAttribute(key)))])"
-        )
+        box = "['class', 'x', 'y'].map(key => one.getAttribute(key))"
+        marks = disk.locator("#marks rect:not(.casing)").evaluate_all(f"all => all.map(one => {box})")
+        shown = [[role, float(x), float(y)] for role, x, y in marks]
         enlarged = known["stage"]["grids"][-2]["x"] - 1  # which a frozen page keeps where it was
         assert [one for one in shown if one[1] < enlarged] == [
             [mark["role"], pytest.approx(mark["x"]), pytest.approx(mark["y"])]

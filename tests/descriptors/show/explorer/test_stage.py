@@ -57,8 +57,9 @@ def test_two_fingers_zoom(chromium: Any, server: Server) -> None:
     visit(opened, server.url)
     pinch = """([from, to]) => {
         const at = document.getElementById("scroll");
-        const fire = (type, apart) => at.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches:
-            [-apart, apart].map((x, identifier) => new Touch({ identifier, target: at, clientX: 150 + x / 2, clientY: 300 })) }));
+        const touch = (x, identifier) => new Touch({ identifier, target: at, clientX: 150 + x / 2, clientY: 300 });
+        const fire = (type, apart) => at.dispatchEvent(
+            new TouchEvent(type, { bubbles: true, cancelable: true, touches: [-apart, apart].map(touch) }));
         fire("touchstart", from); fire("touchmove", to);
     }"""
     settled(opened, lambda: opened.evaluate(pinch, [80, 120]))

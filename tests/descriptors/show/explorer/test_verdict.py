@@ -102,7 +102,7 @@ def test_it_stays_in_view_wherever_one_scrolls(home: Any, size: tuple[int, int])
     for y in (0, 700, 100_000):
         home.evaluate(f"scrollTo(0, {y})")
         box = home.locator("#proof").bounding_box()
-        assert box["height"] > 0 and 0 <= box["y"] and box["y"] + box["height"] <= size[1], y
+        assert box["height"] > 0 and box["y"] >= 0 and box["y"] + box["height"] <= size[1], y
 
 
 def test_a_field_that_is_not_read_leaves_the_word_right_and_a_word_that_nobody_reads_is_wrong(home: Any) -> None:
