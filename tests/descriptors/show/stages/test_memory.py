@@ -20,9 +20,8 @@ def test_the_chosen_element_is_marked_where_it_lies(arguments: dict[str, object]
     u, v = view.anatomy.unit
     memory = stage.grids[-1]
     assert memory.cells is not None
-    places = [
-        (i, j) for i, row in enumerate(memory.cells) for j, at in enumerate(row) if at == (70 // u * u, 21 // v * v)
-    ]
+    piece = 70 // u * u, 21 // v * v
+    places = [(i, j) for i, row in enumerate(memory.cells) for j, at in enumerate(row) if at == piece]
     assert [(one.x, one.y) for one in stage.marks[-1:]] == [memory.box(*place)[:2] for place in places]
     assert len(places) == 1
 
