@@ -18,8 +18,9 @@ from itertools import product
 from typing import Any
 
 from descriptors.answers import tell
-from descriptors.errors import DescriptorError, LayoutError, brief
+from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, brief
 from descriptors.show.explorer.question import Question, question, view
+from descriptors.show.stages.swizzle_stage import Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
@@ -29,7 +30,7 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import extents_text, word_text
-from layoutalg import ComposedLayout, Layout, Swizzle, parse_pointer, size
+from layoutalg import ComposedLayout, Layout, Swizzle, evaluate, parse_pointer, size
 from layoutalg.frozen import replace
 
 #: What a layout or a tensor begins with, or an operation on layouts.
@@ -153,14 +154,19 @@ def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
 
 
 def _layout(q: Question, text: str) -> dict[str, Any]:
-    """A layout: which forms it has, and the question that derives from it."""
-    if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(\d+)>", text.replace(" ", "")):
-        return _swizzle(q, Swizzle(*map(int, bare.groups())))
+    """A layout: which forms it has, and the question that derives from it; its picture where none does."""
+    text, options = _options(text)
+    if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
+        swizzle = Swizzle(*map(int, bare.groups()))
+        return _swizzle(q, swizzle) | _drawn(Swizzled(swizzle, **options), text)
     if re.match(r"#?\S*ttg\.|#shared", text):
         return _triton(q, text)
     q, typed = _typed(q, text)
     unit: Any = _unit(q, text)
-    tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
+    try:
+        tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
+    except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
+        return _record("a layout", str(error), ok=False) | _drawn(_swizzled(text, options), text)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
@@ -175,7 +181,34 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     fits = any(one.fit is not None for one in forms)
     refused = _refused(q, use) if fits else ""
     text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")
-    return _record("a layout", text_, ok=fits, use=use if fits and not refused else None)
+    usable_here = fits and not refused
+    boxed = _record("a layout", text_, ok=usable_here, use=use if usable_here else None)
+    return boxed if usable_here and not options else boxed | _drawn(_swizzled(text, options), text)
+
+
+def _options(text: str) -> tuple[str, dict[str, Any]]:
+    """A notation, and what is set of its picture: ``tile=8x8``, ``grid=2x3``, ``at=11,5``."""
+    pairs = re.findall(r"\s(tile|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
+    options = {name: (int(one), int(other)) for name, one, other in pairs}
+    return re.split(r"\s(?:tile|grid|at)=", text, maxsplit=1)[0].strip(), options
+
+
+def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
+    """A layout of rows and columns with its swizzle, as it is written."""
+    rows, swizzle, offset = parts(evaluate(text))
+    options.pop("grid", None)
+    if len(rows) != 2:
+        raise DescriptorError(f"explore: a layout to draw must have rows and columns, found {rows}")
+    return Swizzled(swizzle or Swizzle(0, 0, 5), rows, offset, **options)
+
+
+def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
+    """A picture without an operand, and what can be set of it."""
+    (down, across), s = view_.tile_extents, view_.swizzle
+    drawing = {"notation": text, "tile": f"{down}x{across}", "at": ",".join(map(str, view_.at))}
+    if view_.layout is None:
+        drawing |= {"grid": "x".join(map(str, view_.grid)), "swizzle": f"{s.bits},{s.base},{s.shift}"}
+    return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}
 
 
 def _refused(q: Question, use: dict[str, Any]) -> str:

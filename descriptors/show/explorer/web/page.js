@@ -211,13 +211,14 @@
     const found = shown.stage;
     if (!found) return;
     if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
-    if (found.svg !== lastSvg) { $("svg").innerHTML = found.svg; lastSvg = found.svg; }
+    if (found.svg !== lastSvg) { draw($("svg"), found.svg); lastSvg = found.svg; }
     $("stagetitle").textContent = found.title;
     $("said").textContent = found.said;
     $("scroll").setAttribute("aria-label", `${found.title}. ${TABS[state.tab]}`);
     $("astext").querySelector("pre").textContent = found.text;
     marks();
   }
+  const draw = (node, svg) => { node.innerHTML = svg; };
   const SVG = "http://www.w3.org/2000/svg";
   function frame(box, role) {
     const node = document.createElementNS(SVG, "rect");
@@ -349,7 +350,26 @@
     $("use").hidden = !found?.use;
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    at.replaceChildren(make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
+  }
+  /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
+  function drawing({ picture, drawing: set, facts }) {
+    const again = (key, value) => {
+      const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
+      $("paste").value = [notation, ...["tile", "grid", "at"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      tell(true);
+    };
+    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit" };
+    const inputs = Object.keys(names).filter((key) => key in set).map((key) => make("label", {}, `${names[key]} `, make("input", { value: set[key], size: 8, spellcheck: false, on: { change: (event) => again(key, event.target.value.trim()) } })));
+    const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
+    draw(svg, picture.svg);
+    box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
+    box.setAttribute("class", "marks");
+    box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
+    const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
+    canvas.style.setProperty("--w", picture.width);
+    return make("div", {}, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), canvas, make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;
@@ -421,18 +441,17 @@
   }
 
   // ---- choosing elements ----
-  function place(event) {
-    const found = shown.stage;
+  function place(event, found = shown.stage, at = $("marks")) {
     if (!found?.grids) return null;
-    const box = $("marks").getBoundingClientRect();
+    const box = at.getBoundingClientRect();
     const x = (event.clientX - box.left) / box.width * found.width, y = (event.clientY - box.top) / box.height * found.height;
     for (const grid of found.grids) {
       const column = Math.floor((x - grid.x) / grid.width * grid.columns), row = Math.floor((y - grid.y) / grid.height * grid.rows);
       if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) continue;
-      const at = grid.cells ? grid.cells[row]?.[column] : [grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]];
-      if (!at) return null;
+      const place = grid.cells ? grid.cells[row]?.[column] : [grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]];
+      if (!place) return null;
       const wide = grid.width / grid.columns, high = grid.height / grid.rows;
-      return { at, x: grid.x + column * wide, y: grid.y + row * high, width: wide, height: high };
+      return { at: place, x: grid.x + column * wide, y: grid.y + row * high, width: wide, height: high };
     }
     return null;
   }
@@ -528,7 +547,7 @@
     shown.pasted = found.pasted ?? (found.ok ? null : { error: found.error });
     pasted();
     if (!mine || !shown.pasted || shown.pasted.error) return;
-    if (shown.pasted.use && shown.pasted.ok) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
+    if (shown.pasted.use && shown.pasted.ok && !shown.pasted.picture) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
   }
   const take = () => { const use = shown.pasted.use; typing = null; state = structuredClone({ ...state, paste: "", ...use }); tabs(); refresh("all"); };
   function untell() { shown.pasted = null; state.paste = ""; pasted(); writeHash("keep"); }
