@@ -47,18 +47,19 @@ ENGINES = ("none", "server", "worker")
 #: The scripts of a page, one after the other.
 SCRIPTS = ("linked.js", "kept.js", "page.js")
 #: The picture of a posted link, a file beside the page.
-UNFURLED = '<meta property="og:image" content="picture.png">\n'
+UNFURLED = '<meta property="og:url" content="{url}">\n<meta property="og:image" content="{url}picture.png">\n'
 #: All that a page shows at once.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
-def page(question_record: object = None, engine: str = "none") -> str:
+def page(question_record: object = None, engine: str = "none", url: str = "") -> str:
     """An HTML document that shows the answer to a question.
 
     Args:
         question_record: the question, as ``answer`` takes it.
         engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
             ``worker``.
+        url: where it will be, for what shows posted links; "" if that is not known.
 
     Raises:
         DescriptorError: if the question has no answer.
@@ -81,7 +82,7 @@ def page(question_record: object = None, engine: str = "none") -> str:
     early = source("early.js")
     parts = _first_paint(first_answer) | _lists(first | state) | {"script": script, "early": early, "engine": engine}
     parts |= {"policy": _policy((early, script), engine), "disabled": "disabled" if engine == "none" else ""}
-    parts["unfurled"] = UNFURLED if engine == "worker" else ""
+    parts["unfurled"] = UNFURLED.format(url=escape(url.rstrip("/") + "/")) if url else ""
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
     parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)

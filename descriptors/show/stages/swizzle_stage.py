@@ -1,10 +1,10 @@
 """Any swizzle, of any layout of rows and columns, without an operand: tiles of units, and the lines where they lie.
 
-A unit is what the swizzle leaves whole, 2**M of what it counts. A swizzle alone has a grid of tiles, whose units lie row
-by row and whose tiles lie column by column; a layout says itself where its elements lie, and is cut into tiles.
+A unit is what the swizzle leaves whole, 2**M of what it counts. A swizzle alone has a grid of tiles, whose units lie
+row by row and whose tiles lie column by column; a layout says itself where its elements lie, and is cut into tiles.
 
-Laws: the two sides have the same units, each once, where the layout does; where a unit lies is what the swizzle gives of
-where it lay; the place of a unit is its tile, and its row and column in it.
+Laws: the two sides have the same units, each once, where the layout does; where a unit lies is what the swizzle gives
+of where it lay; the place of a unit is its tile, and its row and column in it.
 
 >>> plain = Swizzled(Swizzle(3, 4, 3), grid=(2, 2), at=(11, 5))
 >>> plain.place, plain.bits()[2:]

@@ -39,7 +39,7 @@ def test_every_control_has_the_value_of_its_state() -> None:
     state = first_state() | {"dtype": "tf32", "swizzled": False, "base": 1024, "major": ""}
     controls = Controls(fill_controls(source("page.html"), state, choices()))
     for name, value in controls.values.items():
-        if name not in ("load", "major", "operand", "viewport", "description"):
+        if name not in ("load", "major", "operand", "viewport", "description", "generator"):
             assert value == (value if isinstance(value, bool) else str(state[name])), name
     assert controls.values["dtype"] == "tf32" and controls.values["swizzled"] is False
     assert controls.offered["dtype"] == choices()["dtype"]

@@ -118,3 +118,37 @@ def test_the_title_says_the_state(home: Any) -> None:
     assert home.title() == "128x128 bf16 K-major 128B, mma 64x16, sm100"
     settled(home, lambda: home.fill("#word", "0x4000402000010000") or home.press("#word", "Tab"))
     assert home.title().startswith("WRONG: 896 of 1024 elements")
+
+
+def test_any_swizzle_is_drawn_without_an_operand_and_set_freely(home: Any) -> None:
+    home.fill("#paste", "Swizzle<3,4,4>")
+    home.click("#tell")
+    home.locator("#pasted .canvas svg").first.wait_for()
+    assert "none that a descriptor has" in text(home, "#pasted")
+    inputs = home.locator("#pasted input")
+    assert inputs.evaluate_all("all => all.map(one => one.value)") == ["3,4,4", "8x16", "2x2", "0,0"]
+    inputs.nth(2).fill("1x3")
+    inputs.nth(2).press("Tab")
+    home.wait_for_function("location.hash.includes('grid%3D1x3')")
+    canvas = home.locator("#pasted .canvas").bounding_box()
+    drawn = answer({"paste": "Swizzle<3,4,4> tile=8x16 grid=1x3", "want": ["pasted"]})["pasted"]["picture"]
+    grid, scale = drawn["grids"][0], canvas["width"] / drawn["width"]
+    x, y = grid["x"] + 21.5 * grid["width"] / grid["columns"], grid["y"] + 3.5 * grid["height"] / grid["rows"]
+    home.mouse.click(canvas["x"] + scale * x, canvas["y"] + scale * y)
+    home.locator("#pasted", has_text="row_tile_idx 0, col_tile_idx 1, row in it 3, column in it 5").wait_for()
+    other = home.context.new_page()
+    other.goto(home.url)
+    other.locator("#pasted", has_text="col_tile_idx 1, row in it 3, column in it 5").wait_for()
+    home.click("#untell")
+    assert home.is_hidden("#told") and "paste" not in home.url
+
+
+@pytest.mark.parametrize(
+    ("pasted", "said"),
+    [("0x4000402000010000", "WRONG: 896 of 1024"), ("0x40004040 00010000", "right: all 1024 elements")],
+)
+def test_a_pasted_word_is_compared_with_the_tile_on_the_stage(home: Any, pasted: str, said: str) -> None:
+    home.fill("#paste", pasted)
+    settled(home, lambda: home.press("#paste", "Enter"))
+    assert text(home, "#proof").startswith(said)
+    assert home.input_value("#word") == text(home, "#headword")
