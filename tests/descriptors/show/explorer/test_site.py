@@ -8,7 +8,7 @@ from typing import Any
 
 import browsers
 import pytest
-from acts import click, put, settled, text
+from acts import click, open_drawers, put, settled, text
 
 from descriptors.cli import main
 from descriptors.show.browser.folder import PYODIDE
@@ -63,6 +63,7 @@ def site(page: Any, tmp_path: Path) -> Any:
     with browsers.served(tmp_path / "site") as url:
         page.goto(url)
         page.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        open_drawers(page)
         yield page
     assert all(re.match(r"http://127\.0\.0\.1|blob:|data:", one) for one in requests), requests
 

@@ -129,7 +129,7 @@ def test_any_swizzle_is_drawn_without_an_operand_and_set_freely(home: Any) -> No
     assert inputs.evaluate_all("all => all.map(one => one.value)") == ["3,4,4", "8x16", "2x2", "0,0"]
     inputs.nth(2).fill("1x3")
     inputs.nth(2).press("Tab")
-    home.wait_for_function("location.hash.includes('grid%3D1x3')")
+    home.wait_for_url(lambda url: "grid%3D1x3" in url)
     canvas = home.locator("#pasted .canvas").bounding_box()
     drawn = answer({"paste": "Swizzle<3,4,4> tile=8x16 grid=1x3", "want": ["pasted"]})["pasted"]["picture"]
     grid, scale = drawn["grids"][0], canvas["width"] / drawn["width"]
