@@ -12,9 +12,7 @@ import click
 from descriptors.cli.values import complete, noted
 from descriptors.show.explorer.question import Question
 from descriptors.smem.derivation.arguments import ARGUMENTS
-from layoutalg import LayoutError
 from layoutalg.cli.console import printable, say
-from layoutalg.drawing.picture import write_whole
 
 #: What the page shows of the tile, as options; the tile's own are those of ``derive``.
 _LOOK = {
@@ -87,13 +85,13 @@ def _page(question: dict[str, Any]) -> str:
 
 
 def _frozen(path: Path, question: dict[str, Any]) -> Path:
+    from descriptors.show.browser.folder import write_whole
+
     text = _page(question)
     try:
-        write_whole(path, text)
-    except LayoutError as error:
-        reason = str(error.__cause__ or error)
-        if isinstance(error.__cause__, OSError) and error.__cause__.strerror:
-            reason = error.__cause__.strerror
+        write_whole({path: text.encode()})
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise click.UsageError(f"--html must be a file that can be written, found {path}: {reason}") from None
     return path
 

@@ -38,7 +38,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from descriptors.errors import DescriptorError
-from layoutalg.drawing.picture import write_whole
+from descriptors.show.browser.folder import write_whole
 from layoutalg.frozen import frozen
 
 
@@ -81,7 +81,7 @@ class Progress:
             for name, count in counts.items():
                 mine[name] = mine.get(name, 0) + count
             text = json.dumps({"schema": 1, "exercises": self._done}, indent=1, sort_keys=True)
-            write_whole(self.path, text + "\n")
+            write_whole({self.path: f"{text}\n".encode()})
 
 
 @contextmanager

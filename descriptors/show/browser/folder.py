@@ -86,7 +86,6 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tupl
     Raises:
         DescriptorError: if a file cannot be written, or the folder has an index.html that is not ours.
     """
-    parts = {}
     try:
         index = folder / "index.html"
         if index.exists() and OURS not in index.read_bytes():
@@ -94,16 +93,10 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tupl
                 f"site: {option} must be a folder without an index.html of another site, found {index}; "
                 "give another folder"
             )
-        for name, data in contents.items():
-            target = Path(os.path.realpath(folder / name))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            parts[target] = target.with_name(f".{target.name}.part")
-            parts[target].write_bytes(data)
-        for target, part in parts.items():
-            os.replace(part, target)
+        for name in contents:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole({folder / name: data for name, data in contents.items()})
     except OSError as error:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
         raise DescriptorError(
             f"site: {option} must be a folder that can be written, found {folder}: {error.strerror}"
         ) from error
@@ -126,6 +119,34 @@ def png(rows: Sequence[Sequence[str]]) -> bytes:
         len(data).to_bytes(4, "big") + name + data + crc32(name + data).to_bytes(4, "big") for name, data in parts
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files all together: if one cannot be written, what was there is left as it was. Links are followed.
+
+    Args:
+        contents: each file by its path, in a folder that is there. A pipe or a device is written through.
+
+    Raises:
+        OSError: if one cannot be written.
+        ValueError: if a path is none.
+    """
+    parts: dict[Path, Path] = {}
+    try:
+        for path, data in contents.items():
+            target = Path(os.path.realpath(path))
+            if target.exists() and not target.is_file() and not target.is_dir():
+                target.write_bytes(data)
+                continue
+            parts[target] = target.with_name(f".{target.name[:60]}.{os.getpid()}.part")
+            parts[target].write_bytes(data)
+        for target, part in parts.items():
+            if target.exists():
+                part.chmod(target.stat().st_mode & 0o7777)
+            os.replace(part, target)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 #: Folders of the packages that answer no question of a page.

@@ -26,6 +26,7 @@ True
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from http import HTTPStatus
@@ -39,8 +40,6 @@ from descriptors.show.explorer.page import ANSWERS, page
 from descriptors.show.explorer.question import question, view
 from descriptors.show.stages.bank_stage import column
 from descriptors.show.stages.tile_stage import lines
-from layoutalg import Figure
-from layoutalg.drawing.theme import INKS
 
 HOST = "127.0.0.1"
 #: The largest question, in bytes.
@@ -165,7 +164,9 @@ class Handler(BaseHTTPRequestHandler):
 def unfurled_picture(question_record: object = None) -> bytes:
     """The picture of a posted link as PNG: rows of the tile, and the lines of memory where their 16 bytes lie."""
     looked = view(question(question_record or {}))
-    logical, memory = (grid for grid in lines(looked).grids)
+    picture = lines(looked)
+    logical, memory = picture.grids
+    fills = dict(re.findall(r"\.f-c(\d)\{fill:(#\w{6})\}", picture.record()["svg"]))
     (u, v), (top, left) = looked.anatomy.unit, logical.origin
     rows = [[(top + i * u, left + j * v) for j in range(8)] for i in range(8)]
     sides = [
@@ -175,7 +176,7 @@ def unfurled_picture(question_record: object = None) -> bytes:
     for left_edge, side in zip((60, 620), sides, strict=True):
         for i, line in enumerate(side[:8]):
             for j, one in enumerate(line[:8]):
-                colour = "#e9ecef" if one is None else INKS[Figure.kind(one)].light
+                colour = "#e9ecef" if one is None else fills.get(str(one % 8), "#e9ecef")
                 for y in range(55 + 65 * i, 117 + 65 * i):
                     pixels[y][left_edge + 65 * j : left_edge + 65 * j + 62] = [colour] * 62
     return png(pixels)
