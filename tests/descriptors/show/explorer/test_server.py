@@ -235,7 +235,7 @@ def test_ten_megabytes_in_the_box_are_refused_without_being_shown(home: Any) -> 
         document.getElementById("paste").dispatchEvent(event);
     }""")
     assert text(home, "#pasted") == "explore: paste must have at most 20000 characters, found 10000001"
-    home.fill("#paste", "(64,16):(8,1)")
+    home.fill("#paste", "(64,16):(17,3)")
     home.click("#tell")
     home.locator("#pasted pre", has_text="K-major none").wait_for()
 
