@@ -112,6 +112,7 @@ def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
         ),
         "title": escape(picture.get("title", "")),
         "svg": picture.get("svg", ""),
+        "inset": picture.get("inset", ""),
         "across": f"--w:{size['width']};--h:{size['height']}",
         "said": escape(picture.get("said", "")),
     }

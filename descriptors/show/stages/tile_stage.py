@@ -88,17 +88,16 @@ class Pieces:
 def tile(view: View) -> Stage:
     """All of a stage: the tile, shared memory, and where numbers do not fit the lines about the chosen element."""
     figure, grids, is_numbered = _whole(_unmoved(view))
-    figure = _copy(figure)
-    if not is_numbered:
+    inset = None if is_numbered else Figure()
+    if inset is not None:
         x = max(grid.x + grid.width for grid in grids) + GAP
-        near = _near(figure, view, (x, 0), NEAR, below=True)
-        grids = (*grids, *near)
+        grids = (*grids, *_near(inset, view, (x, 0), NEAR, below=True))
     numbers = kinds(view)
     u, v = view.anatomy.unit
     left, top = [str(i * u) for i in range(len(numbers))], [str(j * v) for j in range(len(numbers[0]))]
     title = f"{times(view.anatomy.extents)} {view.derivation.element}, {_TITLES[visible_colour(view)]}"
     text = "\n".join(table(numbers, left=left, top=top))
-    return stage(figure, title, _sentence(view, whole=True), grids, marks(view, grids), text)
+    return stage(figure, title, _sentence(view, whole=True), grids, marks(view, grids), text, inset)
 
 
 def lines(view: View) -> Stage:
@@ -116,12 +115,6 @@ def _unmoved(view: View) -> View:
     """A view whose element is the first of its subtile, where what is drawn does not depend on more."""
     i, j = view.subtile if view.word is not None else (0, 0)
     return replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1]))
-
-
-def _copy(figure: Figure) -> Figure:
-    other = Figure()
-    other.place(figure, 0, 0)
-    return other
 
 
 @lru_cache(maxsize=16)

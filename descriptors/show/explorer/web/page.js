@@ -210,8 +210,9 @@
   function stage() {
     const found = shown.stage;
     if (!found) return;
-    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
+    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("inset").replaceChildren(); $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
     if (found.svg !== lastSvg) { draw($("svg"), found.svg); lastSvg = found.svg; }
+    draw($("inset"), found.inset);
     $("stagetitle").textContent = found.title;
     $("said").textContent = found.said;
     $("scroll").setAttribute("aria-label", `${found.title}. ${TABS[state.tab]}`);
@@ -519,7 +520,7 @@
   $("copyword").addEventListener("click", () => copy($("headword").textContent));
   $("share").addEventListener("click", () => copy(location.href));
   $("undo").addEventListener("click", () => history.back());
-  $("savesvg").addEventListener("click", () => { if (lastSvg) download(`${state.tab}.svg`, "image/svg+xml", lastSvg); });
+  $("savesvg").addEventListener("click", () => { if (lastSvg) download(`${state.tab}.svg`, "image/svg+xml", lastSvg.replace(/<\/svg>\s*$/, () => `${shown.stage.inset}</svg>`)); });
   $("savepage").addEventListener("click", async () => {
     if (frozen) { download("explorer.html", "text/html", `<!doctype html>\n${document.documentElement.outerHTML}`); return; }
     const found = await ask(small(), "page");
