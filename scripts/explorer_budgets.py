@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 import browsers  # noqa: E402
-from acts import click, settled  # noqa: E402
+from acts import click, open_drawers, settled  # noqa: E402
 from ended import end  # noqa: E402
 
 from descriptors.show.explorer.answer import answer  # noqa: E402
@@ -52,6 +52,7 @@ def clock(opened: Any, name: str) -> float:
 def measured(opened: Any, times: int) -> dict[str, list[float]]:
     """Clicks and changes of the tile, on a page whose engine runs."""
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
+    open_drawers(opened)
     times_by_name: dict[str, list[float]] = {"click": [], "tile to words": [], "tile to picture": []}
     for number in range(times):
         settled(opened, lambda n=number: click(opened, grid, 8 * n % 128, 24 * n % 128))  # type: ignore[misc]

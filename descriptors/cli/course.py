@@ -128,11 +128,18 @@ def _progress(name: str = "course") -> Progress:
     return Progress(Path(click.get_app_dir("layoutalg")) / f"{name}.json")
 
 
+#: The most characters that are handed in at once: the lines of ten thousand students.
+MOST_HANDED_IN = 1 << 20
+
+
 def _verified(line: str) -> Status:
     """What a line says, or each line of the input; a line that was changed is a difference, and so is none at all."""
     if line == "-" and sys.stdin is None:
         raise DescriptorError("course: --verify - must have an input, found none")
-    lines = sys.stdin.read().splitlines() if line == "-" else [line]
+    text = (sys.stdin.read(MOST_HANDED_IN + 1) if sys.stdin else "") if line == "-" else line
+    if len(text) > MOST_HANDED_IN:
+        raise DescriptorError(f"course: --verify must have at most {MOST_HANDED_IN} characters, found more")
+    lines = text.splitlines()
     wrong = 0
     for one in filter(str.strip, lines):
         try:

@@ -18,8 +18,8 @@ from layoutalg.cli.console import printable, say
 #: What the page shows of the tile, as options; the tile's own are those of ``derive``.
 _LOOK = {
     "cell": "The element that is chosen: mn,k.",
-    "tab": "What is shown: tile, atom, banks, memory, tensor or registers.",
-    "colour": "Of the tile: order, bank, column, atom, subtile, chunk or wrong.",
+    "tab": "What is shown: tile, memory, atom, banks, tensor or registers.",
+    "colour": "Of the tile: column, order, bank, atom, subtile or chunk.",
     "word": "A word to compare with that of the chosen subtile.",
 }
 
@@ -45,7 +45,10 @@ _PARAMETERS: list[click.Parameter] = [
 )
 @click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
 @click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
-def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, **body: Any) -> None:
+@click.option("--url", default="", help="Of --site: where it will be served, for the picture of a posted link.")
+def explore(
+    port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, url: str, **body: Any
+) -> None:
     """Look at a tile, its addresses, banks and words in a browser; the page is served on this machine alone.
 
     \b
@@ -71,7 +74,7 @@ def explore(port: int, no_browser: bool, html: str | None, site: str | None, pyo
     elif html is not None:
         say(noted(f"wrote {printable(str(_frozen(Path(html), question)))}"))
     elif site is not None:
-        say(noted(_site(Path(site), Path(pyodide or ""), question)))
+        say(noted(_site(Path(site), Path(pyodide or ""), question, url)))
     else:
         _serve(question, port, browse=not no_browser)
 
@@ -83,19 +86,21 @@ def _page(question: dict[str, Any]) -> str:
 
 
 def _frozen(path: Path, question: dict[str, Any]) -> Path:
+    from descriptors.show.browser.folder import write_whole
+
     text = _page(question)
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        write_whole({path: text.encode()})
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise click.UsageError(f"--html must be a file that can be written, found {path}: {reason}") from None
     return path
 
 
-def _site(folder: Path, pyodide: Path, question: dict[str, Any]) -> str:
+def _site(folder: Path, pyodide: Path, question: dict[str, Any], url: str) -> str:
     from descriptors.show.explorer.server import write_site
 
-    written = write_site(folder, pyodide, question)
+    written = write_site(folder, pyodide, question, url)
     total = sum(size for _, size in written)
     return f"wrote {len(written)} files, {total} bytes, to {printable(str(folder))}; any web server can serve them"
 

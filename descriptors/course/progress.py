@@ -29,13 +29,16 @@ layoutalg-1; Eve 4711; 1.1-2 5.1; N8AX-CSQ4
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 from descriptors.errors import DescriptorError
+from descriptors.show.browser.folder import write_whole
 from layoutalg.frozen import frozen
 
 
@@ -70,15 +73,31 @@ class Progress:
         return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
 
     def note(self, exercise: str, **counts: int) -> None:
-        """Add to the counts of an exercise, and keep them."""
-        mine = self._done.setdefault(exercise, {})
-        for name, count in counts.items():
-            mine[name] = mine.get(name, 0) + count
+        """Add to the counts of an exercise, and keep them, whoever else notes at the same time."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"schema": 1, "exercises": self._done}, indent=1, sort_keys=True)
-        spare = self.path.with_suffix(".new")
-        spare.write_text(text + "\n", encoding="utf-8")
-        spare.replace(self.path)
+        with _alone(self.path.parent):
+            self._done = Progress(self.path)._done
+            mine = self._done.setdefault(exercise, {})
+            for name, count in counts.items():
+                mine[name] = mine.get(name, 0) + count
+            text = json.dumps({"schema": 1, "exercises": self._done}, indent=1, sort_keys=True)
+            write_whole({self.path: f"{text}\n".encode()})
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One writer in a folder at a time, where the system has locks; the lock ends with its process."""
+    try:
+        from fcntl import LOCK_EX, flock
+    except ImportError:
+        yield
+        return
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        flock(held, LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 #: Digits of a checksum: those that nobody takes for another.

@@ -154,11 +154,17 @@ def page(scene: Scene, text: str = "") -> str:
 def write_whole(path: Path, text: str) -> None:
     """Write a text as UTF-8, in place of what was there; if that fails, what was there is left as it was.
 
+    A link is followed: the file that it names is written. What is no file, a pipe or a device, is written through.
+
     Raises:
         LayoutError: if it cannot be written; the message says why.
     """
     part = None
     try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_text(text, encoding="utf-8", newline="\n")
+            return
         handle, part = mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -7,9 +7,15 @@ from typing import Any
 
 
 def visit(page: Any, url: str) -> None:
-    """Open a page, and wait until its script has shown everything."""
+    """Open a page, wait until its script has shown everything, and pull out its drawers."""
     page.goto(url)
     page.wait_for_selector("html[data-painted]", state="attached")
+    open_drawers(page)
+
+
+def open_drawers(page: Any) -> None:
+    """Pull out the drawers with the controls."""
+    page.evaluate("document.querySelectorAll('.drawer').forEach(one => { one.open = true; })")
 
 
 def settled(page: Any, act: Callable[[], object], timeout: float = 60_000) -> None:
@@ -27,7 +33,7 @@ def click(page: Any, grid: dict[str, Any], row: int, column: int) -> None:
     scale = box["width"] / wide
     x = box["x"] + scale * (grid["x"] + (column + 0.5) * grid["width"] / grid["columns"])
     y = box["y"] + scale * (grid["y"] + (row + 0.5) * grid["height"] / grid["rows"])
-    page.mouse.click(x, y)
+    page.mouse.click(round(x), round(y))  # a browser tells a page whole pixels
 
 
 def text(page: Any, selector: str) -> str:

@@ -23,15 +23,19 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zlib import compress, crc32
 
 from descriptors.errors import DescriptorError
 
+#: What an index.html of ours holds.
+OURS = b'<meta name="generator" content="layoutalg">'
 #: What of the npm package a page loads.
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
@@ -69,7 +73,7 @@ def source(room: str, name: str) -> str:
 
 
 def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tuple[str, int]]:
-    """Write files into a folder, which is made if it is not there.
+    """Write files into a folder, which is made if it is not there: all of them, or what was there is left as it was.
 
     Args:
         folder: where to.
@@ -80,17 +84,69 @@ def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tupl
         Name and bytes of each file.
 
     Raises:
-        DescriptorError: if a file cannot be written.
+        DescriptorError: if a file cannot be written, or the folder has an index.html that is not ours.
     """
     try:
-        for name, data in contents.items():
+        index = folder / "index.html"
+        if index.exists() and OURS not in index.read_bytes():
+            raise DescriptorError(
+                f"site: {option} must be a folder without an index.html of another site, found {index}; "
+                "give another folder"
+            )
+        for name in contents:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data)
+        write_whole({folder / name: data for name, data in contents.items()})
     except OSError as error:
         raise DescriptorError(
             f"site: {option} must be a folder that can be written, found {folder}: {error.strerror}"
         ) from error
     return [(name, len(data)) for name, data in contents.items()]
+
+
+def png(rows: Sequence[Sequence[str]]) -> bytes:
+    """Pixels as a PNG file.
+
+    Args:
+        rows: the colour of each pixel, ``#rrggbb``, row by row.
+
+    >>> png([["#ffffff"]])[:8]
+    b'\\x89PNG\\r\\n\\x1a\\n'
+    """
+    lines = b"".join(b"\0" + bytes.fromhex("".join(one[1:] for one in row)) for row in rows)
+    size = len(rows[0]).to_bytes(4, "big") + len(rows).to_bytes(4, "big")
+    parts = ((b"IHDR", size + bytes((8, 2, 0, 0, 0))), (b"IDAT", compress(lines, 9)), (b"IEND", b""))
+    chunks = (
+        len(data).to_bytes(4, "big") + name + data + crc32(name + data).to_bytes(4, "big") for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files all together: if one cannot be written, what was there is left as it was. Links are followed.
+
+    Args:
+        contents: each file by its path, in a folder that is there. A pipe or a device is written through.
+
+    Raises:
+        OSError: if one cannot be written.
+        ValueError: if a path is none.
+    """
+    parts: dict[Path, Path] = {}
+    try:
+        for path, data in contents.items():
+            target = Path(os.path.realpath(path))
+            if target.exists() and not target.is_file() and not target.is_dir():
+                target.write_bytes(data)
+                continue
+            parts[target] = target.with_name(f".{target.name[:60]}.{os.getpid()}.part")
+            parts[target].write_bytes(data)
+        for target, part in parts.items():
+            if target.exists():
+                part.chmod(target.stat().st_mode & 0o7777)
+            os.replace(part, target)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 #: Folders of the packages that answer no question of a page.

@@ -10,6 +10,7 @@ Law: whatever is asked, the answer is a record that JSON can hold, and it never 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,9 +24,10 @@ from descriptors.show.explorer.paste import paste_answer
 from descriptors.show.explorer.question import Question, comparison, own_word, question, requested_parts
 from descriptors.show.explorer.tile_summary import summary
 from descriptors.show.stages.accumulator_stage import registers, tensor_memory
-from descriptors.show.stages.bank_stage import banks, memory
+from descriptors.show.stages.atom_stage import atom
+from descriptors.show.stages.bank_stage import banks
 from descriptors.show.stages.stage import Stage
-from descriptors.show.stages.tile_stage import atom, tile
+from descriptors.show.stages.tile_stage import lines, tile
 from descriptors.show.stages.view import View
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 from descriptors.text import word_text
@@ -33,9 +35,9 @@ from descriptors.text import word_text
 #: How each tab is drawn.
 STAGES: Mapping[str, Callable[[View], Stage]] = {
     "tile": tile,
+    "memory": lines,
     "atom": atom,
     "banks": banks,
-    "memory": memory,
     "tensor": tensor_memory,
     "registers": registers,
 }
@@ -72,9 +74,18 @@ def answer(body: object) -> dict[str, Any]:
     try:
         view = given.view(q)
     except REFUSALS as error:
-        return {"ok": False, "question": q.state(), "error": refusal(error), "pasted": boxed}
+        return {"ok": False, "question": q.state(), "error": _for_the_page(refusal(error)), "pasted": boxed}
     makers = _makers(q, view)
     return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+
+
+def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
+    """An error without the advice to give an argument that no control of the page has.
+
+    >>> _for_the_page({"message": "derive: too large; capacity none derives any tile"})
+    {'message': 'derive: too large'}
+    """
+    return error | {"message": re.sub(r"; (?:capacity|legality|verify) \w+ [^;]*", "", error["message"])}
 
 
 def _part(make: Callable[[], Any]) -> Any:

@@ -69,9 +69,11 @@ def _subtile(q: Question, view: View, at: tuple[int, int]) -> dict[str, Any]:
 
 
 def _marks(view: View) -> dict[str, list[list[Any]]]:
-    """What is framed around an element on each tab: a role, and extents whose multiples the block begins at."""
+    """What is framed around an element on each tab: a role, extents whose multiples the block begins at, and where:
+    on the tile, or on places of memory.
+    """
     a = view.anatomy
     levels = [["subtile", *view.derivation.mma], ["atom", *a.atom_extents]][: 2 if a.atom_grid[0] else 1]
-    piece, cell = ["piece", *a.unit], ["cell", 1, 1]
-    place = [["cell", *a.unit]]
-    return {"tile": [*levels, piece, cell], "atom": [piece, cell], "banks": place, "memory": place}
+    piece, cell, place = ["piece", *a.unit], ["cell", 1, 1], ["piece", *a.unit, "memory"]
+    tile = [*levels, piece, cell, place]
+    return {"tile": tile, "memory": tile, "atom": [piece, cell], "banks": [["cell", *a.unit, "memory"]]}

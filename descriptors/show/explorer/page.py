@@ -46,17 +46,20 @@ from descriptors.smem.words.descriptor import WORDS
 ENGINES = ("none", "server", "worker")
 #: The scripts of a page, one after the other.
 SCRIPTS = ("linked.js", "kept.js", "page.js")
+#: The picture of a posted link, a file beside the page.
+UNFURLED = '<meta property="og:url" content="{url}">\n<meta property="og:image" content="{url}picture.png">\n'
 #: All that a page shows at once.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
-def page(question_record: object = None, engine: str = "none") -> str:
+def page(question_record: object = None, engine: str = "none", url: str = "") -> str:
     """An HTML document that shows the answer to a question.
 
     Args:
         question_record: the question, as ``answer`` takes it.
         engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
             ``worker``.
+        url: where it will be, for what shows posted links; "" if that is not known.
 
     Raises:
         DescriptorError: if the question has no answer.
@@ -76,7 +79,10 @@ def page(question_record: object = None, engine: str = "none") -> str:
         "kept": "" if engine != "none" else _packed_elements(body), "longest": LONGEST,
     }  # fmt: skip
     script = "\n".join([shared("descriptors.show.browser", "asking.js"), *map(source, SCRIPTS)])
-    parts = _first_paint(first_answer) | _lists(first | state) | {"policy": _policy(script, engine), "script": script}
+    early = source("early.js")
+    parts = _first_paint(first_answer) | _lists(first | state) | {"script": script, "early": early, "engine": engine}
+    parts |= {"policy": _policy((early, script), engine), "disabled": "disabled" if engine == "none" else ""}
+    parts["unfurled"] = UNFURLED.format(url=escape(url.rstrip("/") + "/")) if url else ""
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
     parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
@@ -90,13 +96,24 @@ def _packed_elements(body: Mapping[str, Any]) -> str:
 
 def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
     """What a page shows before its script has run."""
-    picture = first_answer["stage"]
+    picture, told, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
+    verdict = edited["verdict"] if edited else first_answer["proof"].get("headline", "")
+    word = edited["word"] if edited else told["word"]
+    size = {name: picture.get(name, 1) for name in ("width", "height")}
     return {
-        "word": escape(first_answer["told"]["word"]),
-        "proof": escape(first_answer["proof"].get("headline", "")),
+        "word": escape(word),
+        "proof": escape(verdict),
+        "subtile": ",".join(map(str, told["subtiles"]["chosen"])),
+        "summary": escape(told["summary"]),
+        "headline": escape(f"{verdict} \u00b7 {told['summary']}" if edited else told["summary"]),
+        "about": escape(
+            f"Tensor core descriptor word {word}: {verdict}. Which bytes of shared memory it reads, 16 bytes by 16 "
+            "bytes, with the swizzle and without it."
+        ),
         "title": escape(picture.get("title", "")),
         "svg": picture.get("svg", ""),
-        "across": f"max-width:{1.6 * picture['width']:.0f}px" if "width" in picture else "",
+        "inset": picture.get("inset", ""),
+        "across": f"--w:{size['width']};--h:{size['height']}",
         "said": escape(picture.get("said", "")),
     }
 
@@ -128,9 +145,10 @@ def _tab(body: Mapping[str, Any], tab: str) -> Any:
         return {"error": {"type": type(error).__name__, "message": str(error)}}
 
 
-def _policy(script: str, engine: str) -> str:
-    """What the page may do: run its own script, and ask its own engine; nothing else."""
-    own = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode('ascii')}'"
+def _policy(scripts: Sequence[str], engine: str) -> str:
+    """What the page may do: run its own scripts, and ask its own engine; nothing else."""
+    digests = [b64encode(sha256(one.encode()).digest()).decode("ascii") for one in scripts]
+    own = " ".join(f"'sha256-{digest}'" for digest in digests)
     directives = ["default-src 'none'", f"script-src {own}", "style-src 'unsafe-inline'", "img-src data: blob:"]
     directives += ["base-uri 'none'", "form-action 'none'"]
     if engine == "server":
@@ -178,7 +196,7 @@ PRESETS: tuple[dict[str, Any], ...] = (
             "unit": "cute", "mma": "64x16", "major": "", "swizzle": "", "arch": "sm90",
         },
     },
-    {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}, "colour": "wrong"}},
+    {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}}},
 )  # fmt: skip
 
 

@@ -1,12 +1,14 @@
-"""The box that takes anything: a word, a layout, what CuTe printed of a tensor, or two of these to compare.
+"""The box that takes what people have: a word, a layout, what CuTe, the DSL or Triton printed, a line of a log.
 
-Two things stand on two lines. Law: what is recognised is told by the engine's own function for it: a word by
-``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
+Two things stand on two lines, and are compared. Law: what is recognised is told by the engine's own function for it: a
+word by ``decode``, a layout by ``match`` and ``candidates``, a word and a layout by ``diff``.
 
 >>> from descriptors.show.explorer.question import question
 >>> body = {"paste": "0x4000404000010000\\n(64,16):(64,1)"}
 >>> paste_answer(question(body))["kind"], paste_answer(question({"paste": "0x4000404000010000"}))["kind"]
 ('a word and a layout', 'a word')
+>>> [hex(word_in(one)) for one in ("4611756662049538048", "desc_a = 0x40004040 00010000")]
+['0x4000404000010000', '0x4000404000010000']
 """
 
 from __future__ import annotations
@@ -16,21 +18,32 @@ from itertools import product
 from typing import Any
 
 from descriptors.answers import tell
-from descriptors.errors import DescriptorError
-from descriptors.show.explorer.question import Question
+from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, brief
+from descriptors.show.explorer.question import Question, question, view
+from descriptors.show.stages.swizzle_stage import Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.operands.explicit import as_unit, explicit_tile
-from descriptors.smem.operands.operand import as_element_type
+from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import extents_text, word_text
-from layoutalg import ComposedLayout, Layout, Swizzle, parse_pointer, size
+from layoutalg import ComposedLayout, Layout, Swizzle, evaluate, parse_pointer, size
+from layoutalg.frozen import replace
 
-#: A word as people write it.
-_WORD = re.compile(r"0[xX][0-9a-fA-F_']{1,24}", re.ASCII)
+#: What a layout or a tensor begins with, or an operation on layouts.
+_LAYOUT = re.compile(r"tensor<|\S*memref<|(?:Swizzle|Sw|S)<|\w*ptr\[|\(|\d+:|\w+\(|#?ttg\.|#shared", re.ASCII)
+#: A name before what was printed.
+_LABEL = re.compile(r"\A#?[^()<>\[\]#]*?\w\s*(?::|=)\s+(?=\S)", re.ASCII)
+_HEX = r"0[xX][0-9a-fA-F_']"
+#: Words as people write them: whole, in two halves, the high one first, as a decimal number.
+_WHOLE = re.compile(rf"(?<![\w]){_HEX}{{9,24}}(?!\w)|(?<![\w.])[0-9a-fA-F]{{16}}(?!\w)", re.ASCII)
+_HALVES = re.compile(rf"(?<!\w)({_HEX}{{8}})\W{{1,3}}({_HEX}{{8}}|[0-9a-fA-F]{{8}})(?!\w)", re.ASCII)
+_HALF = r"{}\w*\W{{1,4}}(?:0[xX])?([0-9a-fA-F]{{1,8}})(?!\w)"
+_LOW, _HIGH = (re.compile(_HALF.format(name), re.ASCII | re.IGNORECASE) for name in ("lo", "hi"))
+_DECIMAL = re.compile(r"(?<![\w.:,(])(\d{9,20})(?:[uU]?[lL]{0,2})(?![\w.:)])", re.ASCII)
 #: The most elements of two layouts that are compared one by one.
 MOST = 1 << 18
 
@@ -46,22 +59,59 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
         DescriptorError: if it is nothing that the engine knows; the errors of what it was taken for.
         LayoutError: likewise.
     """
-    things = [line.strip() for line in q.paste.strip().splitlines() if line.strip()]
-    if not things:
+    lines = [line.strip() for line in q.paste.strip().splitlines() if line.strip()]
+    if not lines:
         return None
-    if len(things) > 2:
-        raise DescriptorError(f"explore: paste must be one thing, or two on two lines, found {len(things)} lines")
-    words = [one for one in things if _WORD.fullmatch(one)]
-    layouts = [one for one in things if one not in words]
-    if len(things) == 1:
-        return _word(q, _number(words[0])) if words else _layout(q, layouts[0])
+    joined = " ".join(lines)
+    if len(lines) == 2 and (_HALVES.fullmatch(joined) or (_LOW.search(joined) and _HIGH.search(joined))):
+        lines = [joined]
+    if len(lines) > 2:  # what CuTe prints of a word has a line for each field
+        lines = [line for line in lines if _WHOLE.search(line) or _layout_in(line)]
+    words = [word for line in lines if (word := word_in(line)) is not None]
+    layouts = [layout for line in lines if word_in(line) is None and (layout := _layout_in(line))]
+    if not words and not layouts:
+        raise DescriptorError(
+            "explore: paste must be a word, a layout, what CuTe, the DSL or Triton printed, or two of these on two "
+            f"lines, found {brief(q.paste.strip())}"
+        )
+    if len(words) + len(layouts) > 2:
+        found = len(words) + len(layouts)
+        raise DescriptorError(f"explore: paste must be one thing, or two on two lines, found {found}")
+    if len(words) + len(layouts) == 1:
+        return _word(q, words[0]) if words else _layout(q, layouts[0])
     if len(words) == 2:
-        return _two_words(q, *map(_number, words))
-    return _word_and_layout(q, _number(words[0]), layouts[0]) if words else _two_layouts(q, *layouts)
+        return _two_words(q, *words)
+    return _word_and_layout(q, words[0], layouts[0]) if words else _two_layouts(q, *layouts)
 
 
-def _number(text: str) -> int:
-    return int(re.sub("['_]", "", text), 16)
+def word_in(line: str) -> int | None:
+    """The word that a line holds: in hexadecimal, decimal, or two halves; None if it is a layout, or holds none."""
+    text = _LABEL.sub("", line, count=1)
+    if _LAYOUT.match(text):
+        return None
+    low, high = _LOW.search(line), _HIGH.search(line)
+    if low and high:
+        return int(high[1], 16) << 32 | int(low[1], 16)
+    if whole := _WHOLE.search(line):
+        return int(re.sub("['_]", "", whole[0]), 16)
+    if halves := _HALVES.search(line):
+        first, second = (int(re.sub("['_]", "", half), 16) for half in halves.groups())
+        # An array of two words of 32 bits has the low one first: the one without the bits of a swizzle.
+        return second << 32 | first if second >> 29 and not first >> 30 else first << 32 | second
+    short = re.fullmatch(rf"{_HEX}{{1,8}}", text, re.ASCII)
+    digits = _DECIMAL.search(line)
+    return int(text.replace("_", "").replace("'", ""), 16) if short else int(digits[1]) if digits else None
+
+
+def _layout_in(line: str) -> str:
+    """The layout of a line, in notation that the engine reads; "" if nothing in it looks like one."""
+    text = _LABEL.sub("", line, count=1)
+    if not _LAYOUT.match(text):
+        return ""
+    text = text.replace("Swizzle<", "Sw<")
+    if typed := re.match(r'\S*?memref<(\w+), *smem(.*?), *"([^"]+)".*', text):
+        return f"tensor<ptr<{typed[1]}, smem{typed[2]}> o {typed[3]}>"
+    return text
 
 
 def _record(kind: str, text: str, *, ok: bool = True, use: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -93,10 +143,30 @@ def _unit(q: Question, text: str) -> str:
     return "cute" if parse_pointer(text) is not None and q.unit == "elements" else q.unit
 
 
+def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
+    """A question with the element type of what was printed, where that is another, and the change of it."""
+    pointer = parse_pointer(text)
+    if pointer is None or pointer.bits == as_element_type(q.dtype).storage_bits:
+        return q, {}
+    names = [pointer.type, *(name for name, one in ELEMENT_TYPES.items() if one.storage_bits == pointer.bits)]
+    dtype = next((name for name in names if name in ELEMENT_TYPES), q.dtype)
+    return replace(q, dtype=dtype), {"dtype": dtype}
+
+
 def _layout(q: Question, text: str) -> dict[str, Any]:
-    """A layout: which forms it has, and the question that derives from it."""
+    """A layout: which forms it has, and the question that derives from it; its picture where none does."""
+    text, options = _options(text)
+    if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
+        swizzle = Swizzle(*map(int, bare.groups()))
+        return _swizzle(q, swizzle) | _drawn(Swizzled(swizzle, **options), text)
+    if re.match(r"#?\S*ttg\.|#shared", text):
+        return _triton(q, text)
+    q, typed = _typed(q, text)
     unit: Any = _unit(q, text)
-    tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
+    try:
+        tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
+    except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
+        return _record("a layout", str(error), ok=False) | _drawn(_swizzled(text, options), text)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
@@ -105,15 +175,84 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     head = f"layout {tile}, swizzle {mode}, {extents_text(whole)}; an operand of {extents_text(shape)}"
     usable = next((one for one in forms if one.usable), None)
     use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0",
-                           "word": "", "edit": {}, "stage": 0, "base": 0}  # fmt: skip
+                           "word": "", "edit": {}, "stage": 0, "base": 0, **typed}  # fmt: skip
     if usable is not None:
         use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
     fits = any(one.fit is not None for one in forms)
-    return _record("a layout", f"{head}\n{tell(forms)}", ok=fits, use=use if fits else None)
+    refused = _refused(q, use) if fits else ""
+    text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")
+    usable_here = fits and not refused
+    boxed = _record("a layout", text_, ok=usable_here, use=use if usable_here else None)
+    return boxed if usable_here and not options else boxed | _drawn(_swizzled(text, options), text)
+
+
+def _options(text: str) -> tuple[str, dict[str, Any]]:
+    """A notation, and what is set of its picture: ``tile=8x8``, ``grid=2x3``, ``at=11,5``."""
+    pairs = re.findall(r"\s(tile|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
+    options = {name: (int(one), int(other)) for name, one, other in pairs}
+    return re.split(r"\s(?:tile|grid|at)=", text, maxsplit=1)[0].strip(), options
+
+
+def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
+    """A layout of rows and columns with its swizzle, as it is written."""
+    rows, swizzle, offset = parts(evaluate(text))
+    options.pop("grid", None)
+    if len(rows) != 2:
+        raise DescriptorError(f"explore: a layout to draw must have rows and columns, found {rows}")
+    return Swizzled(swizzle or Swizzle(0, 0, 5), rows, offset, **options)
+
+
+def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
+    """A picture without an operand, and what can be set of it."""
+    (down, across), s = view_.tile_extents, view_.swizzle
+    drawing = {"notation": text, "tile": f"{down}x{across}", "at": ",".join(map(str, view_.at))}
+    if view_.layout is None:
+        drawing |= {"grid": "x".join(map(str, view_.grid)), "swizzle": f"{s.bits},{s.base},{s.shift}"}
+    return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}
+
+
+def _refused(q: Question, use: dict[str, Any]) -> str:
+    """Why a change of a question has no answer; "" if it has one."""
+    try:
+        view(question(replace(q, paste="").state() | use))
+    except LayoutError as error:
+        return str(error)
+    return ""
+
+
+def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
+    """A swizzle alone: the mode that it is, counted in bytes as CuTe prints it, or in elements."""
+    shift = as_element_type(q.dtype).storage_bits.bit_length() - 4
+    for unit, base in (("bytes", swizzle.base), ("elements", swizzle.base + shift)):
+        for mode in SwizzleMode:
+            if mode.swizzle == Swizzle(swizzle.bits, base, swizzle.shift):
+                use = {"swizzle": str(mode), "layout": "", "word": "", "edit": {}}
+                refused = _refused(q, use)
+                said = f"{swizzle} on {unit} is the swizzle mode {mode}" + (f"; {refused}" if refused else "")
+                return _record("a swizzle", said, use=None if refused else use)
+    known = ", ".join(f"{mode} {mode.swizzle}" for mode in SwizzleMode if mode.swizzle)
+    return _record("a swizzle", f"{swizzle} is none that a descriptor has: on bytes {known}", ok=False)
+
+
+def _triton(q: Question, text: str) -> dict[str, Any]:
+    """A shared encoding of Triton: that of the tensor core is a swizzle mode, another one has no descriptor."""
+    value = dict(re.findall(r"(\w+)\s*=\s*(\w+)", text))
+    if "nvmma_shared" not in text or not value.get("swizzlingByteWidth", "").isdigit():
+        return _record("an encoding of Triton", "no word describes it: those of nvmma_shared have words", ok=False)
+    width, bits = value["swizzlingByteWidth"], value.get("elementBitWidth", "")
+    use = {"swizzle": "none" if width == "0" else f"{width}B", "layout": "", "word": "", "edit": {}}
+    use["major"] = "MN" if value.get("transposed") == "true" else "K"
+    if bits.isdigit() and int(bits) != as_element_type(q.dtype).storage_bits:
+        use["dtype"] = next((name for name, one in ELEMENT_TYPES.items() if str(one.storage_bits) == bits), q.dtype)
+        use["mma"] = f"{q.mma[0]}x{256 // int(bits)}" if isinstance(q.mma, tuple) and q.mma else ""
+    said = f"nvmma_shared: swizzle {use['swizzle']}, {use['major']}-major" + (f", {bits} bits" if bits else "")
+    refused = _refused(q, use)
+    return _record("an encoding of Triton", said + (f"; {refused}" if refused else ""), use=None if refused else use)
 
 
 def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
     """A word against a layout, element by element."""
+    q, _ = _typed(q, text)
     unit: Any = _unit(q, text)
     tile, _ = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
     shape, whole = _shape(q), (size(plain(tile), mode=[0]), size(plain(tile), mode=[1]))

@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from descriptors.answers import record, tell
-from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.errors import ChoiceError, DescriptorError, LayoutError, brief
 from descriptors.show.stages.view import View, misread
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff, diff
@@ -40,7 +40,7 @@ from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.operand import major_of
 from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import WORDS
-from descriptors.text import word_text
+from descriptors.text import counted, word_text
 from layoutalg import Layout, evaluate
 from layoutalg.frozen import frozen
 
@@ -48,7 +48,7 @@ from layoutalg.frozen import frozen
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 #: What is answered where nothing is asked for by name.
 FIRST = ("told", "proof", "stage", "inspector")
-TABS = ("tile", "atom", "banks", "memory", "tensor", "registers")
+TABS = ("tile", "memory", "atom", "banks", "tensor", "registers")
 #: The most characters of a text, and of all texts of one question.
 LONGEST = 20_000
 
@@ -84,8 +84,8 @@ class Question:
     stage: int = 0
     cell: tuple[int, ...] = (0, 0)
     tab: str = "tile"
-    colour: str = "order"
-    levels: str = "tile,atom,subtile"
+    colour: str = "column"
+    levels: str = "tile,atom"
     swizzled: bool = True
     banks: int = 32
     bank_bytes: int = 4
@@ -295,19 +295,35 @@ def comparison(view: View) -> dict[str, Any] | None:
     """What the changed word reads of the chosen subtile; None where none was changed."""
     if view.word is None:
         return None
-    compared_word = difference(view, view.word)
-    wrong = misread(view)
-    return {
-        "word": word_text(view.word),
-        "own": word_text(own_word(view)),
+    words = {"word": word_text(view.word), "own": word_text(own_word(view)), "fields": word_fields(view, view.word)}
+    try:
+        compared_word = difference(view, view.word)
+    except LayoutError as error:  # a word that no instruction reads
+        return words | {"ok": False, "verdict": f"WRONG: {error}", "text": str(error)}
+    return words | {
         "ok": compared_word.ok,
+        "verdict": verdict(compared_word),
         "headline": compared_word.headline,
         "text": tell(compared_word),
-        "fields": word_fields(view, view.word),
-        "wrong": wrong[:64],
+        "wrong": misread(view)[:64],
         "differing": compared_word.differing,
         **{key: record(compared_word)[key] for key in ("right_word", "changes", "reason", "illegal")},
     }
+
+
+def verdict(compared_word: Diff) -> str:
+    """Whether a word is right, in a line: how many elements it reads from elsewhere, and what to change.
+
+    >>> from descriptors import derive
+    >>> looked = View(derive((128, 128), "bf16", "K", "128B", (64, 16)))
+    >>> verdict(difference(looked, own_word(looked) - (512 // 16 << 32)))
+    'WRONG: 896 of 1024 elements; change stride_byte_offset 512 -> 1024'
+    """
+    elements = counted(compared_word.shape[0] * compared_word.shape[1], "element")
+    if compared_word.ok:
+        return f"right: all {elements}"
+    change = f"change {', '.join(map(str, compared_word.changes))}" if compared_word.changes else compared_word.reason
+    return f"WRONG: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"
 
 
 def difference(view: View, word: int) -> Diff:

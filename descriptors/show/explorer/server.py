@@ -26,6 +26,7 @@ True
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from http import HTTPStatus
@@ -34,8 +35,11 @@ from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from descriptors.show.browser.folder import archive, runtime, source, write
+from descriptors.show.browser.folder import archive, png, runtime, source, write
 from descriptors.show.explorer.page import ANSWERS, page
+from descriptors.show.explorer.question import question, view
+from descriptors.show.stages.bank_stage import column
+from descriptors.show.stages.tile_stage import lines
 
 HOST = "127.0.0.1"
 #: The largest question, in bytes.
@@ -54,6 +58,8 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    #: Connections that may wait: a room of readers who open the page at once.
+    request_queue_size = 128
 
     def __init__(self, question_record: object, port: int = 0) -> None:
         self.page = page(question_record, "server").encode()
@@ -155,13 +161,35 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing: what was asked is nobody's business."""
 
 
-def write_site(folder: Path, pyodide: Path, question_record: object = None) -> list[tuple[str, int]]:
+def unfurled_picture(question_record: object = None) -> bytes:
+    """The picture of a posted link as PNG: rows of the tile, and the lines of memory where their 16 bytes lie."""
+    looked = view(question(question_record or {}))
+    picture = lines(looked)
+    logical, memory = picture.grids
+    fills = dict(re.findall(r"\.f-c(\d)\{fill:(#\w{6})\}", picture.record()["svg"]))
+    (u, v), (top, left) = looked.anatomy.unit, logical.origin
+    rows = [[(top + i * u, left + j * v) for j in range(8)] for i in range(8)]
+    sides = [
+        [[column(looked, at) if at else None for at in line] for line in one] for one in (rows, memory.cells or ())
+    ]
+    pixels = [["#ffffff"] * 1200 for _ in range(630)]
+    for left_edge, side in zip((60, 620), sides, strict=True):
+        for i, line in enumerate(side[:8]):
+            for j, one in enumerate(line[:8]):
+                colour = "#e9ecef" if one is None else fills.get(str(one % 8), "#e9ecef")
+                for y in range(55 + 65 * i, 117 + 65 * i):
+                    pixels[y][left_edge + 65 * j : left_edge + 65 * j + 62] = [colour] * 62
+    return png(pixels)
+
+
+def write_site(folder: Path, pyodide: Path, question_record: object = None, url: str = "") -> list[tuple[str, int]]:
     """Write the files of the site.
 
     Args:
         folder: where to; made if it is not there.
         pyodide: the folder of the npm package ``pyodide``.
         question_record: the question that the page begins with.
+        url: where it will be served, for what shows posted links; "" if that is not known.
 
     Returns:
         Name and bytes of each file.
@@ -170,6 +198,7 @@ def write_site(folder: Path, pyodide: Path, question_record: object = None) -> l
         DescriptorError: if Pyodide is not there, the question has no answer, or a file cannot be written.
     """
     engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
-    files = {"index.html": page(question_record, "worker").encode(), "packages.zip": archive()}
+    files = {"index.html": page(question_record, "worker", url).encode(), "packages.zip": archive()}
+    files["picture.png"] = unfurled_picture(question_record)
     files["worker.js"] = source("descriptors.show.browser", "worker.js").encode()
     return write(folder, files | engine, "--site")

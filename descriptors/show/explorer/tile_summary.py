@@ -38,6 +38,8 @@ def summary(q: Question, view: View) -> dict[str, Any]:
     few = view.anatomy.subtile_grid[0] * view.anatomy.subtile_grid[1] <= MOST_LISTED
     return {
         "headline": d.headline,
+        "summary": f"{extents_text(d.tile)} {d.element} {d.major}-major {d.swizzle}, mma {extents_text(d.mma)}, "
+        f"{d.arch}",
         "word": word_text(word),
         "first": word_text(d.descriptor_at(view.base).encode()),
         "fields": word_fields(view, word),

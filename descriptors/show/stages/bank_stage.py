@@ -1,7 +1,7 @@
 """Shared memory as lines over banks, without the swizzle and with it: what lies where, and what one access costs.
 
-A line is all banks once, 32 of 4 bytes on the hardware; other numbers are for comparison with other memories. Two
-stages show lines: those that an access touches, and the lines around the chosen element, the inverse of the tile.
+A line is all banks once, 32 of 4 bytes on the hardware; other numbers are for comparison with other memories. The lines
+are those that an access touches.
 
 Laws: the element that a place stands for lies at that place, and the number in a line is its logical column; without a
 swizzle and with it the same pieces lie in the lines of an atom, each once; the wavefronts are those of
@@ -11,9 +11,6 @@ swizzle and with it the same pieces lie in the lines of an atom, each once; the 
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
 >>> [grid.cells[3][:4] for grid in banks(View(d, cell=(3, 0))).grids]
 [((3, 0), (3, 8), (3, 16), (3, 24)), ((3, 24), (3, 16), (3, 8), (3, 0))]
->>> lines = memory(View(d, cell=(70, 21))).grids[0].cells
->>> all(2 * d.smem_tile(*at) // 16 % 8 == place for line in lines for place, at in enumerate(line) if at)
-True
 >>> pieces = [pieces_at(replace(View(d), swizzled=swizzled), range(8)) for swizzled in (True, False)]
 >>> set(pieces[0].values()) == set(pieces[1].values()), pieces[0][9], pieces[1][9]
 (True, (1, 0), (1, 8))
@@ -27,7 +24,7 @@ from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.anatomy import Pair
-from descriptors.show.pictures.panels import Frame, every, hairs, table, type_size
+from descriptors.show.pictures.panels import Frame, every, hairs, table
 from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import PIECE, View, element_address, places
 from descriptors.smem.operands.operand import SwizzleMode
@@ -137,43 +134,6 @@ def _columns(view: View, one: Read) -> str:
     columns = [str(column(view, at)) for at in met if at is not None]
     rows = [str(row(view, at)) for at in met if at is not None]
     return f"the columns {', '.join(columns)} of the rows {', '.join(rows)}" if columns else "nothing of the tile"
-
-
-#: Lines that are drawn, width and height of a line.
-LINES, MEMORY_WIDE, MEMORY_HIGH = 32, 640, 20
-
-
-def memory(view: View) -> Stage:
-    """The lines around the chosen element."""
-    lines = window(view, LINES)
-    there = cells(view, lines, pieces_at(view, lines))
-    figure, frame = Figure(), Frame(0, 0, MEMORY_WIDE, MEMORY_HIGH * len(lines), len(lines), view.line_bytes // PIECE)
-    wide, high = frame.step
-    roles = [[None if at is None else Figure.kind(column(view, at)) for at in line] for line in there]
-    figure.cells(0, 0, wide, high, roles)
-    hairs(figure, frame)
-    labels = [["" if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
-    if size := type_size(labels, wide, high):
-        figure.table(0, 0, wide, high, [[None] * frame.columns] * frame.rows, labels, size=size, hair=False)
-    figure.border(*frame.box, "tile", line=1.4)
-    at = [view.line_bytes * line for line in lines]
-    figure.texts(
-        [(-8, (i + 0.5) * high + 4, f"0x{one:04x}") for i, one in enumerate(at)], "muted", 10, "end", mono=True
-    )
-    u, v = view.anatomy.unit
-    piece = view.cell[0] // u * u, view.cell[1] // v * v
-    grid = Grid(*frame.box, frame.rows, frame.columns, cells=there)
-    marks = [
-        Mark("cell", *grid.box(i, j)) for i, line in enumerate(there) for j, one in enumerate(line) if one == piece
-    ]
-    words = ("row", "K") if v > u else ("k", "MN")
-    when = "after" if view.swizzled else "before"
-    said = (
-        f"Lines of {view.line_bytes} bytes from byte {at[0]:#x} of the tile on, {when} the swizzle; in each 16 bytes "
-        f"r:c, the {words[0]} r and the number c of the 16 bytes along {words[1]} that lie there."
-    )
-    text = "\n".join(table([[one or "." for one in line] for line in labels], left=[f"0x{one:04x}" for one in at]))
-    return stage(figure, "Who lives where", said, [grid], marks, text)
 
 
 def pieces_at(view: View, lines: Sequence[int]) -> dict[int, Pair]:

@@ -13,7 +13,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -78,6 +78,7 @@ class Stage:
         said: what it shows, in a sentence or two.
         grids: which cells can be chosen.
         marks: what is chosen.
+        inset: what lies over the picture and depends on what is chosen, as large as the picture; None for nothing.
     """
 
     scene: Scene
@@ -85,6 +86,7 @@ class Stage:
     said: str
     grids: tuple[Grid, ...]
     marks: tuple[Mark, ...]
+    inset: Scene | None = None
 
     @property
     def width(self) -> float:
@@ -97,10 +99,12 @@ class Stage:
             "title": self.scene.title,
             "said": self.said,
             "svg": _svg(self.scene),
+            "inset": _svg(self.inset) if self.inset else "",
             "width": self.scene.width,
             "height": self.scene.height,
             "text": self.text,
-            "grids": [asdict(grid) for grid in self.grids],
+            # not asdict, which copies every place of memory
+            "grids": [{field.name: getattr(grid, field.name) for field in fields(grid)} for grid in self.grids],
             "marks": [asdict(mark) for mark in self.marks],
         }
 
@@ -122,7 +126,15 @@ class _ScenePicture(Faces):
         return self._scene
 
 
-def stage(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: Sequence[Mark], text: str) -> Stage:
+def stage(
+    figure: Figure,
+    title: str,
+    said: str,
+    grids: Sequence[Grid],
+    marks: Sequence[Mark],
+    text: str,
+    inset: Figure | None = None,
+) -> Stage:
     """What was drawn, with its map moved as the figure is when it becomes a scene.
 
     Args:
@@ -131,13 +143,29 @@ def stage(figure: Figure, title: str, said: str, grids: Sequence[Grid], marks: S
         said: in sentences.
         grids, marks: in the coordinates in which it was drawn.
         text: the same as a table.
+        inset: what depends on what is chosen, right of the figure and no higher.
     """
-    left, top, _, _ = figure.bounds()
-    dx, dy = ceil(MARGIN - left), ceil(MARGIN - top)
+    dx, dy = _shift(figure)
+    scene, over = figure.scene(title, said, MARGIN), None
+    if inset is not None:
+        _, _, right, bottom = inset.bounds()
+        size = max(scene.width, ceil(right + dx + MARGIN)), max(scene.height, ceil(bottom + dy + MARGIN))
+        scene = replace(scene, width=size[0], height=size[1])
+        own = inset.scene(f"{title}, enlarged", said, MARGIN)
+        x, y = _shift(inset)
+        shapes = tuple(shape.moved(dx - x, dy - y) for shape in own.shapes)
+        over = replace(own, width=size[0], height=size[1], shapes=shapes)
     return Stage(
-        figure.scene(title, said, MARGIN),
+        scene,
         text,
         said,
         tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
         tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
+        over,
     )
+
+
+def _shift(figure: Figure) -> tuple[int, int]:
+    """How far a figure is moved when it becomes a scene."""
+    left, top, _, _ = figure.bounds()
+    return ceil(MARGIN - left), ceil(MARGIN - top)

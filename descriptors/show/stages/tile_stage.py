@@ -1,39 +1,52 @@
-"""The tile and one atom of it: every 16 bytes in the colour asked for, and the chosen atom element by element.
+"""Logical tile and physical memory side by side: every 16 bytes on both sides, in one colour and with one number.
 
-The tile has the borders of its levels and what is chosen; the swizzle atom is the one in which the chosen element lies.
-Laws: a place of the picture stands for the element whose cell it lies in; the number in a cell of the atom is the
-offset of that element in the tile, in elements, after the swizzle.
+Left stand the rows and columns of the tile, right the lines of shared memory, both as they are; what moved changed its
+place, not its colour. ``tile`` has all of a stage, and where its cells are too small for numbers the lines about the
+chosen element enlarged; ``lines`` has these alone, each piece by its row and its logical column.
+
+Laws: a place of either side stands for the element whose cell it lies in; the two sides have the same pieces, each
+once; without a swizzle and with it the left side is the same.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
 >>> whole = tile(View(d, cell=(70, 21)))
->>> grid, mark = whole.grids[0], whole.marks[-1]
->>> mark.role, int((mark.y - grid.y) / grid.height * 128), int((mark.x - grid.x) / grid.width * 128 + 0.5)
-('cell', 70, 21)
->>> part = atom(View(d, cell=(11, 21)))
->>> part.grids[0].origin, f">{d.smem_tile(11, 21)}<" in part.record()["svg"]
-((8, 0), True)
+>>> logical, mark = whole.grids[0], next(mark for mark in whole.marks if mark.role == "cell")
+>>> int((mark.y - logical.y) / logical.height * 128), int((mark.x - logical.x) / logical.width * 128 + 0.5)
+(70, 21)
+>>> [grid.cells[9][:3] for grid in lines(View(d)).grids if grid.cells]
+[((9, 8), (9, 0), (9, 24))]
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
-from descriptors.show.pictures.anatomy import Anatomy
-from descriptors.show.pictures.panels import Frame, atom_name, border, every, table, ticks, times, type_size
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
-from descriptors.show.stages.view import PIECE, Numbers, View, kinds, places, roles
+from descriptors.show.pictures.anatomy import Pair, ranks
+from descriptors.show.pictures.panels import Frame, atom_name, border, every, hairs, table, ticks, times, type_size
+from descriptors.show.stages.bank_stage import cells, column, row, window
+from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
+from descriptors.show.stages.view import PIECE, View, kinds, places, roles, visible_colour
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.smem.operands.swizzled import parts
-from descriptors.text import counted
-from layoutalg import Figure, bank_group
-from layoutalg.frozen import replace
+from layoutalg import Figure
+from layoutalg.frozen import frozen, replace
 
-#: Pixels that a tile fills, and the most of its height.
-ACROSS, DOWN = 760, 680
-#: The most numbers that are written in cells.
-MOST_NUMBERS = 1200
+#: Height of a whole tile, the most of its width, the height of its largest cells, and what lies between two panels.
+DOWN, ACROSS, CELL, GAP = 440, 240, 20, 56
+#: The most lines that stand below one another, and the most columns of them.
+MOST_LINES, MOST_COLUMNS = 128, 6
+#: Lines and pieces of what is enlarged beside a whole tile, the width of a piece, and the lines of a picture of lines.
+NEAR, PIECE_WIDE, LINES = 8, 31, 16
 
+_MEANINGS = {
+    "order": "Shade: the order of memory",
+    "bank": "Colour and number: which 16 bytes of a line of {line} it lies in",
+    "column": "Colour and number: the logical column of 16 bytes",
+    "atom": "Colour: the atom",
+    "subtile": "Shade: the order in which subtiles start",
+    "chunk": "Colour: the chunk of a subtile",
+    "wrong": "Red: some of its elements are read from elsewhere",
+}
 _TITLES = {
     "order": "in the order of memory",
     "bank": "by banks",
@@ -43,31 +56,204 @@ _TITLES = {
     "chunk": "chunk by chunk",
     "wrong": "what a changed word reads from elsewhere",
 }
-_SAID = {
-    "order": "shade: the order of memory; ",
-    "bank": "colour and number: which {unit} of a line of {line} bytes it lies in; ",
-    "column": "colour: the logical column of 16 bytes; ",
-    "atom": "colour: the atom; ",
-    "subtile": "shade: the order in which subtiles start; ",
-    "chunk": "colour: the chunk of a subtile; ",
-    "wrong": "filled red: some of its elements would be read from elsewhere; ",
-}
+
+
+@frozen
+class Pieces:
+    """The pieces of a stage, 16 bytes each, by their place in the tile.
+
+    Args:
+        view: what is looked at.
+        roles: what each is filled with.
+        labels: what each is numbered with.
+        element_at: its first element (MN, K), by its place in memory, in pieces from the start of the tile.
+    """
+
+    view: View
+    roles: tuple[tuple[str | None, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
+    element_at: dict[int, Pair]
+
+    def role(self, at: Pair | None) -> str | None:
+        """What the piece that begins with an element is filled with."""
+        u, v = self.view.anatomy.unit
+        return None if at is None else self.roles[at[0] // u][at[1] // v]
+
+    def label(self, at: Pair | None) -> str:
+        """What it is numbered with."""
+        u, v = self.view.anatomy.unit
+        return "" if at is None else self.labels[at[0] // u][at[1] // v]
 
 
 def tile(view: View) -> Stage:
-    """The tile of a view. What does not depend on the chosen element is drawn once."""
-    i, j = view.subtile if view.colour == "wrong" else (0, 0)
-    plain = _tile(replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1])))
-    return replace(plain, marks=tuple(marks(view, plain.grids[0])))
+    """All of a stage: the tile, shared memory, and where numbers do not fit the lines about the chosen element."""
+    figure, grids, is_numbered = _whole(_unmoved(view))
+    inset = None if is_numbered else Figure()
+    if inset is not None:
+        x = max(grid.x + grid.width for grid in grids) + GAP
+        grids = (*grids, *_near(inset, view, (x, 0), NEAR, below=True))
+    numbers = kinds(view)
+    u, v = view.anatomy.unit
+    left, top = [str(i * u) for i in range(len(numbers))], [str(j * v) for j in range(len(numbers[0]))]
+    title = f"{times(view.anatomy.extents)} {view.derivation.element}, {_TITLES[visible_colour(view)]}"
+    text = "\n".join(table(numbers, left=left, top=top))
+    return stage(figure, title, _sentence(view, whole=True), grids, marks(view, grids), text, inset)
+
+
+def lines(view: View) -> Stage:
+    """The lines about the chosen element, and the same part of the tile, each piece with its row and its column."""
+    figure = Figure()
+    grids = _near(figure, view, (0, 0), LINES, below=False)
+    shown = window(view, LINES)
+    there = grids[-1].cells or ()
+    named = [["." if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
+    text = "\n".join(table(named, left=[f"0x{view.line_bytes * one:04x}" for one in shown]))
+    return stage(figure, "Who lives where", _sentence(view, whole=False), grids, marks(view, grids), text)
+
+
+def _unmoved(view: View) -> View:
+    """A view whose element is the first of its subtile, where what is drawn does not depend on more."""
+    i, j = view.subtile if view.word is not None else (0, 0)
+    return replace(view, cell=(i * view.derivation.mma[0], j * view.derivation.mma[1]))
 
 
 @lru_cache(maxsize=16)
-def _tile(view: View) -> Stage:
-    a, figure, numbers = view.anatomy, Figure(), kinds(view)
-    frame = _frame(a, len(numbers), len(numbers[0]))
-    figure.cells(frame.x, frame.y, *frame.step, roles(view, numbers))
+def _pieces(view: View) -> Pieces:
+    numbers = kinds(view)
+    shown = kinds(replace(view, word=None)) if view.colour in ("bank", "column") else places(view)
+    u, v = view.anatomy.unit
+    element_at = {
+        address // PIECE: (i * u, j * v) for i, line in enumerate(places(view)) for j, address in enumerate(line)
+    }
+    labels = tuple(tuple(str(one) for one in line) for line in shown)
+    return Pieces(view, tuple(map(tuple, roles(view, numbers))), labels, element_at)
+
+
+@lru_cache(maxsize=16)
+def _whole(view: View) -> tuple[Figure, tuple[Grid, ...], bool]:
+    """The tile and shared memory, and whether their pieces have numbers."""
+    pieces, figure = _pieces(view), Figure()
+    rows, columns = len(pieces.roles), len(pieces.roles[0])
+    high = min(CELL, max(DOWN / rows, 1))
+    wide = min(PIECE_WIDE, max(ACROSS / columns, 2))
+    logical = Frame(0, 0, round(columns * wide), round(rows * high), rows, columns)
+    _caption(figure, logical, "logical: the tile")
+    figure.cells(0, 0, *logical.step, pieces.roles)
+    is_numbered = _numbers(figure, logical, pieces.labels)
+    _levels(figure, view, logical)
+    u, v = view.anatomy.unit
+    ticks(figure, logical, [str(i * u) for i in range(rows)], [str(j * v) for j in range(columns)])
+    grids = [Grid(*logical.box, *view.anatomy.extents)]
+    x = logical.width + GAP
+    for there, frame, first in _columns_of_lines(pieces, x):
+        _memory(figure, pieces, frame, there, first, is_first=frame.x == x)
+        grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
+    if not is_numbered:
+        _atom_numbers(figure, view, logical, grids[1:])
+    return figure, tuple(grids), is_numbered
+
+
+def _columns_of_lines(pieces: Pieces, x: float) -> list[tuple[Cells, Frame, int]]:
+    """All lines of a stage in columns beside one another: what lies there, the panel, and the number of its first."""
+    view = pieces.view
+    units = view.line_bytes // PIECE
+    first, last = min(pieces.element_at) // units, max(pieces.element_at) // units
+    count = last - first + 1
+    deep = max(min(count, MOST_LINES), -(-count // MOST_COLUMNS))
+    high = min(CELL, max(DOWN / deep, 1))
+    wide = (PIECE_WIDE if high >= CELL / 2 else 24 if count <= deep else 16) * 8 / units
+    panels = []
+    for number, start in enumerate(range(first, last + 1, deep)):
+        there = cells(view, range(start, min(start + deep, last + 1)), pieces.element_at)
+        frame = Frame(x + number * (units * wide + GAP), 0, units * wide, high * len(there), len(there), units)
+        panels.append((there, frame, start))
+    return panels
+
+
+def _near(figure: Figure, view: View, at: tuple[float, float], count: int, *, below: bool) -> tuple[Grid, ...]:
+    """The part of the tile about the chosen element, and the lines about the place where it lies, enlarged."""
+    pieces, a = _pieces(_unmoved(view)), view.anatomy
+    u, v = a.unit
+    i, j = view.cell[0] // u, view.cell[1] // v
+    high, wide = (NEAR, count) if u > 1 else (count, NEAR)
+    top, left = i // high * high, j // wide * wide
+    inside = [line[left : left + wide] for line in pieces.roles[top : top + high]]
+    step = PIECE_WIDE if below else 42
+    (x, y), origin = at, (top * u, left * v)
+    logical = Frame(x, y, step * len(inside[0]), CELL * len(inside), len(inside), len(inside[0]))
+    _caption(figure, logical, f"logical, from element ({origin[0]},{origin[1]})")
+    first = [[(origin[0] + r * u, origin[1] + c * v) for c in range(logical.columns)] for r in range(logical.rows)]
+    figure.cells(x, y, *logical.step, inside)
+    hairs(figure, logical)
+    _numbers(figure, logical, [[_label(pieces, one, full=not below) for one in line] for line in first])
+    figure.border(*logical.box, "tile", line=1.4)
+    downs, acrosses = [str(one[0][0]) for one in first], [str(one[1]) for one in first[0]]
+    ticks(figure, logical, downs, acrosses)
+    shown = window(view, count)
+    units = view.line_bytes // PIECE
+    there = cells(view, shown, pieces.element_at)
+    place = (x, y + logical.height + GAP) if below else (x + logical.width + GAP + 12, y)
+    memory = Frame(*place, step * units * (8 / units if below else 1), CELL * len(there), len(there), units)
+    _memory(figure, pieces, memory, there, shown[0], full=not below)
+    return (
+        Grid(*logical.box, logical.rows * u, logical.columns * v, origin=origin),
+        Grid(*memory.box, memory.rows, memory.columns, cells=there),
+    )
+
+
+def _label(pieces: Pieces, at: Pair | None, *, full: bool) -> str:
+    """The number of a piece; in full its row and its logical column."""
+    if at is None or not full:
+        return pieces.label(at)
+    return f"{row(pieces.view, at)}:{column(pieces.view, at)}"
+
+
+def _memory(
+    figure: Figure, pieces: Pieces, frame: Frame, there: Cells, first: int, *, full: bool = False, is_first: bool = True
+) -> None:
+    """Lines of shared memory: what lies there, their addresses, and above them the banks."""
+    view, (wide, high) = pieces.view, frame.step
+    if is_first:
+        when = "" if _is_plain(view) else ", swizzled" if view.swizzled else ", without the swizzle"
+        _caption(figure, frame, f"shared memory{when}")
+    figure.cells(frame.x, frame.y, wide, high, [[pieces.role(at) for at in line] for line in there])
+    if _numbers(figure, frame, [[_label(pieces, at, full=full) for at in line] for line in there]):
+        hairs(figure, frame)
+    a, line_bytes = view.anatomy, view.line_bytes
+    if a.atom_grid[0] and "atom" in view.levels and a.atom_bytes % line_bytes == 0 and high * a.atom_bytes >= 320:
+        border(figure, frame, "atom", max(1, frame.rows * line_bytes // a.atom_bytes), outer=False)
+    figure.border(*frame.box, "tile", line=1.4)
+    skip = every(frame.rows, high, 13)
+    ats = [(frame.x - 6, frame.y + (i + 0.5) * high + 4, i + first) for i in range(0, frame.rows, skip)]
+    figure.texts([(x, y, f"0x{line_bytes * one:04x}") for x, y, one in ats], "muted", 10, "end", mono=True)
+    skip = every(frame.columns, wide, 22)
+    banks = [
+        (frame.x + (j + 0.5) * wide, frame.y - 8, str(j * PIECE // view.bank_bytes))
+        for j in range(0, frame.columns, skip)
+    ]
+    figure.texts(banks, "muted", 10.5, "middle", mono=True)
+    figure.text(frame.x - 6, frame.y - 8, "bank", "muted", 10, "end", mono=True)
+
+
+def _caption(figure: Figure, frame: Frame, text: str) -> None:
+    figure.text(frame.x, frame.y - 25, text, "ink", 13, bold=True)
+
+
+def _numbers(figure: Figure, frame: Frame, labels: Sequence[Sequence[str]]) -> bool:
+    """Number the cells of a panel where there is room; whether there was."""
+    wide, high = frame.step
+    size = type_size(labels, wide, high)
+    if size:
+        none: list[list[str | None]] = [[None] * frame.columns] * frame.rows
+        figure.table(frame.x, frame.y, wide, high, none, labels, size=size, hair=False)
+    return bool(size)
+
+
+def _levels(figure: Figure, view: View, frame: Frame) -> None:
+    """The borders of the levels that are drawn."""
+    a = view.anatomy
+    (rows, columns), (mn, k) = a.chunk_extents, a.extents
     if "chunk" in view.levels:
-        (rows, columns), (mn, k) = a.chunk_extents, a.extents
         border(figure, frame, "chunk", mn // rows, k // columns, outer=False)
     if "atom" in view.levels and a.atom_grid[0]:
         border(figure, frame, "atom", *a.atom_grid, outer=False)
@@ -75,179 +261,82 @@ def _tile(view: View) -> Stage:
         border(figure, frame, "subtile", *a.subtile_grid, outer=False)
     if "tile" in view.levels:
         border(figure, frame, "tile")
-    _labels(figure, view, frame, numbers)  # above the lines
-    u, v = a.unit
-    left, top = [str(i * u) for i in range(len(numbers))], [str(j * v) for j in range(len(numbers[0]))]
-    ticks(figure, frame, left, top)
-    mn, k = a.extents
-    grid = Grid(*frame.box, mn, k)
-    title = f"{times(a.extents)} {view.derivation.element}, {_TITLES[view.colour]}"
-    text = "\n".join(table(numbers, left=left, top=top))
-    return stage(figure, title, _sentence(view), [grid], [], text)
 
 
-def marks(view: View, grid: Grid) -> list[Mark]:
-    """What is chosen: the subtile, the atom and the cell of an element, as frames on a grid of elements."""
-    (i, k), a = view.cell, view.anatomy
-    frames = []
-    for role, (high, wide), is_there in (
-        ("subtile", view.derivation.mma, True),
-        ("atom", a.atom_extents, bool(a.atom_grid[0])),
-        ("piece", a.unit, True),
-        ("cell", (1, 1), True),
-    ):
-        if is_there:
-            frames.append(Mark(role, *grid.box(i // high * high, k // wide * wide, high, wide)))
-    return frames
-
-
-def _frame(a: Anatomy, rows: int, columns: int) -> Frame:
-    """The panel of a tile: in its proportions where these can be read."""
-    mn, k = a.extents
-    high = min(DOWN, max(140, ACROSS * mn / k))
-    wide = min(ACROSS, max(260, high * k / mn))
-    return Frame(0, 0, max(round(wide), 2 * columns), max(round(high), 2 * rows), rows, columns)
-
-
-def _labels(figure: Figure, view: View, frame: Frame, numbers: Numbers) -> None:
-    """The address of each piece, or the number of its bank group, where there is room."""
-    if frame.rows * frame.columns > MOST_NUMBERS:
+def _atom_numbers(figure: Figure, view: View, logical: Frame, memory: Sequence[Grid]) -> None:
+    """The number of each atom in memory, on both sides, where there is room for it."""
+    a = view.anatomy
+    if not a.atom_grid[0]:
         return
-    numbers_written = numbers if view.colour in ("bank", "column") else places(view)
-    labels = [[str(one) for one in row] for row in numbers_written]
+    order = ranks(a.atom_places())
+    frame = replace(logical, rows=a.atom_grid[0], columns=a.atom_grid[1])
+    labels = [[str(one) for one in line] for line in order]
     wide, high = frame.step
-    if size := type_size(labels, wide, high):
-        figure.texts(
-            (
-                (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high + 0.36 * size, label)
-                for i, row in enumerate(labels)
-                for j, label in enumerate(row)
-            ),
-            "ink", size, "middle", mono=True,
-        )  # fmt: skip
-
-
-def _sentence(view: View) -> str:
-    a, d = view.anatomy, view.derivation
-    said = _SAID[view.colour].format(line=view.line_bytes, unit=f"piece of {PIECE} bytes")
-    levels = (
-        f"blue lines: {atom_name(d)}, {times(a.atom_extents)}; red lines: what one instruction reads, {times(d.mma)}"
-    )
-    pieces = f"A cell is {PIECE} bytes, {times(a.unit)} elements; "
-    swizzle = "" if d.swizzle is SwizzleMode.NONE or view.swizzled else "; drawn without the swizzle"
-    rows, columns = a.atom_grid
-    count = f"; {counted(rows * columns, atom_name(d))}" if rows else ""
-    return f"{pieces}{said}{levels}{count}{swizzle}."
-
-
-#: Width of an element's cell by the digits of its number, its height, elements of a part, and what is between two.
-DIGIT, HIGH, PART, GAP = 6.2, 17, 16, 34
-
-
-def atom(view: View) -> Stage:
-    """The atom of a view's element; of a tile without whole atoms its subtile's chunk."""
-    a, d = view.anatomy, view.derivation
-    block = a.atom_extents if a.atom_grid[0] else a.chunk_extents
-    origin = view.cell[0] // block[0] * block[0], view.cell[1] // block[1] * block[1]
-    offsets = _offsets(view, origin, block)
-    figure, grids = Figure(), list[Grid]()
-    wide = DIGIT * len(str(max(map(max, offsets)))) + 6
-    for i in range(0, block[0], _share(block[0])):
-        for j in range(0, block[1], _share(block[1])):
-            part = min(_share(block[0]), block[0] - i), min(_share(block[1]), block[1] - j)
-            # Parts of one line of elements stand below one another, those of one column beside one another.
-            x = i // _share(block[0]) * (part[1] * wide + GAP)
-            y = j // _share(block[1]) * (part[0] * HIGH + GAP)
-            at = origin[0] + i, origin[1] + j
-            inside = [row[j : j + part[1]] for row in offsets[i : i + part[0]]]
-            grids.append(_panel(figure, view, inside, Frame(x, y, wide * part[1], HIGH * part[0], *part), at))
-    name = atom_name(d) if a.atom_grid[0] else "chunk"
-    parts_ = f", in {len(grids)} parts" if len(grids) > 1 else ""
-    when = "after" if view.swizzled else "before"
-    said = (
-        f"One {name} of {times(block)} elements{parts_}, from element ({origin[0]},{origin[1]}) on; a number: the "
-        f"offset of an element {when} the swizzle, in elements; thin frames: 16 bytes{_coloured(view)}."
-    )
-    text = "\n".join(table(offsets, left=[str(origin[0] + i) for i in range(block[0])]))
-    return stage(figure, f"One {name}", said, grids, _marks(view, grids), text)
-
-
-def _coloured(view: View) -> str:
-    """What the colour says, where it says something."""
-    line = view.line_bytes if view.colour == "bank" else 8 * PIECE
-    meanings = {"column": "the logical column of 16 bytes", "wrong": ""}
-    what = meanings.get(view.colour, f"where in a line of {line} bytes they lie")
-    return f"; colour: {what}" if what else ""
-
-
-def _share(extent: int) -> int:
-    """Elements of a part, so that numbers can be read."""
-    return extent if extent <= PART else PART
-
-
-def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
-    bits = view.derivation.element.storage_bits
-    roles: list[list[str | None]] = [
-        [Figure.kind(_kind(view, (at[0] + i, at[1] + j), one * bits // 8)) for j, one in enumerate(row)]
-        for i, row in enumerate(offsets)
+    size = type_size(labels, wide, high, (15, 13, 11, 10))
+    spots = [
+        (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high, label)
+        for i, line in enumerate(labels)
+        for j, label in enumerate(line)
     ]
-    wide, _ = frame.step
-    figure.table(frame.x, frame.y, wide, HIGH, roles, [[str(one) for one in row] for row in offsets], size=9.5)
-    u, v = view.anatomy.unit
-    downs = [HIGH * i for i in range(u, frame.rows, u)] if u > 1 else []
-    acrosses = [wide * j for j in range(v, frame.columns, v)] if v > 1 else []
-    figure.border(*frame.box, "chunk", rows=downs, columns=acrosses, line=1)
-    figure.border(*frame.box, "atom", line=2.4)
-    _axes(figure, frame, at)
-    return Grid(*frame.box, frame.rows, frame.columns, origin=at)
+    step, deep, tall = memory[0].height / memory[0].rows, memory[0].rows, a.atom_bytes / view.line_bytes
+    if not size or tall * step < size + 2:
+        return
+    start = min(map(min, a.atom_places()))
+    for label_row, place_row in zip(labels, a.atom_places(), strict=True):
+        for label, place in zip(label_row, place_row, strict=True):
+            number, line = divmod((place - start) / view.line_bytes, deep)
+            grid = memory[int(number)]
+            spots.append((grid.x + grid.width / 2, grid.y + (line + tall / 2) * step, label))
+    figure.texts([(x, y + 0.36 * size, text) for x, y, text in spots], "ink", size, "middle", mono=True, bold=True)
 
 
-def _marks(view: View, grids: list[Grid]) -> list[Mark]:
-    """The chosen element and its 16 bytes, in the part that has it."""
-    (i, k), (u, v) = view.cell, view.anatomy.unit
-    for grid in grids:
-        row, column = i - grid.origin[0], k - grid.origin[1]
-        if 0 <= row < grid.rows and 0 <= column < grid.columns:
-            high, wide = min(u, grid.rows), min(v, grid.columns)
-            piece = grid.box(row // high * high, column // wide * wide, high, wide)
-            return [Mark("piece", *piece), Mark("cell", *grid.box(row, column))]
-    return []
+def marks(view: View, grids: Sequence[Grid]) -> list[Mark]:
+    """What is chosen: on the tile the subtile, the atom, the 16 bytes and the element; in memory the 16 bytes.
+
+    Args:
+        view: what is looked at.
+        grids: of elements, or of places of memory.
+    """
+    frames, a = list[Mark](), view.anatomy
+    levels = [("subtile", view.derivation.mma), ("atom", a.atom_extents), ("piece", a.unit), ("cell", (1, 1))]
+    for role, block in levels:
+        if role != "atom" or a.atom_grid[0]:
+            top, left = (one // extent * extent for one, extent in zip(view.cell, block, strict=True))
+            frames += [Mark(role, *box) for grid in grids if not grid.cells for box in _clipped(grid, top, left, block)]
+    piece = view.cell[0] // a.unit[0] * a.unit[0], view.cell[1] // a.unit[1] * a.unit[1]
+    return frames + [
+        Mark("piece", *grid.box(i, j))
+        for grid in grids
+        for i, line in enumerate(grid.cells or ())
+        for j, at in enumerate(line)
+        if at == piece
+    ]
 
 
-def _offsets(view: View, origin: tuple[int, int], block: tuple[int, int]) -> list[list[int]]:
-    rows, swizzle, offset = parts(view.derivation.smem_tile)
-    offsets = []
-    for i in range(block[0]):
-        line = []
-        for j in range(block[1]):
-            place = rows((origin[0] + i, origin[1] + j, *view.anatomy.stage_coordinate))
-            assert isinstance(place, int)
-            place += offset
-            line.append(swizzle(place) if swizzle and view.swizzled else place)
-        offsets.append(line)
-    return offsets
+def _clipped(grid: Grid, top: int, left: int, block: Pair) -> list[tuple[float, float, float, float]]:
+    """A block of elements on a grid of elements, as much of it as is there."""
+    first = max(top - grid.origin[0], 0), max(left - grid.origin[1], 0)
+    last = min(top + block[0] - grid.origin[0], grid.rows), min(left + block[1] - grid.origin[1], grid.columns)
+    if first[0] >= last[0] or first[1] >= last[1]:
+        return []
+    return [grid.box(*first, last[0] - first[0], last[1] - first[1])]
 
 
-def _kind(view: View, at: tuple[int, int], address: int) -> int:
-    """What colours an element of an atom: its column where that is asked for, else where in a line it lies."""
-    u, v = view.anatomy.unit
-    if view.colour == "column":
-        return at[1] // v if v > u else at[0] // u
-    if view.colour == "wrong":
-        return 0
-    return bank_group(address, view.line_bytes) if view.colour == "bank" else bank_group(address)
+def _is_plain(view: View) -> bool:
+    return view.derivation.swizzle is SwizzleMode.NONE
 
 
-def _axes(figure: Figure, frame: Frame, origin: tuple[int, int]) -> None:
-    """Which element each row and column is."""
-    wide, high = frame.step
-    skip = every(frame.columns, wide, 30)
-    figure.texts(
-        [(frame.x + (j + 0.5) * wide, frame.y - 6, str(origin[1] + j)) for j in range(0, frame.columns, skip)],
-        "muted", 10.5, "middle", mono=True,
-    )  # fmt: skip
-    skip = every(frame.rows, high, 13)
-    figure.texts(
-        [(frame.x - 7, frame.y + (i + 0.5) * high + 4, str(origin[0] + i)) for i in range(0, frame.rows, skip)],
-        "muted", 10.5, "end", mono=True,
-    )  # fmt: skip
+def _sentence(view: View, *, whole: bool) -> str:
+    colour = visible_colour(view)
+    meaning = _MEANINGS[colour].format(line=f"{view.line_bytes} bytes")
+    if not whole:
+        u, v = view.anatomy.unit
+        contiguous = ("row", "K") if v > u else ("k", "MN")
+        return (
+            f"A cell is {PIECE} bytes, r:c: the {contiguous[0]} r, and the number c of the 16 bytes along "
+            f"{contiguous[1]}. {meaning}."
+        )
+    rows, columns = view.anatomy.atom_grid
+    name = atom_name(view.derivation)
+    atoms = f" {rows * columns} {name}s (blue) are numbered in the order of memory." if rows else ""
+    return f"A cell is {PIECE} bytes, {times(view.anatomy.unit)} elements. {meaning}, the same on both sides.{atoms}"

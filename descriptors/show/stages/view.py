@@ -16,6 +16,7 @@ number, by column the piece's own place along the contiguous dimension.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer
@@ -30,7 +31,7 @@ from layoutalg import Figure, Layout, bank_group
 from layoutalg.frozen import frozen
 
 #: What the colour of a cell can be.
-COLOURS = ("order", "bank", "column", "atom", "subtile", "chunk", "wrong")
+COLOURS = ("column", "order", "bank", "atom", "subtile", "chunk")
 #: The borders that can be drawn.
 LEVELS = ("tile", "atom", "subtile", "chunk")
 #: What is read at once, besides a layout of threads and values.
@@ -70,8 +71,8 @@ class View:
     cell: Pair = (0, 0)
     stage: int = 0
     base: int = 0
-    colour: str = "order"
-    levels: tuple[str, ...] = ("tile", "atom", "subtile")
+    colour: str = "column"
+    levels: tuple[str, ...] = ("tile", "atom")
     swizzled: bool = True
     banks: int = 32
     bank_bytes: int = 4
@@ -160,15 +161,23 @@ def column_of(view: View, row: int, column: int) -> int:
     return column if view.derivation.major is Major.K else row
 
 
+def visible_colour(view: View) -> str:
+    """The colour that a view shows: ``wrong`` where its word reads something from elsewhere, whatever it asks for."""
+    try:
+        return "wrong" if misread(view) else view.colour
+    except DescriptorError:  # a word that nobody can read; why not is said where it is compared
+        return view.colour
+
+
 def kinds(view: View) -> Numbers:
     """The number that colours each piece: rows of pieces along MN, columns along K."""
+    if visible_colour(view) == "wrong":
+        return wrong(view)
     if view.colour == "bank":
         return [[bank_group(place, view.line_bytes) for place in row] for row in places(view)]
     if view.colour == "column":
         grid = view.anatomy.extents[0] // view.anatomy.unit[0], view.anatomy.extents[1] // view.anatomy.unit[1]
         return [[column_of(view, i, j) for j in range(grid[1])] for i in range(grid[0])]
-    if view.colour == "wrong":
-        return wrong(view)
     numbers: Numbers = TilePicture(view.derivation, view.colour, view.stage).record()["kinds"]
     return numbers
 
@@ -182,24 +191,29 @@ def wrong(view: View) -> Numbers:
     return marked
 
 
-def misread(view: View) -> list[tuple[int, int]]:
+def misread(view: View) -> tuple[tuple[int, int], ...]:
     """The elements (MN, K) of the tile that the view's word reads from elsewhere than where they are stored."""
-    if view.word is None:
-        return []
+    return () if view.word is None else _misread(view)
+
+
+@lru_cache(maxsize=8)
+def _misread(view: View) -> tuple[tuple[int, int], ...]:
+    assert view.word is not None
     d, (high, deep), (i, j) = view.derivation, view.derivation.mma, view.subtile
     whole = stored_rows(d.smem_tile, d.element, base=view.base, pattern_start=view.base)
     block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
     for stage in view.anatomy.stage_coordinate:
         block = [[one[stage] for one in row] for row in block]
     read = fetched_rows([view.word], arch=d.arch, element=d.element, major=d.major, shape=d.mma)[0]
-    return [(i * high + a, j * deep + b) for a, b in product(range(high), range(deep)) if block[a][b] != read[a][b]]
+    at = product(range(high), range(deep))
+    return tuple((i * high + a, j * deep + b) for a, b in at if block[a][b] != read[a][b])
 
 
 def roles(view: View, numbers: Sequence[Sequence[int]]) -> list[list[str | None]]:
     """What each piece is filled with."""
+    if visible_colour(view) == "wrong":
+        return [["c7" if one else "r1" for one in row] for row in numbers]
     if view.colour in ("order", "subtile"):
         count = max(map(max, numbers)) + 1
         return [[Figure.step(one, count) for one in row] for row in numbers]
-    if view.colour == "wrong":
-        return [["c7" if one else "r1" for one in row] for row in numbers]
     return [[Figure.kind(one) for one in row] for row in numbers]

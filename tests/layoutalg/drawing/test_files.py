@@ -51,3 +51,18 @@ def test_a_place_that_takes_no_file_is_refused_in_one_line(where: str, tmp_path:
 def test_a_name_with_a_zero_byte_is_refused() -> None:
     with pytest.raises(LayoutError, match="must be a file that can be written"):
         write_whole(Path("a\0b.svg"), "text")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes are those of POSIX")
+def test_a_link_is_followed_and_a_pipe_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real.svg").write_text("before")
+    (tmp_path / "link.svg").symlink_to(tmp_path / "real.svg")
+    write_whole(tmp_path / "link.svg", "after")
+    assert (tmp_path / "link.svg").is_symlink() and (tmp_path / "real.svg").read_text() == "after"
+    os.mkfifo(tmp_path / "pipe.svg")
+    reader = os.open(tmp_path / "pipe.svg", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe.svg", "through")
+    assert os.read(reader, 20) == b"through"
+    os.close(reader)
+    assert (tmp_path / "pipe.svg").is_fifo()
+    assert not list(tmp_path.glob(".*.part"))

@@ -18,8 +18,8 @@ function keptIn(text) {
     for (const [name, column] of Object.entries(columns)) values[name] = Array.isArray(column) ? column[number] : column;
     const subtile = [values.subtile_mn, values.subtile_k], { concerned, ...own } = subtiles[subtile[0]][subtile[1]];
     values.word = own.word;
-    const marks = (held.marks[tab] ?? []).flatMap(([role, ...block]) =>
-      placesOf(picture, [[...cell.map((one, i) => Math.floor(one / block[i]) * block[i]), ...block]], answer.links.piece).map((box) => ({ role, ...box })));
+    const marks = (held.marks[tab] ?? []).flatMap(([role, high, wide, where]) => { const block = [high, wide]; return (
+      placesOf({ grids: picture.grids?.filter((grid) => Boolean(grid.cells) === Boolean(where)) }, [[...cell.map((one, i) => Math.floor(one / block[i]) * block[i]), ...block]], answer.links.piece).map((box) => ({ role, ...box }))); });
     const same = String(answer.told.subtiles.chosen) === String(subtile);
     return {
       ...answer,

@@ -13,16 +13,21 @@
     node.append(...children);
     return node;
   };
+  const CLOSER = ["tile", "memory", "atom"];
   const TABS = Object.fromEntries([...$("tabs").children].map((tab) => [tab.id.slice(4), tab.textContent]));
   const OPERAND = ["tile", "dtype", "major", "swizzle", "mma", "order", "operand", "arch", "layout", "unit"];
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
   let shown = { ...baked.answer }, good = structuredClone(state);
-  let latest = 0, zoom = 1, lastSvg = null, typing = null;
+  let latest = 0, lastSvg = null, typing = null, refused = false;
+  const frozen = baked.engine === "none";
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
+  let loading = baked.engine === "worker" ? "the engine is loading, which takes some seconds" : "";
   const engine = engineIn("worker.js?answers=descriptors.show.explorer.page", (ready, why) => {
+    loading = ready ? "" : "the engine did not start";
     status(ready ? "" : `the engine did not start: ${why}`);
+    badge();
     document.documentElement.dataset.ready = ready ? String(Math.round(performance.now())) : "no";
   });
   const engines = {
@@ -41,7 +46,7 @@
     },
   };
   const kept = keptIn(baked.kept);
-  const of = ({ want, tab, cell, ...rest }) => rest;
+  const of = ({ want, tab, cell, paste, ...rest }) => rest;
   /** Ask; whatever happens, an answer comes. */
   const ask = async (question, path) => {
     try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
@@ -54,11 +59,15 @@
     return found;
   };
 
-  // ---- the state in the address ----
-  const writeHash = () => {
-    const parts = Object.entries(small()).filter(([key]) => key !== "paste").map(([key, value]) =>
+  // ---- the state in the address: a step of the history for each change, so that back undoes it ----
+  const writeHash = (how) => {
+    const parts = Object.entries(small()).map(([key, value]) =>
       `${key}=${encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value))}`);
-    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+    const hash = parts.length ? `#${parts.join("&")}` : "";
+    if (hash === location.hash) return;
+    const depth = (history.state?.depth ?? 0) + (how === "push" ? 1 : 0);
+    history[how === "push" ? "pushState" : "replaceState"]({ depth }, "", location.pathname + location.search + hash);
+    $("undo").disabled = !depth;
   };
   const readHash = () => {
     const found = {};
@@ -77,54 +86,82 @@
 
   // ---- asking: words first, then the picture, then the proof; what is late is dropped ----
   const STEPS = { all: [["told", "inspector", "edited"], ["stage"], ["proof", "code"], ["links"]], cell: [["told", "inspector", "edited", "stage"]], look: [["stage", "told"]] };
-  async function refresh(kind = "all") {
+  const subject = (one) => JSON.stringify([...OPERAND, "base", "stage"].map((key) => one[key]));
+  const changed = (one) => JSON.stringify([one.word, one.edit]);
+  /** What of the page is not computed yet for the state: it is grey until it is. */
+  const waiting = new Set();
+  function wait() {
+    if (subject(state) !== subject(good)) ["told", "stage", "proof"].forEach((part) => waiting.add(part));
+    else if (changed(state) !== changed(good) || (changed(state) !== changed(first) && state.cell !== good.cell)) ["told", "stage"].forEach((part) => waiting.add(part));
+    badge();
+  }
+  const arrived = (parts) => { parts.forEach((part) => waiting.delete(part)); document.documentElement.removeAttribute("data-pending"); badge(); };
+  /** Ask for all that the state needs, and show it. `mode`: push a step of the history, keep the last, or wait for the end of typing. */
+  async function refresh(kind = "all", mode = "push") {
     const mine = ++latest;
     const began = performance.now();
-    writeHash();
+    writeHash(mode);
     fill();
+    wait();
     const steps = [...STEPS[kind]];
     if (kind === "all" && $("story").open) steps.push(["story"]);
     for (const want of steps) {
-      const found = await ask({ ...small(), want }, "answer");
+      const found = await ask({ ...small(), paste: undefined, want }, "answer");
       if (mine !== latest) return;
-      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash(); return; }
-      if (!found.ok) { problem(found.error.message); shown = { ...shown, proof: null }; badge(); return; }
+      if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
+      if (!found.ok) {
+        refused = true;
+        if (mode === "typing") { status(`not an answer yet: ${found.error.message}`); return; }
+        shown = { ...shown, proof: null, edited: null };
+        arrived(["told", "stage", "proof"]);
+        problem(found.error.message);
+        return;
+      }
+      refused = false;
       problem("");
-      if (baked.engine === "none") status("");
+      if (frozen || mode === "typing") status("");
       good = structuredClone(state);
       Object.assign(shown, found);
       show(want);
+      arrived(want);
       document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
       if (kind === "cell" && shown.told.word !== shown.links?.word && !steps.some(([one]) => one === "links")) steps.push(["links"]);
     }
     document.documentElement.dataset.settled = String(mine);
   }
   let timer = 0;
-  const soon = (kind) => { clearTimeout(timer); timer = setTimeout(() => refresh(kind), 60); };
+  const soon = (kind, mode) => { clearTimeout(timer); wait(); timer = setTimeout(() => refresh(kind, mode), 60); };
   const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
   function show(parts) {
     for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
+  /** The one verdict, of exactly what is on the screen: the word as it is typed, and whether it is right. */
   function badge() {
-    const found = shown.proof, at = $("proof");
-    at.className = "badge";
-    if (!found) { at.textContent = ""; return; }
-    if (found.error) { at.classList.add("bad"); at.textContent = found.error.message; return; }
-    at.classList.toggle("bad", !found.ok);
-    at.textContent = found.headline;
-    at.title = found.evidence;
+    const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement;
+    const isLate = waiting.has("told"), proof = shown.proof;
+    root.classList.toggle("late", isLate || waiting.has("stage"));
+    $("wordof").textContent = isLate ? "word" : `word of subtile (${told.subtiles.chosen.join(",")})`;
+    $("headword").textContent = isLate ? state.word || "…" : edited?.word ?? told.word;
+    $("reset").hidden = !(state.word || Object.keys(state.edit).length);
+    const [name, text] = isLate || (!edited && waiting.has("proof")) ? ["wait", `not computed yet${loading ? `: ${loading}` : ""}`]
+      : edited ? [edited.ok ? "" : "bad", edited.verdict]
+      : !proof ? ["wait", ""] : proof.error ? ["bad", proof.error.message] : [proof.ok ? "" : "bad", proof.headline];
+    at.className = `badge ${name}`;
+    at.textContent = text;
+    at.title = !edited && proof?.evidence ? proof.evidence : "";
+    document.title = isLate ? "descriptors explore" : `${edited ? `${edited.verdict} · ` : ""}${told.summary}`;
   }
   function tellAll() {
     const told = shown.told;
     if (!told || told.error) { problem(told?.error?.message ?? ""); return; }
     const edited = shown.edited && !shown.edited.error ? shown.edited : null;
-    $("headword").textContent = told.word;
+    $("summary").textContent = told.summary;
     $("word").value = edited ? edited.word : told.word;
     $("note").textContent = told.transposed;
     $("evidence").textContent = `Read model: ${told.evidence}.`;
-    fields(edited ? edited.fields : told.fields, told.fields);
+    fields(edited?.fields ?? told.fields, told.fields);
     subtiles(told);
     queueMicrotask(links);
     $("stagelabel").hidden = told.stages < 2;
@@ -133,7 +170,7 @@
   }
   const copier = (text, label) => make("button", { type: "button", textContent: "copy", "aria-label": label, on: { click: () => copy(text()) } });
   async function copy(text) {
-    try { await navigator.clipboard.writeText(text); status("copied"); } catch {
+    try { await navigator.clipboard.writeText(text); status("copied"); setTimeout(() => { if ($("status").textContent === "copied") status(""); }, 2000); } catch {
       const area = make("textarea", { value: text, className: "hide" });
       document.body.append(area); area.select(); const done = document.execCommand("copy"); area.remove();
       status(done ? "copied" : "the browser did not let the page copy");
@@ -173,14 +210,16 @@
   function stage() {
     const found = shown.stage;
     if (!found) return;
-    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
-    if (found.svg !== lastSvg) { $("svg").innerHTML = found.svg; lastSvg = found.svg; }
+    if (found.error) { $("stagetitle").textContent = TABS[state.tab]; $("svg").replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); $("marks").replaceChildren(); lastSvg = null; $("inset").replaceChildren(); $("said").textContent = ""; $("astext").querySelector("pre").textContent = ""; return; }
+    if (found.svg !== lastSvg) { draw($("svg"), found.svg); lastSvg = found.svg; }
+    draw($("inset"), found.inset);
     $("stagetitle").textContent = found.title;
     $("said").textContent = found.said;
     $("scroll").setAttribute("aria-label", `${found.title}. ${TABS[state.tab]}`);
     $("astext").querySelector("pre").textContent = found.text;
     marks();
   }
+  const draw = (node, svg) => { node.innerHTML = svg; };
   const SVG = "http://www.w3.org/2000/svg";
   function frame(box, role) {
     const node = document.createElementNS(SVG, "rect");
@@ -196,8 +235,8 @@
     const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
-    $("canvas").style.width = `${Math.round(100 * zoom)}%`;
-    $("canvas").style.maxWidth = `${Math.round(zoom * 1.6 * found.width)}px`;
+    $("canvas").style.setProperty("--w", found.width);
+    $("canvas").style.setProperty("--h", found.height);
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
@@ -227,8 +266,8 @@
     const node = pointed?.isConnected ? pointed : focused?.isConnected ? focused : null, found = node && meant(node);
     if (!found) return [];
     const piece = shown.links.piece, boxes = placesOf(shown.stage, found.blocks, piece).map((box) => frame(box, "lit"));
-    const ends = found.from ? [found.from, found.to].map((one) => placesOf(shown.stage, [one], piece)[0]) : [];
-    if (ends.length && ends.every(Boolean) && shown.stage.grids.length === 1) boxes.push(...arrow(...ends));
+    const ends = found.from ? [found.from, found.to].map((one) => placesOf({ grids: shown.stage.grids.slice(0, 1) }, [one], piece)[0]) : [];
+    if (ends.length && ends.every(Boolean) && !shown.stage.grids[0].cells) boxes.push(...arrow(...ends));
     return boxes;
   }
   function arrow(from, to) {
@@ -302,20 +341,36 @@
   }
   function edited() {
     const found = shown.edited, at = $("edited");
-    $("reset").hidden = !found;
-    if (!found) { at.replaceChildren(); return; }
-    if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const told = [make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.headline }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "the comparison" })];
-    if (!found.ok && state.colour !== "wrong") told.push(make("button", { type: "button", textContent: "show the wrong cells", on: { click: () => { state.colour = "wrong"; state.tab = "tile"; refresh("look"); tabs(); $("scroll").focus(); } } }));
-    at.replaceChildren(...told);
-    if (shown.told?.fields) { $("word").value = found.word; fields(found.fields, shown.told.fields); }
+    if (!found || found.error) { at.replaceChildren(); return; }
+    at.replaceChildren(make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "the comparison" }));
+    if (shown.told?.fields && found.fields) { $("word").value = found.word; fields(found.fields, shown.told.fields); }
   }
   function pasted() {
     const found = shown.pasted, at = $("pasted");
+    $("told").hidden = !found;
     $("use").hidden = !found?.use;
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    at.replaceChildren(make("p", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
+  }
+  /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
+  function drawing({ picture, drawing: set, facts }) {
+    const again = (key, value) => {
+      const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
+      $("paste").value = [notation, ...["tile", "grid", "at"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      tell(true);
+    };
+    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit" };
+    const inputs = Object.keys(names).filter((key) => key in set).map((key) => make("label", {}, `${names[key]} `, make("input", { value: set[key], size: 8, spellcheck: false, on: { change: (event) => again(key, event.target.value.trim()) } })));
+    const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
+    draw(svg, picture.svg);
+    box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
+    box.setAttribute("class", "marks");
+    box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
+    const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
+    canvas.style.setProperty("--w", picture.width);
+    return make("div", {}, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), canvas, make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;
@@ -341,16 +396,19 @@
     $("layoutlabel").hidden = $("unitlabel").hidden = $("nolayout").hidden = !explicit;
     $("cell").value = state.cell;
   }
-  function change(control) {
+  function change(control, mode) {
     const { name } = control;
     let value = control.type === "checkbox" ? control.checked : control.value;
     if (typeof first[name] === "number" && /^-?\d+$/.test(String(value).trim())) value = Number(value);
-    if (state[name] === value) return;
+    const kind = OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look";
+    if (state[name] === value) { if (refused && mode === "push") refresh(kind, "keep"); return; }
+    const again = typing === control && mode === "typing";
     typing = control;
     state[name] = value;
     if (["tile", "layout"].includes(name)) { state.cell = "0,0"; state.stage = 0; }
     if (OPERAND.includes(name) || name === "base") { state.word = ""; state.edit = {}; }
-    soon(OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look");
+    if (mode === "typing" && !again) writeHash("push");  // one step of the history for all that is typed into a control
+    soon(kind, mode);
   }
   function tabs() {
     for (const name of Object.keys(TABS)) {
@@ -358,13 +416,17 @@
       $(`tab-${name}`).tabIndex = state.tab === name ? 0 : -1;
     }
     $("panel").setAttribute("aria-labelledby", `tab-${state.tab}`);
+    const depth = CLOSER.indexOf(state.tab);
+    $("zoomout").disabled = depth < 1;
+    $("zoomin").disabled = depth < 0 || depth === CLOSER.length - 1;
     for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
   }
   /** Another state altogether: nothing that stands in a control is kept. */
-  function become(other) {
+  function become(other, mode = "push") {
     typing = null;
     state = structuredClone({ ...first, ...other });
-    tabs(); refresh("all");
+    tabs(); refresh("all", mode);
+    if (state.paste) tell(); else { shown.pasted = null; pasted(); }
   }
   function choose(name) { state.tab = name; tabs(); refresh("look"); }
   for (const name of Object.keys(TABS)) {
@@ -380,18 +442,17 @@
   }
 
   // ---- choosing elements ----
-  function place(event) {
-    const found = shown.stage;
+  function place(event, found = shown.stage, at = $("marks")) {
     if (!found?.grids) return null;
-    const box = $("marks").getBoundingClientRect();
+    const box = at.getBoundingClientRect();
     const x = (event.clientX - box.left) / box.width * found.width, y = (event.clientY - box.top) / box.height * found.height;
     for (const grid of found.grids) {
       const column = Math.floor((x - grid.x) / grid.width * grid.columns), row = Math.floor((y - grid.y) / grid.height * grid.rows);
       if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) continue;
-      const at = grid.cells ? grid.cells[row]?.[column] : [grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]];
-      if (!at) return null;
+      const place = grid.cells ? grid.cells[row]?.[column] : [grid.origin[0] + row * grid.step[0], grid.origin[1] + column * grid.step[1]];
+      if (!place) return null;
       const wide = grid.width / grid.columns, high = grid.height / grid.rows;
-      return { at, x: grid.x + column * wide, y: grid.y + row * high, width: wide, height: high };
+      return { at: place, x: grid.x + column * wide, y: grid.y + row * high, width: wide, height: high };
     }
     return null;
   }
@@ -399,27 +460,48 @@
     const found = place(event);
     if (found) { state.cell = found.at.join(","); refresh("cell"); }
   });
+  $("scroll").addEventListener("dblclick", () => zoom(1));
   const hover = (found) => { const before = String(hovered); hovered = found?.at ?? null; marks(found); if (String(hovered) !== before) concern(); };
   $("scroll").addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") hover(place(event)); });
   $("scroll").addEventListener("pointerleave", () => hover(null));
   $("scroll").addEventListener("keydown", (event) => {
     const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "+" || event.key === "=") { enlarge(1.25); event.preventDefault(); return; }
-    if (event.key === "-") { enlarge(0.8); event.preventDefault(); return; }
+    if (event.key === "+" || event.key === "=") { zoom(1); event.preventDefault(); return; }
+    if (event.key === "-") { zoom(-1); event.preventDefault(); return; }
     if (!by || !shown.told || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     const size = shown.told.extents, now = state.cell.split(/[, ]+/).map(Number);
     state.cell = now.map((one, i) => Math.min(Math.max(one + by[i] * (event.shiftKey ? 8 : 1), 0), size[i] - 1)).join(",");
-    refresh("cell");
+    refresh("cell", "keep");
   });
-  $("scroll").addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); enlarge(event.deltaY < 0 ? 1.1 : 1 / 1.1); } }, { passive: false });
-  function enlarge(by) {
-    zoom = Math.min(Math.max(zoom * by, 0.5), 8);
-    $("zoomed").textContent = `${Math.round(100 * zoom)} %`;
-    marks();
+  /** Closer to the chosen element, or farther: the tile, the lines about it, its atom. False where there is no such step. */
+  function zoom(by) {
+    const to = CLOSER[CLOSER.indexOf(state.tab) + by];
+    if (!CLOSER.includes(state.tab) || !to) return false;
+    choose(to);
+    return true;
   }
-  $("zoomin").addEventListener("click", () => enlarge(1.25));
-  $("zoomout").addEventListener("click", () => enlarge(0.8));
+  let turned = 0, last = 0, spread = 0;
+  $("scroll").addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && (scrollY > 0 || event.deltaX)) return;  // who scrolls the page goes on doing so
+    const now = performance.now(), by = event.deltaY < 0 ? 1 : -1;
+    if (now - last > 250 || turned * by < 0) turned = 0;
+    last = now;
+    if (!CLOSER.includes(state.tab) || !CLOSER[CLOSER.indexOf(state.tab) + by]) { if (event.ctrlKey) event.preventDefault(); return; }
+    event.preventDefault();
+    turned += Math.abs(event.deltaY) * by;
+    if (Math.abs(turned) >= (event.ctrlKey ? 20 : 60)) { turned = 0; last = now + 150; zoom(by); }
+  }, { passive: false });
+  const apart = ({ touches: [a, b] }) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+  $("scroll").addEventListener("touchstart", (event) => { spread = event.touches.length === 2 ? apart(event) : 0; }, { passive: true });
+  $("scroll").addEventListener("touchmove", (event) => {
+    if (event.touches.length !== 2 || !spread) return;
+    event.preventDefault();
+    const ratio = apart(event) / spread;
+    if (ratio > 1.3 || ratio < 0.77) { spread = apart(event); zoom(ratio > 1 ? 1 : -1); }
+  }, { passive: false });
+  $("zoomin").addEventListener("click", () => zoom(1));
+  $("zoomout").addEventListener("click", () => zoom(-1));
 
   // ---- the rest of the page ----
   function download(name, type, text) {
@@ -436,10 +518,11 @@
   $("language").addEventListener("change", code);
   $("copycode").addEventListener("click", () => copy($("code").textContent));
   $("copyword").addEventListener("click", () => copy($("headword").textContent));
-  $("share").addEventListener("click", () => { writeHash(); copy(location.href); });
-  $("savesvg").addEventListener("click", () => { if (lastSvg) download(`${state.tab}.svg`, "image/svg+xml", lastSvg); });
+  $("share").addEventListener("click", () => copy(location.href));
+  $("undo").addEventListener("click", () => history.back());
+  $("savesvg").addEventListener("click", () => { if (lastSvg) download(`${state.tab}.svg`, "image/svg+xml", lastSvg.replace(/<\/svg>\s*$/, () => `${shown.stage.inset}</svg>`)); });
   $("savepage").addEventListener("click", async () => {
-    if (baked.engine === "none") { download("explorer.html", "text/html", `<!doctype html>\n${document.documentElement.outerHTML}`); return; }
+    if (frozen) { download("explorer.html", "text/html", `<!doctype html>\n${document.documentElement.outerHTML}`); return; }
     const found = await ask(small(), "page");
     if (found.html) download("explorer.html", "text/html", found.html); else problem(found.error?.message ?? "no page");
   });
@@ -454,35 +537,47 @@
     pasted();
     return true;
   }
-  async function tell() {
-    if (tooLong($("paste").value)) return;
-    state.paste = $("paste").value;
-    const found = await ask({ ...small(), want: ["pasted"] }, "answer");
-    if (found.frozen) { state.paste = good.paste; status("This page is frozen: run descriptors explore to ask."); return; }
-    shown.pasted = found.ok ? found.pasted : found.pasted ?? { error: found.error };
+  const grow = () => { $("paste").rows = Math.min($("paste").value.split("\n").length, 6); };
+  /** What the box holds: one thing that fits goes onto the stage at once, where a word is compared with the tile. */
+  async function tell(mine = false) {
+    const asked = mine ? $("paste").value : state.paste;
+    if (tooLong(asked)) return;
+    $("paste").value = asked; grow();
+    const found = await ask({ ...small(), paste: asked, want: ["pasted"] }, "answer");
+    if (found.frozen) return;
+    shown.pasted = found.pasted ?? (found.ok ? null : { error: found.error });
     pasted();
+    if (!mine || !shown.pasted || shown.pasted.error) return;
+    if (shown.pasted.use && shown.pasted.ok && !shown.pasted.picture) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
   }
-  $("tell").addEventListener("click", tell);
+  const take = () => { const use = shown.pasted.use; typing = null; state = structuredClone({ ...state, paste: "", ...use }); tabs(); refresh("all"); };
+  function untell() { shown.pasted = null; state.paste = ""; pasted(); writeHash("keep"); }
+  $("tell").addEventListener("click", () => tell(true));
+  $("untell").addEventListener("click", untell);
+  $("paste").addEventListener("input", grow);
+  $("paste").addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); tell(true); } });
   $("paste").addEventListener("paste", (event) => {
-    if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(tell, 0);
+    if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(() => tell(true), 0);
   });
-  $("use").addEventListener("click", () => { become({ ...state, ...shown.pasted.use }); $("stage").scrollIntoView({ block: "nearest" }); });
+  $("use").addEventListener("click", take);
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const control of named()) {
-    control.addEventListener("change", () => change(control));
-    if (control.tagName === "INPUT" && control.type !== "checkbox") control.addEventListener("input", () => change(control));
+    control.addEventListener("change", () => change(control, "push"));
+    if (control.tagName === "INPUT" && control.type !== "checkbox") control.addEventListener("input", () => change(control, "typing"));
   }
-  window.addEventListener("hashchange", () => become(readHash()));
+  window.addEventListener("popstate", () => { $("undo").disabled = !history.state?.depth; become(location.hash.length > 1 ? readHash() : baked.question, "keep"); });
 
   // ---- the first paint needs neither engine nor script: word, proof and picture stand in the page; the rest follows ----
   function begin() {
-    const asked = readHash();
+    const asked = readHash(), others = Object.keys(asked).length > 0;
+    if (others && !frozen) ["told", "stage", "proof"].forEach((part) => waiting.add(part));
     tabs(); fill();
     show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
     document.documentElement.dataset.painted = String(Math.round(performance.now()));
-    if (Object.keys(asked).length) become(asked);
-    else if (baked.engine === "worker") { status("starting the engine…"); ask({ want: ["told"] }); }
+    if (loading) status(loading);
+    if (others) become(asked, "keep");
+    else { document.documentElement.removeAttribute("data-pending"); if (baked.engine === "worker") ask({ want: ["told"] }); }
   }
   let begun = false;
   const once = () => { if (!begun) { begun = true; begin(); } };

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from descriptors.errors import DescriptorError
-from descriptors.show.browser.folder import PYODIDE, runtime, source, write
+from descriptors.show.browser.folder import OURS, PYODIDE, runtime, source, write
 
 
 def test_the_runtime_is_the_files_that_a_page_loads(tmp_path: Path) -> None:
@@ -36,6 +36,26 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DescriptorError, match="site: --site must be a folder that can be written, found") as refusal:
         write(tmp_path / "site", {"a": b"1"}, "--site")
     assert "\n" not in str(refusal.value)
+
+
+def test_an_index_of_another_site_stays(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("my own page")
+    with pytest.raises(DescriptorError, match="without an index"):
+        write(tmp_path, {"index.html": b"1", "a.js": b"2"}, "--site")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("index.html", "my own page")]
+    (tmp_path / "index.html").write_bytes(OURS)
+    write(tmp_path, {"index.html": OURS + b"new"}, "--site")
+    assert (tmp_path / "index.html").read_bytes() == OURS + b"new"
+    assert OURS in source("descriptors.show.explorer", "page.html").encode()
+
+
+def test_a_site_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("before")
+    (tmp_path / "b").write_text("a file where a folder should be")
+    with pytest.raises(DescriptorError, match="must be a folder that can be written"):
+        write(tmp_path, {"a.js": b"after", "b/c.js": b"2"}, "--site")
+    assert (tmp_path / "a.js").read_text() == "before"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.js", "b"]
 
 
 def test_scripts_of_rooms_are_read() -> None:

@@ -44,6 +44,82 @@ def test_what_it_is_taken_for_and_what_is_said(text: str, kind: str, ok: bool, s
     assert said in record["text"]
 
 
+WORD = "0x4000404000010000"
+CUTE_PRINT = """GmmaDescriptor: 0x4000404000010000
+  start_addr :  0x0000
+  leading_off:  0x0001 (1)
+  stride_off :  0x0040 (64)
+  base_offset:  0x0
+  layout_type:  0x1 (B128)"""
+
+
+@each(
+    "text",
+    [
+        WORD, "4611756662049538048", "4611756662049538048ULL", "4000404000010000", "0x4000'4040'0001'0000",
+        "0x40004040 00010000", "0x40004040, 0x00010000", "{0x00010000, 0x40004040}", "0x40004040\n0x00010000",
+        "desc.lo = 0x10000 desc.hi = 0x40004040", "hi: 40004040\nlo: 00010000", f"[t 0] smem desc: {WORD} (A)",
+        f"2026-11-22 10:00:01.123456789 kernel.cu:42 desc_a={WORD}", CUTE_PRINT,
+    ],
+)  # fmt: skip
+def test_a_word_is_known_however_it_was_written(text: str) -> None:
+    record = pasted(text)
+    assert (record["kind"], record["use"]["word"]) == ("a word", WORD)
+
+
+@each(
+    ("text", "kind", "use"),
+    [
+        ("Swizzle<3,4,3>", "a swizzle", {"swizzle": "128B"}),
+        ("Sw<2,4,3>", "a swizzle", {"swizzle": "64B"}),
+        ("S<3,3,3>", "a swizzle", {"swizzle": "128B"}),
+        ("sA: Swizzle<3,4,3> o smem_ptr[16b](0x400) o (64,64):(64,1)", "a layout", {"swizzle": "128B", "major": "K"}),
+        ("ptr[16b](0x400) o Sw<3,4,3> o _0 o (_64,_64):(_64,_1)", "a layout", {"swizzle": "128B"}),
+        ("tensor<ptr<bf16, smem, align<1024>, S<3,4,3>> o (64,64):(64,1)>", "a layout", {"swizzle": "128B"}),
+        ('!cute.memref<bf16, smem, align<1024>, S<3,4,3>, "(64,64):(64,1)">', "a layout", {"swizzle": "128B"}),
+        ("Sw<3,4,3> o smem_ptr[8b](0x400) o (64,128):(128,1)", "a layout", {"dtype": "e4m3", "mma": "64x16"}),
+        (
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}>",
+            "an encoding of Triton", {"swizzle": "64B", "major": "MN"},
+        ),
+        (
+            "#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8}>",
+            "an encoding of Triton", {"swizzle": "128B", "major": "K", "mma": "64x32"},
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_printed_is_a_question_that_has_an_answer(text: str, kind: str, use: dict[str, str]) -> None:
+    record = pasted(text)
+    assert record["kind"] == kind, record["text"]
+    if "mma" in use and record["use"] is None:
+        assert "no instruction reads it so" in record["text"]
+        return
+    assert use.items() <= record["use"].items()
+    assert answer({**record["use"], "want": ["told", "stage"]})["ok"]
+
+
+@each(
+    ("text", "said"),
+    [
+        ("Swizzle<3,4,4>", "none that a descriptor has"),
+        ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "no word describes it"),
+    ],
+)
+def test_what_no_descriptor_has_is_said_and_not_offered(text: str, said: str) -> None:
+    record = pasted(text)
+    assert said in record["text"] and not record["ok"] and record["use"] is None
+
+
+def test_what_no_instruction_reads_is_not_offered_for_the_stage() -> None:
+    record = pasted("(4,8):(8,1)")
+    assert record["use"] is None and "no instruction reads it so: legality" in record["text"]
+
+
+def test_advice_names_controls_that_the_page_has() -> None:
+    message = answer({"tile": "256x512"})["error"]["message"]
+    assert "must fit 232448 bytes" in message and "capacity" not in message
+
+
 @pytest.mark.parametrize("text", ["0x4000404000010000", PRINTED, "(64,16):(64,1)", "((8,8),(8,2)):((8,64),(1,512))"])
 def test_what_can_be_used_is_a_question_that_has_an_answer(text: str) -> None:
     use = pasted(text)["use"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import browsers
 import pytest
-from acts import click, put, settled, text
+from acts import click, open_drawers, put, settled, text
 
 from descriptors.cli import main
 from descriptors.show.browser.folder import PYODIDE
@@ -63,6 +63,7 @@ def site(page: Any, tmp_path: Path) -> Any:
     with browsers.served(tmp_path / "site") as url:
         page.goto(url)
         page.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
+        open_drawers(page)
         yield page
     assert all(re.match(r"http://127\.0\.0\.1|blob:|data:", one) for one in requests), requests
 
@@ -87,6 +88,7 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
     site.fill("#paste", "0x4000404000010000\n(64,16):(64,1)")
     site.click("#tell")
     site.locator("#pasted pre", has_text="different: 896").wait_for()
+    site.click("#untell")
     settled(site, lambda: site.click("#reset"))
     for name in ("atom", "banks", "memory", "tensor", "registers"):
         settled(site, lambda name=name: site.click(f"#tab-{name}"))  # type: ignore[misc]

@@ -93,8 +93,7 @@ def test_6_a_slot_is_highlighted(home: Any) -> None:
 
 
 def test_7_colours_by_logical_column(home: Any) -> None:
-    put(home, "colour", "column")
-    assert "colour: the logical column of 16 bytes" in text(home, "#said")
+    assert "Colour and number: the logical column of 16 bytes" in text(home, "#said")
     assert table(home)[1][:8] == list("01234567")
     seen = [[fill(home, "tile", row, 8 * column + 2, colour="column") for column in range(8)] for row in (2, 13, 77)]
     assert len(set(seen[0])) == 8 and seen[0] == seen[1] == seen[2], "a colour a column, whatever the row"
@@ -109,7 +108,7 @@ def test_8_with_and_without_the_swizzle(home: Any) -> None:
     assert [row[0] for row in table(home)[1:9]] == list("01234567")
     settled(home, lambda: home.uncheck("#looks [name=swizzled]"))
     assert [row[0] for row in table(home)[1:9]] == list("00000000")
-    assert "drawn without the swizzle" in text(home, "#said")
+    assert "shared memory, without the swizzle" in text(home, "#svg")
 
 
 def test_9_banks_of_other_sizes(home: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 from derived import K_128, MN_64
 
 from descriptors import derive
-from descriptors.show.stages.tile_stage import atom
+from descriptors.show.stages.atom_stage import atom
 from descriptors.show.stages.view import View
 
 
@@ -38,7 +38,9 @@ def test_a_layout_that_is_no_whole_atoms_shows_a_chunk() -> None:
 
 def test_it_says_what_the_colour_is() -> None:
     view = View(derive(**K_128), banks=64)
-    said = [atom(replace(view, colour=colour)).said for colour in ("order", "bank", "column", "wrong")]
+    word = view.derivation.word(0, 0) ^ (1024 ^ 512) // 16 << 32
+    views = [*(replace(view, colour=colour) for colour in ("order", "bank", "column")), replace(view, word=word)]
+    said = [atom(one).said for one in views]
     assert [one.partition("; colour: ")[2] for one in said] == [
         "where in a line of 128 bytes they lie.", "where in a line of 256 bytes they lie.",
         "the logical column of 16 bytes.", "",

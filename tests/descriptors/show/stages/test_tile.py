@@ -29,7 +29,7 @@ def test_the_address_of_the_chosen_element_is_that_of_the_layout(d: Derivation, 
 def test_the_chosen_cell_is_marked_where_the_grid_has_it(d: Derivation, data: st.DataObject) -> None:
     cell = data.draw(st.integers(0, d.tile[0] - 1)), data.draw(st.integers(0, d.tile[1] - 1))
     stage = tile(View(d, cell))
-    grid, mark = stage.grids[0], stage.marks[-1]
+    grid, mark = stage.grids[0], next(one for one in stage.marks if one.role == "cell")
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     assert element_at(grid, *middle) == cell
     assert all(one.x >= 0 and one.x + one.width <= stage.width for one in stage.marks)
@@ -64,12 +64,34 @@ def test_other_banks_give_other_colours() -> None:
 
 def test_the_wrong_cells_are_those_whose_elements_are_read_elsewhere() -> None:
     d = derive(**K_128)
-    view = View(d, cell=(64, 16), colour="wrong", word=d.word(1, 1) ^ (1024 ^ 512) // 16 << 32)
+    view = View(d, cell=(64, 16), word=d.word(1, 1) ^ (1024 ^ 512) // 16 << 32)
     marked = {(i, j) for i, row in enumerate(wrong(view)) for j, one in enumerate(row) if one}
     assert marked == {(i, j // 8) for i, j in misread(view)}
     assert {i for i, _ in marked} == set(range(72, 128)), "the first eight rows are read right"
     assert {j for _, j in marked} == {2, 3}
     assert not misread(replace(view, word=d.word(1, 1)))
+
+
+@given(d=derivations(), data=st.data())
+def test_memory_has_every_piece_of_the_tile_once_where_the_layout_has_it(d: Derivation, data: st.DataObject) -> None:
+    view = View(d, swizzled=data.draw(st.booleans()))
+    panels = [grid.cells for grid in tile(view).grids if grid.cells]
+    whole = panels[: len(panels) - (1 if len(tile(view).grids) > 2 and len(panels) > 1 else 0)]
+    units, (u, v) = view.line_bytes // 16, view.anatomy.unit
+    there = {at: units * line + place for line, row in enumerate(sum(whole, ())) for place, at in enumerate(row) if at}
+    (mn, k), numbers = view.anatomy.extents, places(view)
+    first = min(map(min, numbers)) // view.line_bytes * units
+    assert len(there) == (mn // u) * (k // v)
+    assert all(there[i, j] + first == numbers[i // u][j // v] // 16 for i in range(0, mn, u) for j in range(0, k, v))
+
+
+def test_a_word_that_is_wrong_is_shown_whatever_the_colour() -> None:
+    view = View(derive(**K_128), colour="bank")
+    wrong_word = view.derivation.word(0, 0) ^ (1024 ^ 512) // 16 << 32
+    assert "f-c7" in tile(replace(view, word=wrong_word)).record()["svg"]
+    assert "reads from elsewhere" in tile(replace(view, word=wrong_word)).scene.title
+    assert "by banks" in tile(replace(view, word=view.derivation.word(0, 0))).scene.title
+    assert "by banks" in tile(replace(view, word=0)).scene.title, "a word that nobody can read has no wrong cells"
 
 
 def test_levels_are_drawn_that_are_asked_for() -> None:
@@ -80,16 +102,17 @@ def test_levels_are_drawn_that_are_asked_for() -> None:
 
 
 def test_small_tiles_have_numbers_and_places_are_the_addresses() -> None:
-    view = View(derive((64, 64), "bf16", "K", "128B", (64, 16)))
-    svg = tile(view).record()["svg"]
-    assert all(f">{one}<" in svg for row in places(view)[:8] for one in row)
+    small = View(derive((16, 64), "bf16", "K", "128B", (8, 16), legality="off"), colour="order")
+    svg = tile(small).record()["svg"]
+    assert all(f">{one}<" in svg for row in places(small) for one in row)
+    assert len(tile(small).grids) == 2, "nothing is enlarged where all is numbered"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"cell": (128, 0)}, "the cell must be an element of the tile of 128x128, found (128,0)"),
-        ({"colour": "red"}, "colour must be one of order, bank"),
+        ({"colour": "red"}, "colour must be one of column, order, bank"),
         ({"levels": ("tile", "roof")}, "a level must be one of tile, atom"),
         ({"banks": 0}, "the number of banks must be at least 1, found 0"),
         ({"banks": 3}, "a line of banks must be a multiple of 16 bytes up to 1024, found 3 banks of 4"),

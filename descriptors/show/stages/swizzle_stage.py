@@ -1,0 +1,178 @@
+"""Any swizzle, of any layout of rows and columns, without an operand: tiles of units, and the lines where they lie.
+
+A unit is what the swizzle leaves whole, 2**M of what it counts. A swizzle alone has a grid of tiles, whose units lie
+row by row and whose tiles lie column by column; a layout says itself where its elements lie, and is cut into tiles.
+
+Laws: the two sides have the same units, each once, where the layout does; where a unit lies is what the swizzle gives
+of where it lay; the place of a unit is its tile, and its row and column in it.
+
+>>> plain = Swizzled(Swizzle(3, 4, 3), grid=(2, 2), at=(11, 5))
+>>> plain.place, plain.bits()[2:]
+((1, 0, 3, 5), ['before 0 1 0 1 1 1 0 1 0 0 0 0', 'after  0 1 0 1 1 1 1 0 0 0 0 0'])
+>>> Swizzled(Swizzle(2, 3, 2), layout=Layout((8, 32), (32, 1))).line_units
+4
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.show.pictures.anatomy import Pair
+from descriptors.show.pictures.panels import Frame, border, ticks, times, type_size
+from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from layoutalg import Figure, Layout, Swizzle, coalesce, flatten, size
+from layoutalg.frozen import frozen
+
+#: The most units of a picture, width and height of one, and what lies between the two sides.
+MOST, WIDE, HIGH, GAP = 4096, 30, 20, 76
+
+
+@frozen
+class Swizzled:
+    """A swizzle over rows and columns of units.
+
+    Args:
+        swizzle: what is done to an offset.
+        layout: (rows, columns) to an offset; a grid of tiles if left out.
+        offset: what is added to offsets before the swizzle.
+        tile: rows and columns of a swizzle tile, in units; what the swizzle repeats after if left out.
+        grid: tiles down and across, of a swizzle without a layout.
+        at: the chosen unit.
+
+    Raises:
+        DescriptorError: if there are too many units, no such tile, or no such unit.
+    """
+
+    swizzle: Swizzle
+    layout: Layout | None = None
+    offset: int = 0
+    tile: Pair = (0, 0)
+    grid: Pair = (2, 2)
+    at: Pair = (0, 0)
+
+    def __post_init__(self) -> None:
+        rows, columns = self.extents
+        if not 0 < rows * columns <= MOST or self.line_units > MOST or min(self.tile) < 0:
+            raise DescriptorError(f"explore: a picture must have 1 to {MOST} units, found {rows}x{columns}")
+        if not all(0 <= one < extent for one, extent in zip(self.at, self.extents, strict=True)):
+            raise DescriptorError(f"explore: at must be a unit of {rows}x{columns}, found {self.at[0]},{self.at[1]}")
+
+    @property
+    def unit(self) -> Pair:
+        """Rows and columns of a unit, in elements; one element where the layout does not keep units together."""
+        if self.layout is None:
+            return 1, 1 << self.swizzle.base
+        many = 1 << self.swizzle.base
+        for axis in (1, 0):
+            first, *rest = (one for mode in (axis, 1 - axis) for one in flatten(coalesce(self.layout[mode])))
+            steps = [one(1) for one in rest if size(one) > 1]
+            if first(1) == 1 and size(first) % many == 0 and not any(step % many for step in (self.offset, *steps)):
+                return (1, many) if axis else (many, 1)
+        return 1, 1
+
+    @property
+    def line_units(self) -> int:
+        """Units of a line of memory: as many as a row of the swizzle's tile has."""
+        whole = 1 << self.swizzle.base + abs(self.swizzle.shift)
+        return max(whole // max(self.unit), 1)
+
+    @property
+    def tile_extents(self) -> Pair:
+        """Rows and columns of a swizzle tile, in units."""
+        down, across = 1 << self.swizzle.bits, self.line_units
+        return self.tile[0] or down, self.tile[1] or across
+
+    @property
+    def extents(self) -> Pair:
+        """Rows and columns, in units."""
+        if self.layout is None:
+            (down, across), (rows, columns) = self.grid, self.tile_extents
+            return down * rows, across * columns
+        return size(self.layout[0]) // self.unit[0], size(self.layout[1]) // self.unit[1]
+
+    @property
+    def place(self) -> tuple[int, int, int, int]:
+        """Of the chosen unit: row and column of its tile, row and column in it."""
+        (row, column), (rows, columns) = self.at, self.tile_extents
+        return row // rows, column // columns, row % rows, column % columns
+
+    def before(self, row: int, column: int) -> int:
+        """Where a unit begins before the swizzle, in what the swizzle counts."""
+        if self.layout is not None:
+            found = self.layout(row * self.unit[0], column * self.unit[1])
+            assert isinstance(found, int)
+            return self.offset + found
+        (rows, columns), down = self.tile_extents, self.grid[0]
+        number = column // columns * down + row // rows
+        return (number * rows * columns + row % rows * columns + column % columns) << self.swizzle.base
+
+    def after(self, row: int, column: int) -> int:
+        """Where it begins after the swizzle."""
+        return self.swizzle(self.before(row, column))
+
+    def bits(self) -> list[str]:
+        """The chosen unit's address bits, the highest first: Y selects, Z is changed, b counts within a unit."""
+        before, after = self.before(*self.at), self.after(*self.at)
+        ends = [before, after, self.swizzle.source_mask, self.swizzle.target_mask]
+        places = range(max(one.bit_length() for one in ends), -1, -1)
+        kinds = [
+            "Y" if self.swizzle.source_mask >> n & 1 else "Z" if self.swizzle.target_mask >> n & 1 else
+            "b" if n < self.swizzle.base else "." for n in places
+        ]  # fmt: skip
+        rows = [("bit", [f"{n % 10}" for n in places]), ("is", kinds)]
+        rows += [(name, [str(at >> n & 1) for n in places]) for name, at in (("before", before), ("after", after))]
+        return [f"{name:<6} {' '.join(cells)}" for name, cells in rows]
+
+    def facts(self) -> list[str]:
+        """What is said of the chosen unit."""
+        names = ("row_tile_idx", "col_tile_idx", "row in it", "column in it")
+        low, mask = self.swizzle.base + max(self.swizzle.shift, 0), (1 << self.swizzle.bits) - 1
+        step = f"<< {self.swizzle.base + max(-self.swizzle.shift, 0)}"
+        before, after = self.before(*self.at), self.after(*self.at)
+        return [
+            f"unit ({self.at[0]},{self.at[1]}): " + ", ".join(map("{} {}".format, names, self.place)),
+            f"{before:#x} ^ (({before:#x} >> {low} & {mask}) {step}) = {after:#x}: from {before} to {after}",
+            *self.bits(),
+        ]
+
+
+def swizzled(view: Swizzled) -> Stage:
+    """The tiles as rows and columns, and the lines where their units lie.
+
+    >>> both = swizzled(Swizzled(Swizzle(3, 4, 3), grid=(1, 1)))
+    >>> [at[1] for at in both.grids[1].cells[3]]
+    [3, 2, 1, 0, 7, 6, 5, 4]
+    """
+    (rows, columns), (high, across) = view.extents, view.tile_extents
+    figure, units, step = Figure(), view.line_units, max(view.unit)
+    logical = Frame(0, 0, WIDE * columns, HIGH * rows, rows, columns)
+    unit_at = {view.after(i, j) // step: (i, j) for i in range(rows) for j in range(columns)}
+    first, last = min(unit_at) // units, max(unit_at) // units
+    if (last - first + 1) * units > 2 * MOST:
+        raise DescriptorError(f"explore: the units must lie within {2 * MOST // units} lines, found {last - first + 1}")
+    there = tuple(tuple(unit_at.get(units * n + place) for place in range(units)) for n in range(first, last + 1))
+    memory = Frame(logical.width + GAP, 0, WIDE * units, HIGH * len(there), len(there), units)
+    along = 0 if view.unit[0] > 1 else 1
+    extent = (high, across)[along]
+    _panel(figure, logical, [[(i, j) for j in range(columns)] for i in range(rows)], along, extent, "logical: rows")
+    _panel(figure, memory, there, along, extent, f"memory: lines of {units}")
+    border(figure, logical, "atom", max(rows // high, 1), max(columns // across, 1), outer=False)
+    ticks(figure, logical, [str(i) for i in range(rows)], [str(j) for j in range(columns)])
+    ticks(figure, memory, [f"{(first + i) * units * step:#x}" for i in range(len(there))], list(map(str, range(units))))
+    grids = [Grid(*logical.box, rows, columns), Grid(*memory.box, memory.rows, memory.columns, cells=there)]
+    marks = [Mark("cell", *grids[0].box(*view.at))]
+    marks += [Mark("cell", *grids[1].box(i, j)) for i, line in enumerate(there) for j, at in enumerate(line)
+              if at == view.at]  # fmt: skip
+    said = f"A cell is a unit of {step}; colour and number: its column in a tile of {times((high, across))} units."
+    return stage(figure, f"{view.swizzle} over {times((rows, columns))} units", said, grids, marks, "")
+
+
+def _panel(figure: Figure, frame: Frame, there: Any, along: int, extent: int, name: str) -> None:
+    """One side: each unit in the colour of its column in the tile."""
+    columns = [[None if at is None else at[along] % extent for at in line] for line in there]
+    labels = [["" if one is None else str(one) for one in line] for line in columns]
+    figure.text(frame.x, frame.y - 25, name, "ink", 13, bold=True)
+    roles = [[None if one is None else Figure.kind(one) for one in line] for line in columns]
+    figure.table(frame.x, frame.y, *frame.step, roles, labels, size=type_size(labels, *frame.step) or 8)
+    figure.border(*frame.box, "tile", line=1.4)
