@@ -37,7 +37,7 @@ def test_every_type_and_major_gives_the_product(arguments: dict[str, Any], move:
     m, _, k = loop_plan.asked.tile
     assert proof.ok and str(proof.operands[0]) == f"proved: {2 * m * k} elements in registers"
     assert ", {%a0, %a1, %a2, %a3}, %b_desc, %p" in loop_plan.ptx
-    assert "registers  " in tell(loop_plan) and record(loop_plan)["registers_of_a"]["move"] == move
+    assert "registers  " in tell(loop_plan, steps=True) and record(loop_plan)["registers_of_a"]["move"] == move
 
 
 def test_a_transpose_bit_of_b_alone_is_left() -> None:

@@ -120,13 +120,18 @@ def test_what_was_assumed_is_said_in_the_text(capsys: pytest.CaptureFixture[str]
         (["decode", WORD], "sm100 is assumed, by the version bits [46,49) of the word, 1"),
         (["decode", "0x4000004000010000"], "sm90 is assumed, by the version bits [46,49) of the word, 0"),
         (["decode", "0x40004040 0x00010000"], "two halves are read with the high one first: 0x4000404000010000"),
-        ([*tile, "--mma", "64x16"], "sm100 is assumed, as --arch is not given; sm90 is Hopper"),
-        ([*tile, "--mma", "m64n128k16", "--operand", "B"], "sm90 is assumed, by the instruction m64n128k16"),
+        ([*tile, "--mma", "64x16", "--words"], "sm100 is assumed, as --arch is not given; sm90 is Hopper"),
     ):
         assert main(command) == 0
         assert f"note: {note}\n" in capsys.readouterr().out
+    for options, said in (
+        (["64x16"], "arch       sm100 (tcgen05), assumed, as --arch is not given; sm90 is Hopper"),
+        (["m64n128k16", "--operand", "B"], "arch       sm90 (wgmma), assumed, by the instruction m64n128k16"),
+    ):
+        assert main([*tile, "--mma", *options]) == 0
+        assert capsys.readouterr().out.splitlines()[1] == said
     assert main([*tile, "--mma", "64x16", "--arch", "sm_90a"]) == 0
-    assert "note:" not in capsys.readouterr().out
+    assert "assumed" not in capsys.readouterr().out
 
 
 def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
