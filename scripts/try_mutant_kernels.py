@@ -1,56 +1,220 @@
 #!/usr/bin/env python3
-"""Try the checker on mutants of all kernels of tests/vectors/kernels.json.xz, and print what the right rule told.
+"""Try the checker on mutants of right kernels: what it says of each kind of fault, as a table and as a record.
 
-Usage: python scripts/try_mutant_kernels.py [MOST [PART_OF_A_NAME]]
+Usage: python scripts/try_mutant_kernels.py [--most N] [--seed N] [--jobs N] [--part NAME] [--kind NAME] [--write]
+       python scripts/try_mutant_kernels.py --docs [--check]
 
-MOST mutants of a sort and a kernel are tried, 3 unless it is said.
+At most N mutants of a kind and a kernel, 2 unless it is said, are drawn by the seed. Each is put to ptxas first (CUDA
+13.0): one of *forms* that it takes, and one of the others that it refuses, is none, and is left out. The kernels are
+those of tests/judge/kernels.py, and what nvcc makes of the CUDA of two plans. --write writes
+tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking.md from it, or says whether it is that.
 """
 
 from __future__ import annotations
 
-import random
+import argparse
+import json
+import multiprocessing
+import re
+import subprocess
 import sys
-from collections import Counter
+import tempfile
+import time
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
 from ended import end  # noqa: E402
-from kernels import Mutant, kernels, mutants  # noqa: E402
+from generated import write_or_check  # noqa: E402
+from kernel_changes import statements  # noqa: E402
+from kernel_kinds import KINDS, UNCLAIMED, Kind  # noqa: E402
+from kernels import OUTCOMES, emitted, mutants, outcome, tried  # noqa: E402
 
-from descriptors.check.inspection import check_ptx  # noqa: E402
+from descriptors import check_ptx  # noqa: E402
+from descriptors.check.kernel_report import Report  # noqa: E402
+
+RECORD = ROOT / "tests" / "vectors" / "mutant_kernels.json"
+PAGE = ROOT / "docs" / "checking.md"
+BEGIN, END = "<!-- mutants: scripts/try_mutant_kernels.py --docs -->\n", "<!-- end of mutants -->\n"
+#: Kernels that take seconds: one mutant of each kind that running decides.
+SLOW = ("kernel_", "gathered", "scaled")
+CLAIMED = {**KINDS, "unclaimed": UNCLAIMED}
 
 
-def rules(text: str) -> Counter[str]:
-    """How often each rule is told of a text."""
-    return Counter(one.rule.name for one in check_ptx(text).findings)
+@cache
+def compiled(arch: str) -> str:
+    """What nvcc makes of the kernel of a plan."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "k.cu"), Path(folder, "k.ptx")
+        source.write_text(emitted(arch, "cuda"), encoding="utf-8")
+        command = [
+            "nvcc",
+            "-std=c++17",
+            "-O3",
+            f"-arch={arch.replace('sm', 'sm_')}a",
+            "-ptx",
+            str(source),
+            "-o",
+            str(target),
+        ]
+        subprocess.run(command, check=True, capture_output=True)
+        return statements(target.read_text(encoding="utf-8"))
 
 
-def main(most: str = "3", part: str = "") -> int:
-    draw = random.Random(1)
-    caught: Counter[str] = Counter()
-    tried: Counter[str] = Counter()
-    missed: dict[str, list[str]] = {}
-    for name, text in sorted(kernels().items()):
-        if part not in name:
-            continue
-        before, sorts = rules(text), dict[str, list[Mutant]]()
-        for mutant in mutants(name, text):
-            sorts.setdefault(mutant.sort, []).append(mutant)
-        for sort, of_sort in sorts.items():
-            for mutant in draw.sample(of_sort, min(int(most), len(of_sort))):
-                after = rules(mutant.text)
-                is_caught = any(after[rule] > before[rule] for rule in mutant.rules)
-                tried[sort] += 1
-                caught[sort] += is_caught
-                if not is_caught:
-                    missed.setdefault(sort, []).append(name)
-    for sort in tried:
-        print(f"{sort:42} {caught[sort]:5} of {tried[sort]:5}  {', '.join(sorted(set(missed.get(sort, []))))}")
-    print(f"{caught.total()} of {tried.total()} mutants of {len(tried)} sorts were told by their rule")
+@cache
+def texts() -> dict[str, str]:
+    """All right kernels by name."""
+    return {**tried(), **{f"kernel_{arch}": compiled(arch) for arch in ("sm90", "sm100")}}
+
+
+@cache
+def report_of(name: str) -> Report:
+    """What the checker says of a right kernel."""
+    return check_ptx(texts()[name])
+
+
+def assembled(text: str) -> bool:
+    """Whether ptxas takes a text."""
+    found = re.search(r"\.target\s+(\w+)", text)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "k.ptx")
+        path.write_text(text, encoding="utf-8")
+        command = [
+            "ptxas",
+            f"-arch={found[1] if found else 'sm_90a'}",
+            "-o",
+            str(path.with_suffix(".cubin")),
+            str(path),
+        ]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def try_kind(task: tuple[str, str, int, int, int]) -> tuple[str, str, Counter[str], float]:
+    """What is said of the mutants of one kind and one kernel, and in how many seconds of the processor."""
+    name, group, number, most, seed = task
+    kind, begun = CLAIMED[group][number], time.process_time()
+    named = "words" if group == "unclaimed" else group
+    said: Counter[str] = Counter()
+    for mutant in mutants(name, texts()[name], named, kind, most, seed):
+        if assembled(mutant.text) == (group == "forms"):
+            said["none"] += 1
+        else:
+            told = outcome(mutant, report_of(name))
+            verdict = next(one.verdict for one in report_of(name).properties if one.property == named)
+            said[told if told != "not decided" or verdict != "incomplete" else "open before"] += 1
+    return name, kind.name, said, time.process_time() - begun
+
+
+def tasks(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, int]]:
+    """Kernel and kind of everything that is tried."""
+    found = []
+    for name in texts():
+        for group, kinds in CLAIMED.items():
+            for number, kind in enumerate(kinds):
+                slow = name.startswith(SLOW)
+                if slow and group in ("forms", "words") and name.startswith("kernel_"):
+                    continue
+                if arguments.part in name and arguments.kind in kind.name:
+                    found.append((name, group, number, 1 if slow else arguments.most, arguments.seed))
+    return found
+
+
+def measured(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The record of a run."""
+    asked, spent, made = tasks(arguments), 0.0, 0
+    wrong = [name for name in {one[0] for one in asked} if not assembled(texts()[name]) or report_of(name).errors]
+    if wrong:
+        raise SystemExit(f"not right: {wrong}")
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    clean: dict[str, set[str]] = defaultdict(set)
+    with multiprocessing.Pool(arguments.jobs) as pool:
+        for place, (name, kind, said, seconds) in enumerate(pool.imap_unordered(try_kind, asked, 8), 1):
+            counts[kind] += said
+            spent, made = spent + seconds, made + said.total()
+            for one in set(said) - {"its rule"}:
+                clean[kind].add(f"{name}:{one}")
+            if sys.stderr.isatty() or place % 500 == 0:
+                print(
+                    f"{place} of {len(asked)}, {made} mutants, {spent:.0f} s", end="\r\n", file=sys.stderr, flush=True
+                )
+    rows = [
+        {
+            "property": group,
+            "kind": kind.name,
+            "why": kind.why,
+            **counts[kind.name],
+            "kernels": sorted(clean[kind.name]),
+        }
+        for group, kinds in CLAIMED.items()
+        for kind in kinds
+    ]
+    command = f"python scripts/try_mutant_kernels.py --most {arguments.most} --seed {arguments.seed} --write"
+    return {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": sorted(texts()), "rows": rows}
+
+
+def table(record: dict[str, Any]) -> str:
+    """The table of the record, by property."""
+    told = [*OUTCOMES[:2], "not decided", "open before", "clean"]
+    lines = [
+        "| property | kinds | mutants | by its rule | by another | not decided | open in the right kernel too | clean |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    total: Counter[str] = Counter()
+    for group in CLAIMED:
+        rows = [row for row in record["rows"] if row["property"] == group and any(row.get(one) for one in told)]
+        counts = Counter({one: sum(row.get(one, 0) for row in rows) for one in told})
+        cells = [len(rows), counts.total(), *(counts[one] for one in told)]
+        lines.append(f"| {group} | {' | '.join(map(str, cells))} |")
+        if group in KINDS:
+            total += Counter({"kinds": len(rows), **counts})
+    cells = [total["kinds"], total.total() - total["kinds"], *(total[one] for one in told)]
+    lines.insert(-1, f"| *together* | {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def rest(record: dict[str, Any]) -> str:
+    """The kinds of which some mutants were not told by their rule, and those that were none."""
+    found = []
+    for row in record["rows"]:
+        told = {one: row[one] for one in row if one not in ("property", "kind", "why", "kernels", "its rule")}
+        if told:
+            found.append(
+                f"{row['property']:14} {row['kind']:55} {row.get('its rule', 0):4} {told} {' '.join(row['kernels'])}"
+            )
+    return "\n".join(found)
+
+
+def page(record: dict[str, Any]) -> str:
+    """The page with the table of a record."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, tail = text.partition(BEGIN)
+    return head + BEGIN + table(record) + END + tail.partition(END)[2]
+
+
+def main(asked: list[str]) -> int:
+    parser = argparse.ArgumentParser(usage=__doc__)
+    for name, value in (("--most", 2), ("--seed", 1), ("--jobs", 1)):
+        parser.add_argument(name, type=int, default=value)
+    for name in ("--part", "--kind"):
+        parser.add_argument(name, default="")
+    for name in ("--write", "--docs", "--check"):
+        parser.add_argument(name, action="store_true")
+    arguments = parser.parse_args(asked)
+    if arguments.docs:
+        record = json.loads(RECORD.read_text(encoding="utf-8"))
+        options = ["--check"] if arguments.check else []
+        return write_or_check(PAGE, page(record), "try_mutant_kernels.py --docs", __doc__, options)
+    record = measured(arguments)
+    print(rest(record))
+    print(table(record))
+    if arguments.write:
+        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    end(main, *sys.argv[1:])
+    end(main, sys.argv[1:])
