@@ -175,7 +175,7 @@ _FORMS = (
     Kind("scale-input-d 16", _PLAIN, replaced(r"([%\w]+);", r"\1, 16;"), ("form-immediate",), "0 to 15"),
     Kind("shift up", _T + "mma", preceded("tcgen05.shift.cta_group::1.up [%r0];"), ("form-qualifier",), "down alone"),
     Kind("scale vector of another kind", _SCALED, replaced(
-        r"(block_scale)[^\s\[]*", r"\1.block16"), ("form-qualifier",), "16 is of mxf4nvf4"),
+        r"(block_scale)[^\s\[]*", r"\1.block16"), ("form-qualifier",), "16 is of mxf4nvf4", "scaled"),
     Kind("matrices of 7 rows", _G + r"(ldmatrix|stmatrix)\.", replaced("m8n8", "m7n8"), (
         "form-shape", "form-qualifier"), "m8n8 and others"),
     Kind("register of a matrix missing", _G + r"(ldmatrix|stmatrix)\.", replaced(_VECTOR, ""), (
@@ -248,8 +248,9 @@ _WORDS = (
          "the start counts units of 16 bytes"),
     Kind("start not cut", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(0, 14), ("word-start", *_STEP),
          "the start counts units of 16 bytes"),
-    Kind("stages off the grid", r"^mad\.lo\.u32 at, stage, \d+, 0;", everywhere(r"^mad\.lo\.u32 at, stage, \d+, 0;",
-         replaced(", 0;", ", 512;")), _WORD + _REUSE, "rows of 128B swizzles begin at multiples of 1,024 bytes", _RINGS),
+    Kind("stages at no multiple of 16 bytes", r"^mad\.lo\.u32 at, stage, \d+, 0;", everywhere(
+        r"^mad\.lo\.u32 at, stage, \d+, 0;", replaced(", 0;", ", 8;")), _WORD + _REUSE,
+         "the start counts units of 16 bytes, and loses the rest", _RINGS),
     Kind("another major of A", _MMA + r".*f16\.b?f16", replaced(r"0, ([01]);", r"1, \1;"), (
         "word-transpose", *_WORD, *_STEP), "the other instructions read A by its major"),
     Kind("another major of B", _MMA + r".*f16\.b?f16", replaced(r"0;$", "1;"), ("word-transpose", *_WORD, *_STEP), "as of A"),
@@ -388,8 +389,8 @@ _BARRIERS = (
         "barrier-init-seen", "barrier-init", *_HANG), "it is begun anew in use", "ring_sm90"),
     Kind("no rendezvous behind the inits", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", without), (
         "barrier-init-seen", "barrier-init", *_HANG), "others may be there first", "ring_sm90|dsl"),
-    Kind("rendezvous of half of the threads", r"^bar\.sync\s+0;", replaced(r"0;", "0, 64;"), (
-        "barrier-threads", "barrier-init-seen", *_HANG, *_REUSE, *_COLUMNS), "more come than are named", "ring|dsl"),
+    Kind("rendezvous of half of the threads", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", replaced(r"0;", "0, 64;")), (
+        "barrier-threads", "barrier-init-seen", *_HANG, *_REUSE, *_COLUMNS), "more come than are named", "ring_sm|dsl"),
     Kind("rendezvous of more than there are", r"^bar\.sync\s+0;", replaced(r"0;", "0, 512;"), (
         "barrier-threads", *_HANG), "it never ends", "ring|dsl"),
     Kind("another parity", _TRY, computed("parity", "b32", "xor.b32 {new}, {old}, 1;"), _ANY_WAIT, "the wrong phase"),
@@ -484,7 +485,7 @@ _REUSES = (
     Kind("commit of a bulk store removed", _G + r"cp\.async\.bulk\.commit_group", without, _REUSE, "no wait covers it", "stored"),
     Kind("wait of a bulk store leaves one", _G + r"cp\.async\.bulk\.wait_group", replaced(r"0;", "1;"), _REUSE, "it still reads",
          "stored"),
-    Kind("rendezvous removed", r"^bar\.sync 0;", without, _REUSE + ("proxy-fence",), "one thread's bytes are used by another",
+    Kind("rendezvous removed", r"^bar\.sync 0;", after(r"^wgmma", without), _REUSE + ("proxy-fence",), "one thread's bytes are used by another",
          "stored"),
     Kind("barriers 16 bytes apart", r"^shl\.b32 full, stage, 3;", replaced(
         "stage, 3", "stage, 4"), _ANY_WAIT + ("barrier-init",), "they are 8 bytes apart", _RINGS),

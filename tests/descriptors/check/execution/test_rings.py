@@ -126,3 +126,19 @@ def test_columns_that_are_never_freed_leave_tensor_memory_open() -> None:
     report = check_ptx(ring_sm100().replace("tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;", ""))
     held = {one.property: one.verdict for one in report.properties}
     assert not report.errors and held["tensor memory"] == "incomplete"
+
+
+@pytest.mark.parametrize(
+    ("whole", "torn"),
+    [
+        ("wait_group.sync.aligned 0;", "wait_group.sync.aligned;"),
+        ("selp.b32 stage, 0, stage, pn;", "selp.b32 stage, 0, stage;"),
+        ("ld.param.u32 n, [k_param_0];", "ld.param.u32 n;"),
+        (f"{COPY} [at], [g], 8192, [full];", f"{COPY};"),
+    ],
+)
+def test_an_instruction_without_its_operands_leaves_the_run_open(whole: str, torn: str) -> None:
+    assert whole in ring_sm90(2)
+    report = check_ptx(ring_sm90(2).replace(whole, torn))
+    held = {one.property: one.verdict for one in report.properties}
+    assert held["barriers"] == held["bytes"] == held["reuse"] == "incomplete"
