@@ -394,7 +394,7 @@ _BARRIERS = (
     Kind("rendezvous of more than there are", r"^bar\.sync\s+0;", replaced(r"0;", "0, 512;"), (
         "barrier-threads", *_HANG), "it never ends", "ring|dsl"),
     Kind("another parity", _TRY, computed("parity", "b32", "xor.b32 {new}, {old}, 1;"), _ANY_WAIT, "the wrong phase"),
-    Kind("parity always 0", _TRY, operand("parity", "0"), _ANY_WAIT, "every other phase is the wrong one", "ring_sm90_|product|kernel_sm90"),
+    Kind("parity always 0", _TRY, operand("parity", "0"), _ANY_WAIT, "every other phase is the wrong one", "ring_sm90_|product.*sm90"),
     Kind("parity 2", _TRY, computed("parity", "b32", "mov.b32 {new}, 2;"), ("barrier-parity",), "0 or 1"),
     Kind("parity never turned", r"^xor\.b32 parity", without, _ANY_WAIT, "as always 0", _RINGS),
     Kind("parity never turned (compiler)", r"^xor\.b32\s+%r\d+, %r\d+, %r\d+;", before(_TRY, without), _ANY_WAIT,
