@@ -4,7 +4,7 @@
 Usage: python scripts/try_mutant_kernels.py [--most N] [--seed N] [--jobs N] [--part NAME] [--kind NAME] [--write]
        python scripts/try_mutant_kernels.py --docs [--check]
 
-At most N mutants of a kind and a kernel, 2 unless it is said, are drawn by the seed. Each is put to ptxas first (CUDA
+At most N mutants of a kind and a kernel, one unless it is said, are drawn by the seed. Each is put to ptxas first (CUDA
 13.0): one of *forms* that it takes, and one of the others that it refuses, is none, and is left out. The kernels are
 those of tests/judge/kernels.py, and what nvcc makes of the CUDA of two plans. --write writes
 tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking.md from it, or says whether it is that.
@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 from kernel_changes import statements  # noqa: E402
-from kernel_kinds import KINDS, UNCLAIMED, Kind  # noqa: E402
+from kernel_kinds import KINDS, TRIED_KINDS, Kind  # noqa: E402
 from kernels import OUTCOMES, emitted, mutants, outcome, tried  # noqa: E402
 
 from descriptors import check_ptx  # noqa: E402
@@ -42,7 +42,6 @@ PAGE = ROOT / "docs" / "checking.md"
 BEGIN, END = "<!-- mutants: scripts/try_mutant_kernels.py --docs -->\n", "<!-- end of mutants -->\n"
 #: Kernels that take seconds: one mutant of each kind that running decides.
 SLOW = ("kernel_", "gathered", "scaled")
-CLAIMED = {**KINDS, "unclaimed": UNCLAIMED}
 
 
 @cache
@@ -96,7 +95,7 @@ def assembled(text: str) -> bool:
 def try_kind(task: tuple[str, str, int, int, int]) -> tuple[str, str, Counter[str], float]:
     """What is said of the mutants of one kind and one kernel, and in how many seconds of the processor."""
     name, group, number, most, seed = task
-    kind, begun = CLAIMED[group][number], time.process_time()
+    kind, begun = TRIED_KINDS[group][number], time.process_time()
     named = "words" if group == "unclaimed" else group
     said: Counter[str] = Counter()
     for mutant in mutants(name, texts()[name], named, kind, most, seed):
@@ -113,7 +112,7 @@ def tasks(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, int]]
     """Kernel and kind of everything that is tried."""
     found = []
     for name in texts():
-        for group, kinds in CLAIMED.items():
+        for group, kinds in TRIED_KINDS.items():
             for number, kind in enumerate(kinds):
                 slow = name.startswith(SLOW)
                 if slow and group in ("forms", "words") and name.startswith("kernel_"):
@@ -129,63 +128,55 @@ def measured(arguments: argparse.Namespace) -> dict[str, Any]:
     wrong = [name for name in {one[0] for one in asked} if not assembled(texts()[name]) or report_of(name).errors]
     if wrong:
         raise SystemExit(f"not right: {wrong}")
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    clean: dict[str, set[str]] = defaultdict(set)
+    said: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     with multiprocessing.Pool(arguments.jobs) as pool:
-        for place, (name, kind, said, seconds) in enumerate(pool.imap_unordered(try_kind, asked, 8), 1):
-            counts[kind] += said
-            spent, made = spent + seconds, made + said.total()
-            for one in set(said) - {"its rule"}:
-                clean[kind].add(f"{name}:{one}")
-            if sys.stderr.isatty() or place % 500 == 0:
-                print(
-                    f"{place} of {len(asked)}, {made} mutants, {spent:.0f} s", end="\r\n", file=sys.stderr, flush=True
-                )
-    rows = [
-        {
-            "property": group,
-            "kind": kind.name,
-            "why": kind.why,
-            **counts[kind.name],
-            "kernels": sorted(clean[kind.name]),
-        }
-        for group, kinds in CLAIMED.items()
-        for kind in kinds
-    ]
+        for place, (name, kind, counts, seconds) in enumerate(pool.imap_unordered(try_kind, asked, 8), 1):
+            for outcome_, number in counts.items():
+                said[kind][outcome_][name] += number
+            spent, made = spent + seconds, made + counts.total()
+            if place % 200 == 0:
+                print(f"{place} of {len(asked)}: {made} mutants, {spent:.0f} s", file=sys.stderr, flush=True)
+    rows = [_row(group, kind, said[kind.name]) for group, kinds in TRIED_KINDS.items() for kind in kinds]
     command = f"python scripts/try_mutant_kernels.py --most {arguments.most} --seed {arguments.seed} --write"
     return {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": sorted(texts()), "rows": rows}
 
 
+def _row(group: str, kind: Kind, said: dict[str, Counter[str]]) -> dict[str, Any]:
+    """A kind in the record: how many mutants there were of each outcome, and of which kernels but for the best."""
+    numbers = {outcome_: counts.total() for outcome_, counts in sorted(said.items())}
+    where = {outcome_: sorted(said[outcome_]) for outcome_ in numbers if outcome_ != OUTCOMES[0]}
+    return {"property": group, "kind": kind.name, "why": kind.why, "said": numbers, "where": where}
+
+
+#: What may be said, in the order of the table; what the right kernel leaves open too stands by itself.
+SAID = (*OUTCOMES[:3], "open before", "clean")
+
+
 def table(record: dict[str, Any]) -> str:
     """The table of the record, by property."""
-    told = [*OUTCOMES[:2], "not decided", "open before", "clean"]
-    lines = [
-        "| property | kinds | mutants | by its rule | by another | not decided | open in the right kernel too | clean |"
-    ]
-    lines.append("|---|---|---|---|---|---|---|---|")
+    lines = ["| property | kinds | mutants | by its rule | by another | not decided | open before | clean |"]
+    lines.append("|---" * (len(SAID) + 3) + "|")
     total: Counter[str] = Counter()
-    for group in CLAIMED:
-        rows = [row for row in record["rows"] if row["property"] == group and any(row.get(one) for one in told)]
-        counts = Counter({one: sum(row.get(one, 0) for row in rows) for one in told})
-        cells = [len(rows), counts.total(), *(counts[one] for one in told)]
-        lines.append(f"| {group} | {' | '.join(map(str, cells))} |")
+    for group in TRIED_KINDS:
+        rows = [row["said"] for row in record["rows"] if row["property"] == group and set(row["said"]) & set(SAID)]
+        counts = Counter({one: sum(row.get(one, 0) for row in rows) for one in SAID})
         if group in KINDS:
             total += Counter({"kinds": len(rows), **counts})
-    cells = [total["kinds"], total.total() - total["kinds"], *(total[one] for one in told)]
-    lines.insert(-1, f"| *together* | {' | '.join(map(str, cells))} |")
+        else:
+            lines.append(_line("*together*", total["kinds"], total))
+        lines.append(_line(group, len(rows), counts))
     return "\n".join(lines) + "\n"
 
 
+def _line(name: str, kinds: int, counts: Counter[str]) -> str:
+    numbers = [counts[one] for one in SAID]
+    return f"| {name} | {kinds} | {sum(numbers):,} | {' | '.join(f'{one:,}' for one in numbers)} |"
+
+
 def rest(record: dict[str, Any]) -> str:
-    """The kinds of which some mutants were not told by their rule, and those that were none."""
-    found = []
-    for row in record["rows"]:
-        told = {one: row[one] for one in row if one not in ("property", "kind", "why", "kernels", "its rule")}
-        if told:
-            found.append(
-                f"{row['property']:14} {row['kind']:55} {row.get('its rule', 0):4} {told} {' '.join(row['kernels'])}"
-            )
-    return "\n".join(found)
+    """The kinds of which some mutants were not told by their rule, and where."""
+    rows = [row for row in record["rows"] if row["where"]]
+    return "\n".join(f"{row['property']:14} {row['kind']:55} {row['said']} {row['where']}" for row in rows)
 
 
 def page(record: dict[str, Any]) -> str:
@@ -197,7 +188,7 @@ def page(record: dict[str, Any]) -> str:
 
 def main(asked: list[str]) -> int:
     parser = argparse.ArgumentParser(usage=__doc__)
-    for name, value in (("--most", 2), ("--seed", 1), ("--jobs", 1)):
+    for name, value in (("--most", 1), ("--seed", 1), ("--jobs", 1)):
         parser.add_argument(name, type=int, default=value)
     for name in ("--part", "--kind"):
         parser.add_argument(name, default="")

@@ -1,4 +1,4 @@
-"""The kinds of change that make a mutant of a kernel: where, how, by which rules it is to be told, and why it is broken.
+"""The kinds of change that make a mutant of a kernel: where, how, what rules are to say so, and why it is broken.
 
 A kind is of one property of a kernel. What says that its mutants are broken is not the checker: of *forms* the
 assembler refuses each, of the others the reason stands here, and the assembler takes each, so that nothing but what
@@ -90,6 +90,11 @@ _FENCE = _G + r"fence\.proxy\.async"
 _ALLOC, _DEALLOC = _T + r"alloc\.", _T + r"dealloc\."
 _RINGS = "ring"
 
+#: An allocation of so many columns.
+_ALLOCATED = (
+    "{{ .reg .b32 %mutant; mov.b32 %mutant, 0; "
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%mutant], {}; }}"
+)
 #: A read of an accumulator.
 _READ = "{{ .reg .b32 %at; mov.u32 %at, %tid.x; st.shared.b32 [%at], {D}; }}"
 _FENCES = ("wgmma-fence", "wgmma-fence-read", "wgmma-fence-shape")
@@ -162,7 +167,8 @@ _FORMS = (
     Kind("commit of no object", _T + r"commit", replaced(r"\.b64", ""), ("form-qualifier",), ".b64 is asked"),
     Kind("commit by value", _T + r"commit", replaced(r"\[\s*([%\w]+)[^\]]*\]", r"\1"), _OPERANDS, "an address"),
     Kind("operand missing (tcgen05)", _T + "mma", replaced(r", !?[%\w]+;", ";"), ("form-operands",), "none may be"),
-    Kind("kind of no instruction", _T + "mma", replaced(r"kind::\w+", "kind::f64"), ("form-qualifier",), "no such kind"),
+    Kind("kind of no instruction", _T + "mma", replaced(r"kind::\w+", "kind::f64"), ("form-qualifier",),
+         "no such kind"),
     Kind("D by value", _T + "mma", replaced(r"\[\s*([%\w]+)[^\]]*\]", r"\1"), _OPERANDS, "D is an address"),
     Kind("B in tensor memory", _SHARED, operand("B", "[{old}]"), _OPERANDS, "B is in shared memory"),
     Kind("idesc in a 64-bit register", _TMA, operand("idesc", "%rd1"), _OPERANDS, "32 bits", "nt_sm100"),
@@ -192,22 +198,27 @@ _WORDS = (
     *(Kind(f"SBO of {part} {what}{more}", where, field(part, 32, 14, new), _WORD, _OVERLAP)
       for part in "AB" for what, new in (("halved", lambda n: n // 2), ("doubled", lambda n: 2 * n))
       for more, where in (("", _MMA), (" (tcgen05)", _SHARED))),
-    *(Kind(f"SBO of {part} {what} everywhere{more}", where, everywhere(where, field(part, 32, 14, new)), _WORD, _OVERLAP)
+    *(Kind(f"SBO of {part} {what} everywhere{more}", where, everywhere(where, field(part, 32, 14, new)), _WORD,
+         _OVERLAP)
       for part in "AB" for what, new in (("halved", lambda n: n // 2), ("of no bytes", lambda n: 0))
       for more, where in (("", _MMA), (" (tcgen05)", _SHARED))),
     Kind("LBO halved everywhere", _MMA, everywhere(_MMA, field("B", 16, 14, lambda n: n // 2)), _WORD + _REUSE,
          "the second half of N is read from within the first", "ring_sm90_MN"),
     Kind("LBO of no bytes everywhere", _MMA, everywhere(_MMA, field("B", 16, 14, lambda n: 0)), _WORD,
          "both halves of N are read in one place", "ring_sm90_MN"),
-    *(Kind(f"swizzle {what} in one word of {part}{more}", where, computed(part, "b64", f"xor.b64 {{new}}, {{old}}, {bits:#x};"),
+    *(Kind(f"swizzle {what} in one word of {part}{more}", where, computed(part, "b64",
+         f"xor.b64 {{new}}, {{old}}, {bits:#x};"),
            _WORD, "a tile has one swizzle")
       for part in "AB" for more, where, names in (
-          ("", _MMA, (("64B", 0xC << 60), ("none", 0x4 << 60))), (" (tcgen05)", _SHARED, (("64B", 0x6 << 61), ("none", 0x2 << 61))))
+          ("", _MMA, (("64B", 0xC << 60), ("none", 0x4 << 60))), (" (tcgen05)", _SHARED, (("64B", 0x6 << 61),
+         ("none", 0x2 << 61))))
       for what, bits in names),
-    *(Kind(f"swizzle 64B of {part} everywhere{more}", where, everywhere(where, computed(part, "b64", f"xor.b64 {{new}}, {{old}}, {bits:#x};")),
+    *(Kind(f"swizzle 64B of {part} everywhere{more}", where, everywhere(where, computed(part, "b64",
+         f"xor.b64 {{new}}, {{old}}, {bits:#x};")),
            _WORD, "128-byte rows are stepped through by 1,024 bytes a group, those of 64B by 512")
       for part in "AB" for more, where, bits in (("", _MMA, 0xC << 60), (" (tcgen05)", _SHARED, 0x6 << 61))),
-    *(Kind(f"no swizzle of {part} everywhere{more}", where, everywhere(where, computed(part, "b64", f"xor.b64 {{new}}, {{old}}, {bits:#x};")),
+    *(Kind(f"no swizzle of {part} everywhere{more}", where, everywhere(where, computed(part, "b64",
+         f"xor.b64 {{new}}, {{old}}, {bits:#x};")),
            _WORD, "without a swizzle LBO is the step along K, and it is 16 bytes or none here")
       for part in "AB" for more, where, bits in (("", _MMA, 0x4 << 60), (" (tcgen05)", _SHARED, 0x2 << 61))),
     Kind("swizzle of no code", _PLAIN, computed("B", "b64", "and.b64 {new}, {old}, 0x1fffffffffffffff;",
@@ -216,7 +227,8 @@ _WORDS = (
          "the tile begins at a multiple of 1,024 bytes"),
     Kind("base offset of one (tcgen05)", _SHARED, computed("B", "b64", "or.b64 {new}, {old}, 0x2000000000000;"), _WORD,
          "as of wgmma"),
-    Kind("base offset everywhere", _MMA, everywhere(_MMA, computed("B", "b64", "or.b64 {new}, {old}, 0x2000000000000;")),
+    Kind("base offset everywhere", _MMA, everywhere(_MMA, computed("B", "b64",
+         "or.b64 {new}, {old}, 0x2000000000000;")),
          _WORD, "as in one"),
     Kind("version 0", _PLAIN, computed("B", "b64", "and.b64 {new}, {old}, 0xffffbfffffffffff;"), ("word-version",),
          "the manual asks for 1", "ring|dsl|emitted"),
@@ -226,7 +238,8 @@ _WORDS = (
          ("word-unused-bits",), "they have to be 0"),
     *(Kind(f"{part} half a K block on{more}", where, added(part, 1), ("word-advance",), _HALF, kernels)
       for part in "AB" for more, where, kernels in (
-          ("", _MMA + r".*(f16.* 0|e[45]m\d.* 1|tf32.* 1);", "^(?!.*(MN|cute))"), (" (tcgen05)", _SHARED, "^(?!.*(_nn_|_MN_))"))),
+          ("", _MMA + r".*(f16.* 0|e[45]m\d.* 1|tf32.* 1);", "^(?!.*(MN|cute))"), (" (tcgen05)", _SHARED,
+         "^(?!.*(_nn_|_MN_))"))),
     *(Kind(f"{part} a block of K further{more}", where, after(where, before(where, added(part, 2)), 24), _STEP,
            "one block is read twice, and one not, or by the wrong one", "ring|emitted|dsl.*_K_|nt_sm")
       for part in "AB" for more, where in (("", _MMA), (" (tcgen05)", _SHARED))),
@@ -242,9 +255,11 @@ _WORDS = (
     Kind("step of K in units added to bytes", r"^add\.s32\s+%r\d+, %r\d+, (32|96);", before(_MMA, replaced(
          r"(32|96);", "2;")), _STEP + ("word-start", *_WORD), "2 bytes are no unit: the first block is read again",
          "product.*nt_sm90"),
-    Kind("start cut at bit 5", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(5, 14), ("word-start", *_STEP),
+    Kind("start cut at bit 5", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(5, 14), ("word-start",
+         *_STEP),
          "the start counts units of 16 bytes"),
-    Kind("start cut at bit 3", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(3, 14), ("word-start", *_STEP),
+    Kind("start cut at bit 3", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(3, 14), ("word-start",
+         *_STEP),
          "the start counts units of 16 bytes"),
     Kind("start not cut", _G + r"(bfe|shr)\.[ubs](32|64)\s+[%\w]+, [%\w]+, 4\b", cut(0, 14), ("word-start", *_STEP),
          "the start counts units of 16 bytes"),
@@ -253,7 +268,8 @@ _WORDS = (
          "the start counts units of 16 bytes, and loses the rest", _RINGS),
     Kind("another major of A", _MMA + r".*f16\.b?f16", replaced(r"0, ([01]);", r"1, \1;"), (
         "word-transpose", *_WORD, *_STEP), "the other instructions read A by its major"),
-    Kind("another major of B", _MMA + r".*f16\.b?f16", replaced(r"0;$", "1;"), ("word-transpose", *_WORD, *_STEP), "as of A"),
+    Kind("another major of B", _MMA + r".*f16\.b?f16", replaced(r"0;$", "1;"), ("word-transpose", *_WORD, *_STEP),
+         "as of A"),
     Kind("another major of B everywhere", _MMA + r".*f16\.b?f16.* 0;", everywhere(_MMA + r".*f16\.b?f16.* 0;", replaced(
         r"0;$", "1;")), ("word-transpose", *_WORD, *_STEP), "steps of 32 bytes are those of K-major"),
     Kind("another major of A (tcgen05)", _SHARED, idesc_other(15), ("word-transpose", "word-idesc", *_WORD, *_STEP),
@@ -270,7 +286,8 @@ _WORDS = (
     Kind("idesc: a type that is none", _T + "mma", idesc(7, 3, 7), ("word-idesc",), "no such code"),
     Kind("idesc: a reserved bit", _PLAIN, idesc(29, 1, 1), ("word-idesc",), "it has to be 0"),
     Kind("idesc: D of no type", _PLAIN, idesc(4, 2, 3), ("word-idesc",), "no such code"),
-    Kind("idesc: saturated floats", _PLAIN + r"(?<!i8)\b(?!.*i8)", idesc(3, 1, 1), ("word-idesc",), "of integers alone"),
+    Kind("idesc: saturated floats", _PLAIN + r"(?<!i8)\b(?!.*i8)", idesc(3, 1, 1), ("word-idesc",),
+         "of integers alone"),
     Kind("idesc: scale factors of other bytes", _T + r"mma.*mxf4", idesc(29, 2, 1), ("word-idesc",), "0 or 2"),
 )  # fmt: skip
 
@@ -291,7 +308,8 @@ _ORDER = (
     Kind("wait before the commit", _W + "wait_group", last_wait(after(_W + "commit", moved_up(_W + "commit"), 3)), (
         "wgmma-commit", *_WAITS), "it covers older groups"),
     Kind("wait N raised", _W + "wait_group", last_wait(replaced(r"\b0;", "1;")), ("wgmma-wait-count",), "one is left"),
-    Kind("wait N far too high", _W + "wait_group", last_wait(replaced(r"\b0;", "7;")), ("wgmma-wait-count",), "seven are"),
+    Kind("wait N far too high", _W + "wait_group", last_wait(replaced(r"\b0;", "7;")), ("wgmma-wait-count",),
+         "seven are"),
     Kind("accumulator written early", _MMA, touched("mov.b32 {D}, 0;"), ("wgmma-wait",), "it is in flight"),
     Kind("accumulator read early", _MMA, touched(_READ), ("wgmma-wait",), "it is in flight"),
     Kind("register of A written early", _MMA, touched("mov.b32 {A}, 0;"), ("wgmma-a-changed",), "it is in flight"),
@@ -302,7 +320,8 @@ _ORDER = (
     Kind("accumulator computed behind wait 1", _W + "wait_group", behind("mul.f32 {D}, {D}, 0f3f800000;"), (
         "wgmma-wait-count",), "its group is the one that is left"),
     Kind("accumulators never zeroed", r"^mov\.(f32|b32)\s+[%\w]+, (0f00000000|%f0);", gone(
-        r"^mov\.(f32|b32)\s+[%\w]+, (0f00000000|%f0);"), ("wgmma-start",), "the first adds to them", "ring_sm90|pipeline"),
+        r"^mov\.(f32|b32)\s+[%\w]+, (0f00000000|%f0);"), ("wgmma-start",), "the first adds to them",
+         "ring_sm90|pipeline"),
     Kind("scale-d of the first is 1", _MMA + r".*[df]\w+, 0, 1, 1", operand("scale-d", "1"), (
         "wgmma-start",), "nothing wrote the accumulators", "stored"),
     Kind("multiplication of some threads", _MMA, by_thread, ("wgmma-divergent", "wgmma-aligned"), ".aligned"),
@@ -323,15 +342,16 @@ _ORDER = (
     Kind("ld of one thread", _T + r"ld\.", one_thread, ("tcgen05-aligned",), ".aligned"),
     Kind("st of one thread", _T + r"st\.", one_thread, ("tcgen05-aligned",), ".aligned"),
     Kind("relaxed wait for a commit", _TRY, before(_T + "ld", replaced(
-        r"parity\.", "parity.relaxed.cta.")), ("tcgen05-fence-relaxed",), "no fence follows", "product.*sm100|attention.*sm100"),
+        r"parity\.", "parity.relaxed.cta.")), ("tcgen05-fence-relaxed",), "no fence follows",
+         "product.*sm100|attention.*sm100"),
 )  # fmt: skip
 
 _TENSOR = (
     Kind("alloc larger than the one before", _ALLOC, preceded(
-        "{ .reg .b32 %mutant; mov.b32 %mutant, 0; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%mutant], 32; }"), (
+        _ALLOCATED.format(32)), (
         "tcgen05-alloc-order", "tcgen05-alloc-full", "tcgen05-dealloc-missing"), "sizes may not rise", "^(?!.*cta2)"),
     Kind("alloc of more than there is", _ALLOC, preceded(
-        "{ .reg .b32 %mutant; mov.b32 %mutant, 0; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%mutant], 512; }"), (
+        _ALLOCATED.format(512)), (
         "tcgen05-alloc-full",), "the second waits for ever", "^(?!.*cta2)"),
     Kind("alloc after relinquish", _ALLOC, preceded(
         "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;"), ("tcgen05-alloc-relinquished",), "no permit",
@@ -362,17 +382,21 @@ _TENSOR = (
     Kind("results read of another warp", _T + r"ld\.", moved("address", 32 << 16), (
         "tcgen05-unallocated", "tcgen05-unwritten", "tcgen05-order"), "a warp has its 32 lanes"),
     Kind("accumulators half apart", _T + r"mma", after(_T + "mma", moved("D", 32)), (
-        "tcgen05-unwritten", "tcgen05-order", "tcgen05-unallocated"), "one block of K goes elsewhere", "ring|emitted|nt_sm100"),
+        "tcgen05-unwritten", "tcgen05-order", "tcgen05-unallocated"), "one block of K goes elsewhere",
+         "ring|emitted|nt_sm100"),
     Kind("N of twice the columns", _TMA, everywhere(_TMA, idesc(17, 6, 32)), (
-        "tcgen05-unallocated", *_REUSE, "word-idesc"), "256 columns do not fit", "ring_sm100|64x64_nt_sm100|128x64x64_nt_sm100"),
+        "tcgen05-unallocated", *_REUSE, "word-idesc"), "256 columns do not fit",
+         "ring_sm100|64x64_nt_sm100|128x64x64_nt_sm100"),
     Kind("accumulator never begun", _TMA, everywhere(_TMA, operand("enable", "%always", "pd")), (
         "tcgen05-unwritten",), "the first adds to what nobody wrote", "emitted_inner_sm100"),
-    Kind("accumulator never begun (ring)", r"^setp\.ne\.u32 pd, k, 0;", replaced("setp.ne.u32 pd, k, 0", "setp.eq.u32 pd, k, k"), (
+    Kind("accumulator never begun (ring)", r"^setp\.ne\.u32 pd, k, 0;", replaced("setp.ne.u32 pd, k, 0",
+         "setp.eq.u32 pd, k, k"), (
         "tcgen05-unwritten",), "the first adds to what nobody wrote", _RINGS),
     Kind("accumulator never begun (constant)", r"^mov\.pred\s+%p6, 0;", replaced("0;", "-1;"), (
         "tcgen05-unwritten",), "the first adds to what nobody wrote", "dsl"),
     Kind("A in the columns of D", _PLAIN + r"[^\]]*\]\s*, \[", replaced(
-        r"(\[[^\]]*\])\s*, \[[^\]]*\]", r"\1, \1"), ("tcgen05-overlap", "tcgen05-order", "tcgen05-unwritten"), "they overlap"),
+        r"(\[[^\]]*\])\s*, \[[^\]]*\]", r"\1, \1"), ("tcgen05-overlap", "tcgen05-order", "tcgen05-unwritten"),
+         "they overlap"),
     Kind("no rendezvous behind the allocation", r"^bar\.sync 0;", after(r"relinquish", without, 3), (
         *_REUSE, *_COLUMNS, *_TENSOR_ORDER), "the address may not be there yet", "ring_sm100"),
     Kind("no rendezvous before the end", r"^bar\.sync 0;", before(r"dealloc", after(r"st\.global", without, 3)), (
@@ -389,20 +413,24 @@ _BARRIERS = (
         "barrier-init-seen", "barrier-init", *_HANG), "it is begun anew in use", "ring_sm90"),
     Kind("no rendezvous behind the inits", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", without), (
         "barrier-init-seen", "barrier-init", *_HANG), "others may be there first", "ring_sm90|dsl"),
-    Kind("rendezvous of half of the threads", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", replaced(r"0;", "0, 64;")), (
+    Kind("rendezvous of half of the threads", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", replaced(r"0;",
+         "0, 64;")), (
         "barrier-threads", "barrier-init-seen", *_HANG, *_REUSE, *_COLUMNS), "more come than are named", "ring_sm|dsl"),
     Kind("rendezvous of more than there are", r"^bar\.sync\s+0;", replaced(r"0;", "0, 512;"), (
         "barrier-threads", *_HANG), "it never ends", "ring|dsl"),
     Kind("another parity", _TRY, computed("parity", "b32", "xor.b32 {new}, {old}, 1;"), _ANY_WAIT, "the wrong phase"),
-    Kind("parity always 0", _TRY, operand("parity", "0"), _ANY_WAIT, "every other phase is the wrong one", "ring_sm90_|product.*sm90"),
+    Kind("parity always 0", _TRY, operand("parity", "0"), _ANY_WAIT, "every other phase is the wrong one",
+         "ring_sm90_|product.*sm90"),
     Kind("parity 2", _TRY, computed("parity", "b32", "mov.b32 {new}, 2;"), ("barrier-parity",), "0 or 1"),
     Kind("parity never turned", r"^xor\.b32 parity", without, _ANY_WAIT, "as always 0", _RINGS),
     Kind("parity never turned (compiler)", r"^xor\.b32\s+%r\d+, %r\d+, %r\d+;", before(_TRY, without), _ANY_WAIT,
          "as always 0", "product.*sm90|attention.*sm90"),
     Kind("parity turned in every round", r"^selp\.b32 turn", replaced(r"selp.*", "mov.b32 turn, 1;"), _ANY_WAIT,
          "a ring of several stages turns once", _RINGS),
-    Kind("producer begins with the parity of data", r"^mov\.u32 parity, 1;", replaced("1;", "0;"), _HANG, "nobody arrives"),
-    Kind("consumer begins with the parity of slots", r"^mov\.u32 parity, 0;", replaced("0;", "1;"), _ANY_WAIT, "too early"),
+    Kind("producer begins with the parity of data", r"^mov\.u32 parity, 1;", replaced("1;", "0;"), _HANG,
+         "nobody arrives"),
+    Kind("consumer begins with the parity of slots", r"^mov\.u32 parity, 0;", replaced("0;", "1;"), _ANY_WAIT,
+         "too early"),
     Kind("arrival removed", _ARRIVE, without, _HANG, "the producer waits for it"),
     Kind("arrival of one thread", _ARRIVE, one_thread, _HANG, "128 are counted"),
     Kind("arrival twice", _ARRIVE, twice, _COUNTED, "128 are counted"),
@@ -410,12 +438,14 @@ _BARRIERS = (
     Kind("expected twice", _EXPECT, twice, _COUNTED, "one arrival is counted"),
     Kind("expected at another barrier", _EXPECT, moved("barrier", 8), _ANY_WAIT + _COUNTED, "that of another stage"),
     Kind("commit removed (tcgen05)", _T + "commit", without, _HANG + ("tcgen05-commit",), "it is waited for"),
-    Kind("commit to another barrier", _T + "commit", moved("address", 8), _ANY_WAIT + _COUNTED, "that of another stage"),
+    Kind("commit to another barrier", _T + "commit", moved("address", 8), _ANY_WAIT + _COUNTED,
+         "that of another stage"),
     Kind("commit twice", _T + "commit", twice, _COUNTED + _REUSE, "one arrival is counted"),
     Kind("wait at another barrier", _TRY, moved("barrier", 8), _ANY_WAIT + ("barrier-init",), "that of another stage"),
     Kind("inval before the multiplications", _BARRIER + "inval", moved_up(_MMA), (
         "barrier-init", *_HANG), "it is used later"),
-    Kind("a round too many", r"^setp\.ge\.u32 pd, k, n;", after(_ARRIVE + "|" + _EXPECT, replaced("ge", "gt")), _HANG + _REUSE,
+    Kind("a round too many", r"^setp\.ge\.u32 pd, k, n;", after(_ARRIVE + "|" + _EXPECT, replaced("ge", "gt")),
+         _HANG + _REUSE,
          "what it waits for never comes", _RINGS),
 )  # fmt: skip
 
@@ -423,7 +453,8 @@ _BYTES = (
     Kind("half of the bytes expected", _EXPECT, scaled("bytes", 1, 2), _ANY_WAIT, "the phase ends too early, or never"),
     Kind("twice the bytes expected", _EXPECT, scaled("bytes", 2), _HANG, "the rest never comes"),
     Kind("16 bytes too many expected", _EXPECT, scaled("bytes", 1, 1, 16), _HANG, "they never come"),
-    Kind("16 bytes too few expected", _EXPECT, scaled("bytes", 1, 1, -16), _ANY_WAIT, "the phase ends too early, or never"),
+    Kind("16 bytes too few expected", _EXPECT, scaled("bytes", 1, 1, -16), _ANY_WAIT,
+         "the phase ends too early, or never"),
     Kind("no bytes expected", _EXPECT, replaced(r"\.expect_tx(\S*) (.*), [%\w]+;", r"\1 \2;"), _ANY_WAIT, "too early"),
     Kind("expectation removed", _EXPECT, without, _HANG + _REUSE, "the arrival is missing"),
     Kind("copy removed", _COPY, without, _HANG, "its bytes are expected"),
@@ -437,34 +468,44 @@ _BYTES = (
 )  # fmt: skip
 
 _PROXIES = (
-    Kind("fence removed (proxy)", _FENCE, after(_STORE, without, 40), ("proxy-fence", "proxy-fence-copy"), "stores are read",
+    Kind("fence removed (proxy)", _FENCE, after(_STORE, without, 40), ("proxy-fence", "proxy-fence-copy"),
+         "stores are read",
          "gathered|stored|scaled"),
-    Kind("fence of one thread (proxy)", _FENCE, after(_STORE, one_thread, 40), ("proxy-fence",), "each thread fences its own",
+    Kind("fence of one thread (proxy)", _FENCE, after(_STORE, one_thread, 40), ("proxy-fence",),
+         "each thread fences its own",
          "gathered|stored"),
-    Kind("fence of another space", _FENCE, after(_STORE, replaced(r"shared::cta", "global"), 40), ("proxy-fence",), "not these",
+    Kind("fence of another space", _FENCE, after(_STORE, replaced(r"shared::cta", "global"), 40), ("proxy-fence",),
+         "not these",
          "gathered|stored|scaled"),
     Kind("fence of another proxy", _FENCE, after(_STORE, replaced(r"async\.shared::cta", "alias"), 40), (
         "proxy-fence",), "not this one", "gathered|stored|scaled"),
-    Kind("fence of memory alone", _FENCE, after(_STORE, replaced(r"fence\.proxy\.async\.shared::cta", "fence.acq_rel.cta"), 40), (
+    Kind("fence of memory alone", _FENCE, after(_STORE, replaced(r"fence\.proxy\.async\.shared::cta",
+         "fence.acq_rel.cta"), 40), (
         "proxy-fence",), "it is of one proxy", "gathered|stored|scaled"),
     Kind("fence of other CTAs alone (proxy)", _FENCE, after(_STORE, other_ctas, 40), ("proxy-fence",), "in CTA 0",
          "gathered|stored|scaled"),
-    Kind("fence before the stores", _FENCE, after(_STORE, moved_up(_STORE), 2), ("proxy-fence",), "it orders what is before",
+    Kind("fence before the stores", _FENCE, after(_STORE, moved_up(_STORE), 2), ("proxy-fence",),
+         "it orders what is before",
          "gathered|stored|scaled"),
-    Kind("fence behind the rendezvous of one thread", _FENCE, after(_STORE, moved_down(r"cp\.async\.bulk\.global|wgmma\.fence"), 40), (
+    Kind("fence behind the rendezvous of one thread", _FENCE, after(_STORE,
+         moved_down(r"cp\.async\.bulk\.global|wgmma\.fence"), 40), (
         "proxy-fence",), "too late for what is read", "stored"),
 )  # fmt: skip
 
 _REUSES = (
     Kind("wait removed (mbarrier)", _TRY, wait_gone, _ANY_WAIT, "what comes behind it needs what it waits for"),
     Kind("wait tried once", _TRY, one_try, _ANY_WAIT, "the first try may fail"),
-    Kind("arrival before the multiplications end", _ARRIVE, moved_up(_W + "wait_group"), _REUSE, "the slot is still read"),
+    Kind("arrival before the multiplications end", _ARRIVE, moved_up(_W + "wait_group"), _REUSE,
+         "the slot is still read"),
     Kind("wait N raised (slot)", _W + "wait_group", after(_TRY, before(_ARRIVE, replaced(r"\b0;", "1;"))), _REUSE,
          "the slot is still read", "ring_sm"),
-    Kind("commit of the slot before the multiplications", _T + r"commit.*empty", moved_up(_T + "mma"), _REUSE, "still read"),
-    Kind("producer begins a stage on", r"^mov\.u32 parity, 1;", followed("mov.u32 stage, 1;"), _ANY_WAIT + ("barrier-init",),
+    Kind("commit of the slot before the multiplications", _T + r"commit.*empty", moved_up(_T + "mma"), _REUSE,
+         "still read"),
+    Kind("producer begins a stage on", r"^mov\.u32 parity, 1;", followed("mov.u32 stage, 1;"),
+         _ANY_WAIT + ("barrier-init",),
          "stages do not agree", _RINGS),
-    Kind("consumer begins a stage on", r"^mov\.u32 parity, 0;", followed("mov.u32 stage, 1;"), _ANY_WAIT + ("barrier-init",),
+    Kind("consumer begins a stage on", r"^mov\.u32 parity, 0;", followed("mov.u32 stage, 1;"),
+         _ANY_WAIT + ("barrier-init",),
          "stages do not agree", _RINGS),
     Kind("a stage too many", r"^setp\.eq\.u32 pn, stage, \d", replaced(r"(\d);", r"\g<1>1;"),
          _ANY_WAIT + ("barrier-init",), "there is no such stage", _RINGS),
@@ -476,16 +517,21 @@ _REUSES = (
          "all stages have the same bytes", _RINGS),
     Kind("copy into the next stage", _COPY, moved("to", 24576), _REUSE + _HANG, "a stage is written that is read",
          "ring_sm100|ring_sm90_MN"),
-    Kind("copy into the next stage (16 KiB)", _COPY, moved("to", 16384), _REUSE + _HANG, "a stage is written that is read",
+    Kind("copy into the next stage (16 KiB)", _COPY, moved("to", 16384), _REUSE + _HANG,
+         "a stage is written that is read",
          "ring_sm90_K"),
     Kind("copy 1 KiB on", _COPY, moved("to", 1024), _REUSE, "the first bytes are not written", _RINGS),
     Kind("copy into the other operand", r"^cp\.async\.bulk.*\[at\+[1-9]\d*\]", replaced(r"\[at\+\d+\]", "[at]"), _REUSE,
          "one operand is never written", _RINGS),
-    Kind("wait of a bulk store removed", _G + r"cp\.async\.bulk\.wait_group", without, _REUSE, "it still reads", "stored"),
-    Kind("commit of a bulk store removed", _G + r"cp\.async\.bulk\.commit_group", without, _REUSE, "no wait covers it", "stored"),
-    Kind("wait of a bulk store leaves one", _G + r"cp\.async\.bulk\.wait_group", replaced(r"0;", "1;"), _REUSE, "it still reads",
+    Kind("wait of a bulk store removed", _G + r"cp\.async\.bulk\.wait_group", without, _REUSE, "it still reads",
          "stored"),
-    Kind("rendezvous removed", r"^bar\.sync 0;", after(r"^wgmma", without), _REUSE + ("proxy-fence",), "one thread's bytes are used by another",
+    Kind("commit of a bulk store removed", _G + r"cp\.async\.bulk\.commit_group", without, _REUSE,
+         "no wait covers it", "stored"),
+    Kind("wait of a bulk store leaves one", _G + r"cp\.async\.bulk\.wait_group", replaced(r"0;", "1;"), _REUSE,
+         "it still reads",
+         "stored"),
+    Kind("rendezvous removed", r"^bar\.sync 0;", after(r"^wgmma", without), _REUSE + ("proxy-fence",),
+         "one thread's bytes are used by another",
          "stored"),
     Kind("barriers 16 bytes apart", r"^shl\.b32 full, stage, 3;", replaced(
         "stage, 3", "stage, 4"), _ANY_WAIT + ("barrier-init",), "they are 8 bytes apart", _RINGS),
@@ -493,7 +539,7 @@ _REUSES = (
          "producer and consumer do not agree", _RINGS),
 )  # fmt: skip
 
-#: What the checker says of no kernel, so that it is quiet about these: what is meant by bytes, and results that are lost.
+#: What the checker does not say to see: what bytes are meant to be, and results that are lost.
 UNCLAIMED = (
     Kind("tensor map of another swizzle", r"tensormap\.replace\.tile\.swizzle_mode", replaced(r"0x3;", "0x2;"), _WORD,
          "bytes do not lie as the words say", "product|attention"),
@@ -512,3 +558,5 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     "proxies": _PROXIES,
     "reuse": _REUSES,
 }
+#: The same, and what is not claimed.
+TRIED_KINDS: Mapping[str, tuple[Kind, ...]] = {**KINDS, "unclaimed": UNCLAIMED}

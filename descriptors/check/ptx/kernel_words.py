@@ -235,7 +235,7 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         remarks = _remarks(whole, one.arch, *_read(one))
         told.append({(remark.kind, remark.field): remark for remark in remarks or ()})
     for kind, remark in (told[0] if told else {}).items():
-        known = started or phased and remark.kind == "pattern-start"
+        known = started or (phased and remark.kind == "pattern-start")
         if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
             continue
         if all(kind in other for other in told):
