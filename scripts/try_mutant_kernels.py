@@ -4,10 +4,11 @@
 Usage: python scripts/try_mutant_kernels.py [--most N] [--seed N] [--jobs N] [--part NAME] [--kind NAME] [--write]
        python scripts/try_mutant_kernels.py --docs [--check]
 
-At most N mutants of a kind and a kernel, one unless it is said, are drawn by the seed. Each is put to ptxas first (CUDA
-13.0): one of *forms* that it takes, and one of the others that it refuses, is none, and is left out. The kernels are
-those of tests/judge/kernels.py, and what nvcc makes of the CUDA of two plans. --write writes
-tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking.md from it, or says whether it is that.
+At most N mutants of a kind and a kernel, one unless it is said, are drawn by the seed. Each is put to ptxas first
+(CUDA 13.0): one of *forms* that it takes, and one of the others that it refuses, is none, and is left out. The kernels
+are those of tests/judge/kernels.py, and what nvcc makes of the CUDA of two plans. --write puts what is said of the
+kernels that were tried into tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking.md from it, or
+says whether it is that.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 from kernel_changes import statements  # noqa: E402
-from kernel_kinds import KINDS, TRIED_KINDS, Kind  # noqa: E402
+from kernel_kinds import KINDS, TRIED_KINDS  # noqa: E402
 from kernels import OUTCOMES, emitted, mutants, outcome, tried  # noqa: E402
 
 from descriptors import check_ptx  # noqa: E402
@@ -40,8 +41,13 @@ from descriptors.check.kernel_report import Report  # noqa: E402
 RECORD = ROOT / "tests" / "vectors" / "mutant_kernels.json"
 PAGE = ROOT / "docs" / "checking.md"
 BEGIN, END = "<!-- mutants: scripts/try_mutant_kernels.py --docs -->\n", "<!-- end of mutants -->\n"
-#: Kernels that take seconds: one mutant of each kind that running decides.
-SLOW = ("kernel_", "gathered", "scaled")
+#: Of kernels that take seconds, what is broken.
+SLOW = {
+    "kernel_": ("bytes", "reuse"),
+    "gathered": ("order", "proxies"),
+    "scaled": ("words", "tensor memory", "proxies"),
+    "attention_64x64x64_sm100": ("order", "tensor memory"),
+}
 
 
 @cache
@@ -64,16 +70,19 @@ def compiled(arch: str) -> str:
         return statements(target.read_text(encoding="utf-8"))
 
 
-@cache
-def texts() -> dict[str, str]:
-    """All right kernels by name."""
-    return {**tried(), **{f"kernel_{arch}": compiled(arch) for arch in ("sm90", "sm100")}}
+#: What nvcc compiles, by the plan of it.
+COMPILED = {"kernel_sm90": "sm90", "kernel_sm100": "sm100"}
+
+
+def text_of(name: str) -> str:
+    """A right kernel."""
+    return compiled(COMPILED[name]) if name in COMPILED else tried()[name]
 
 
 @cache
 def report_of(name: str) -> Report:
     """What the checker says of a right kernel."""
-    return check_ptx(texts()[name])
+    return check_ptx(text_of(name))
 
 
 def assembled(text: str) -> bool:
@@ -98,7 +107,7 @@ def try_kind(task: tuple[str, str, int, int, int]) -> tuple[str, str, Counter[st
     kind, begun = TRIED_KINDS[group][number], time.process_time()
     named = "words" if group == "unclaimed" else group
     said: Counter[str] = Counter()
-    for mutant in mutants(name, texts()[name], named, kind, most, seed):
+    for mutant in mutants(name, text_of(name), named, kind, most, seed):
         if assembled(mutant.text) == (group == "forms"):
             said["none"] += 1
         else:
@@ -109,62 +118,78 @@ def try_kind(task: tuple[str, str, int, int, int]) -> tuple[str, str, Counter[st
 
 
 def tasks(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, int]]:
-    """Kernel and kind of everything that is tried."""
+    """Kernel and kind of everything that is tried, and how many of it; those that take long first."""
     found = []
-    for name in texts():
-        for group, kinds in TRIED_KINDS.items():
-            for number, kind in enumerate(kinds):
-                slow = name.startswith(SLOW)
-                if slow and group in ("forms", "words") and name.startswith("kernel_"):
-                    continue
+    for name in sorted([*tried(), *COMPILED], key=lambda one: not one.startswith(tuple(SLOW))):
+        groups = next((groups for begin, groups in SLOW.items() if name.startswith(begin)), tuple(TRIED_KINDS))
+        for group in groups:
+            for number, kind in enumerate(TRIED_KINDS[group]):
                 if arguments.part in name and arguments.kind in kind.name:
-                    found.append((name, group, number, 1 if slow else arguments.most, arguments.seed))
+                    found.append((name, group, number, arguments.most, arguments.seed))
     return found
 
 
-def measured(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The record of a run."""
+def measured(arguments: argparse.Namespace) -> dict[str, dict[str, Counter[str]]]:
+    """What was said, by kernel and kind."""
     asked, spent, made = tasks(arguments), 0.0, 0
-    wrong = [name for name in {one[0] for one in asked} if not assembled(texts()[name]) or report_of(name).errors]
+    wrong = [name for name in {one[0] for one in asked} if not assembled(text_of(name)) or report_of(name).errors]
     if wrong:
         raise SystemExit(f"not right: {wrong}")
-    said: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    said: dict[str, dict[str, Counter[str]]] = defaultdict(dict)
     with multiprocessing.Pool(arguments.jobs) as pool:
         for place, (name, kind, counts, seconds) in enumerate(pool.imap_unordered(try_kind, asked, 8), 1):
-            for outcome_, number in counts.items():
-                said[kind][outcome_][name] += number
+            if counts:
+                said[name][kind] = counts
             spent, made = spent + seconds, made + counts.total()
             if place % 200 == 0:
                 print(f"{place} of {len(asked)}: {made} mutants, {spent:.0f} s", file=sys.stderr, flush=True)
-    rows = [_row(group, kind, said[kind.name]) for group, kinds in TRIED_KINDS.items() for kind in kinds]
+    return said
+
+
+def written(said: dict[str, dict[str, Counter[str]]], arguments: argparse.Namespace) -> None:
+    """The record with what was said of these kernels in the place of what was."""
+    held = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"kernels": {}}
     command = f"python scripts/try_mutant_kernels.py --most {arguments.most} --seed {arguments.seed} --write"
-    return {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": sorted(texts()), "rows": rows}
+    kernels = {**held["kernels"], **{name: dict(sorted(said[name].items())) for name in said}}
+    record = {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": dict(sorted(kernels.items()))}
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def _row(group: str, kind: Kind, said: dict[str, Counter[str]]) -> dict[str, Any]:
-    """A kind in the record: how many mutants there were of each outcome, and of which kernels but for the best."""
-    numbers = {outcome_: counts.total() for outcome_, counts in sorted(said.items())}
-    where = {outcome_: sorted(said[outcome_]) for outcome_ in numbers if outcome_ != OUTCOMES[0]}
-    return {"property": group, "kind": kind.name, "why": kind.why, "said": numbers, "where": where}
+Rows = list[tuple[str, str, Counter[str], dict[str, list[str]]]]
+
+
+def rows_of(said: dict[str, dict[str, Any]]) -> Rows:
+    """Property and kind, how many mutants there were of each outcome, and of which kernels but for the best."""
+    found: Rows = []
+    for group, kinds in TRIED_KINDS.items():
+        for kind in kinds:
+            counts: Counter[str] = Counter()
+            where: dict[str, list[str]] = defaultdict(list)
+            for name, of_kernel in said.items():
+                counts.update(of_kernel.get(kind.name, {}))
+                for one in of_kernel.get(kind.name, {}):
+                    where[one].append(name)
+            found.append((group, kind.name, counts, {one: where[one] for one in where if one != OUTCOMES[0]}))
+    return found
 
 
 #: What may be said, in the order of the table; what the right kernel leaves open too stands by itself.
 SAID = (*OUTCOMES[:3], "open before", "clean")
 
 
-def table(record: dict[str, Any]) -> str:
-    """The table of the record, by property."""
+def table(rows: Rows) -> str:
+    """The table of the outcomes, by property."""
     lines = ["| property | kinds | mutants | by its rule | by another | not decided | open before | clean |"]
     lines.append("|---" * (len(SAID) + 3) + "|")
     total: Counter[str] = Counter()
     for group in TRIED_KINDS:
-        rows = [row["said"] for row in record["rows"] if row["property"] == group and set(row["said"]) & set(SAID)]
-        counts = Counter({one: sum(row.get(one, 0) for row in rows) for one in SAID})
+        of_group = [counts for named, _, counts, _ in rows if named == group and set(counts) & set(SAID)]
+        counts = Counter({one: sum(row[one] for row in of_group) for one in SAID})
         if group in KINDS:
-            total += Counter({"kinds": len(rows), **counts})
+            total += Counter({"kinds": len(of_group), **counts})
         else:
             lines.append(_line("*together*", total["kinds"], total))
-        lines.append(_line(group, len(rows), counts))
+        lines.append(_line(group, len(of_group), counts))
     return "\n".join(lines) + "\n"
 
 
@@ -173,17 +198,16 @@ def _line(name: str, kinds: int, counts: Counter[str]) -> str:
     return f"| {name} | {kinds} | {sum(numbers):,} | {' | '.join(f'{one:,}' for one in numbers)} |"
 
 
-def rest(record: dict[str, Any]) -> str:
+def rest(rows: Rows) -> str:
     """The kinds of which some mutants were not told by their rule, and where."""
-    rows = [row for row in record["rows"] if row["where"]]
-    return "\n".join(f"{row['property']:14} {row['kind']:55} {row['said']} {row['where']}" for row in rows)
+    return "\n".join(f"{group:14} {kind:55} {dict(counts)} {where}" for group, kind, counts, where in rows if where)
 
 
-def page(record: dict[str, Any]) -> str:
-    """The page with the table of a record."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, _, tail = text.partition(BEGIN)
-    return head + BEGIN + table(record) + END + tail.partition(END)[2]
+def page() -> str:
+    """The page with the table of the record."""
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    head, _, tail = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return head + BEGIN + table(rows_of(record["kernels"])) + END + tail.partition(END)[2]
 
 
 def main(asked: list[str]) -> int:
@@ -196,14 +220,13 @@ def main(asked: list[str]) -> int:
         parser.add_argument(name, action="store_true")
     arguments = parser.parse_args(asked)
     if arguments.docs:
-        record = json.loads(RECORD.read_text(encoding="utf-8"))
         options = ["--check"] if arguments.check else []
-        return write_or_check(PAGE, page(record), "try_mutant_kernels.py --docs", __doc__, options)
-    record = measured(arguments)
-    print(rest(record))
-    print(table(record))
+        return write_or_check(PAGE, page(), "try_mutant_kernels.py --docs", __doc__, options)
+    said = measured(arguments)
+    print(rest(rows_of(said)))
+    print(table(rows_of(said)))
     if arguments.write:
-        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        written(said, arguments)
     return 0
 
 

@@ -29,14 +29,14 @@ RECORD = VECTORS / "kernels.json.xz"
 
 #: Kernels of compilers that mutants are made of: small ones, of every style that the record has.
 RECORDED = (
-    "attention_64x64x64_sm100", "attention_64x64x64_sm90", "attention_128x64x64_sm90",
+    "attention_64x64x64_sm100", "attention_64x64x64_sm90",
     "dsl_f16_BFloat16_128x256_MN_cta1_sm100", "dsl_f16_BFloat16_256x128_K_cta2_sm100",
-    "dsl_f16_Float16_128x128_K_cta1_sm100", "dsl_f16_Float16_64x64_K_cta1_sm100",
-    "dsl_f8f6f4_Float8E4M3FN_128x64_K_cta1_sm100", "dsl_i8_Int8_128x128_K_cta1_sm100",
+    "dsl_f16_Float16_64x64_K_cta1_sm100",
+    "dsl_i8_Int8_128x128_K_cta1_sm100",
     "dsl_tf32_TFloat32_128x64_K_cta1_sm100", "gathered_f16_64x64x64_sm90", "gathered_f8_64x64x64_sm100",
     "product_bf16_128x64x32_nn_sm100", "product_bf16_128x64x32_nn_sm90", "product_bf16_64x64x64_nt_sm100",
-    "product_bf16_64x64x64_nt_sm90", "product_f16_128x128x64_nt_sm90", "product_f16_128x32x128_nn_sm90",
-    "product_f32_128x128x32_nt_sm90", "product_f8_128x128x128_nt_sm90", "product_f8e5_128x64x64_nt_sm100",
+    "product_bf16_64x64x64_nt_sm90",
+    "product_f32_128x128x32_nt_sm90", "product_f8e5_128x64x64_nt_sm100",
     "product_f8e5_128x64x64_nt_sm90", "scaled_e2m1_64_sm100",
 )  # fmt: skip
 #: Plans of which kernels are emitted: those of ``--emit ptx``, and those of ``--emit cuda``, which nvcc compiles.
