@@ -25,13 +25,12 @@ from descriptors.errors import DescriptorError
 #: Mutants of these are tried by the test; ``scripts/try_mutant_kernels.py`` tries those of all.
 TRIED = (
     "ring_sm90_K_2", "ring_sm90_MN_3", "ring_sm90_registers_3", "ring_sm100_2", "ring_stored_sm90",
-    "dsl_f16_Float16_64x64_K_cta1_sm100", "product_bf16_64x64x64_nt_sm90", "product_f8e5_128x64x64_nt_sm90",
-    "emitted_inner_sm100",
+    "dsl_f16_Float16_64x64_K_cta1_sm100", "product_bf16_64x64x64_nt_sm90", "emitted_inner_sm100",
 )  # fmt: skip
 #: How many of their mutants are drawn.
 DRAWN = 40
 #: The kinds of which the record calls mutants clean, as docs/checking.md says.
-CLEAN = {"init behind its rendezvous, by all threads"}
+CLEAN = {"base offset everywhere", "rendezvous removed"}
 
 
 @cache
@@ -94,7 +93,7 @@ def test_the_record_of_mutants_is_of_the_kinds_that_there_are() -> None:
     claimed = {kind.name for kinds in KINDS.values() for kind in kinds}
     assert {kind for _, kind, _ in recorded()} <= {kind.name for kinds in TRIED_KINDS.values() for kind in kinds}
     assert {kind for _, kind, said in recorded() if "clean" in said and kind in claimed} == CLEAN
-    assert sum("its rule" in said for _, _, said in recorded()) > 1500
+    assert sum("its rule" in said for _, _, said in recorded()) > 1200
 
 
 def test_the_page_shows_the_record_of_mutants() -> None:
