@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 
 from descriptors.check.kernel_report import Finding, finding
 from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
@@ -40,6 +41,24 @@ from descriptors.tmem.geometry import ALLOCATIONS
 from descriptors.tmem.moves import MOST, tmem_move
 
 _KNOWN = ("fence", "mma_async", "commit_group", "wait_group")
+_TYPE, _GROUP = r"[a-z]+\d\w*", "cta_group::[12]"
+_MOVE = r"sync|aligned|\d+x\d+bx?2?|x\d+|b32"
+#: What may stand behind the name of an instruction, in whatever order; ``multiplications`` has those of tcgen05.mma.
+_QUALIFIERS = {
+    "wgmma.mma_async": rf"sync|aligned|sp|m\d+n\d+k\d+|{_TYPE}|satfinite|and|xor|popc",
+    "tcgen05.alloc": f"{_GROUP}|sync|aligned|shared::cta|b32",
+    "tcgen05.dealloc": f"{_GROUP}|sync|aligned|b32",
+    "tcgen05.relinquish_alloc_permit": f"{_GROUP}|sync|aligned",
+    "tcgen05.ld": rf"{_MOVE}|pack::16b|red|min|max|abs|NaN|[fus]32",
+    "tcgen05.st": rf"{_MOVE}|unpack::16b",
+    "tcgen05.cp": rf"{_GROUP}|\d+x\d+b|warpx[24]\w*|warpx2::\w+|b8x16|b6x16_p32|b4x16_p64",
+    "tcgen05.shift": f"{_GROUP}|down",
+    "tcgen05.commit": f"{_GROUP}|mbarrier::arrive::one|shared::cluster|multicast::cluster|b64",
+    "ldmatrix": r"sync|aligned|m\d+n\d+|x\d+|trans|shared|shared::cta|b8x16|b6x16_p32|b4x16_p64|b\d+",
+}
+_QUALIFIERS |= {"stmatrix": _QUALIFIERS["ldmatrix"], "tcgen05.fence": r"(?!)"}
+#: What has to stand at the end.
+_TYPES = {"tcgen05.alloc": "b32", "tcgen05.dealloc": "b32", "tcgen05.st": "b32", "tcgen05.commit": "b64"}
 #: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
 REGISTERS_OF_A = 4
 
@@ -47,6 +66,26 @@ REGISTERS_OF_A = 4
 def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
     """Registers of the accumulator a thread."""
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
+
+
+def _qualifiers(one: Instruction) -> Iterator[tuple[str, str]]:
+    """Words that the instruction does not have or that stand twice, but for .sync; and a type that is not the last."""
+    words = one.qualifiers
+    name = words[0] if words[0] in _QUALIFIERS else ".".join(words[:2]).partition("::")[0]
+    rest = words[1 + name.count(".") :]
+    legal = _legal(_QUALIFIERS.get(name, "sync|aligned"))
+    for word in dict.fromkeys(rest):
+        if not legal(word):
+            yield "form-qualifier", f"found .{word}, which {name} does not have"
+        elif rest.count(word) > 1 and word != "sync" and name != "wgmma.mma_async":
+            yield "form-qualifier", f"found .{word} {rest.count(word)} times"
+    if name in _TYPES and rest[-1:] != (_TYPES[name],):
+        yield "form-qualifier", f"found no .{_TYPES[name]} at the end"
+
+
+@lru_cache
+def _legal(pattern: str) -> Callable[[str], object]:
+    return re.compile(pattern).fullmatch
 
 
 def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) -> Iterator[Finding]:
@@ -73,6 +112,8 @@ def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) ->
         return
     if not {"sync", "aligned"} <= set(words):
         yield told("form-qualifier", "found no .sync.aligned")
+    for name, text in _qualifiers(one):
+        yield told(name, text)
     if words[1] == "wait_group":
         pending = one.operands[0] if len(one.operands) == 1 else None
         if not isinstance(pending, int) or not 0 <= pending <= 7:
@@ -261,7 +302,8 @@ def tcgen05_findings(one: Instruction, target: str) -> Iterator[Finding]:
     if found is None:
         yield finding(one.line, "form-target", f"found {target}", one.opcode)
     name = one.qualifiers[1] if len(one.qualifiers) > 1 else ""
-    for rule, text in _FORMS.get(name.partition("::")[0], _unknown)(one, target):
+    rows = [] if name == "mma" or name.partition("::")[0] not in _FORMS else [_qualifiers(one)]
+    for rule, text in chain(*rows, _FORMS.get(name.partition("::")[0], _unknown)(one, target)):
         yield finding(one.line, rule, text, one.opcode)
     if name in _GROUPED and not any(w in ("cta_group::1", "cta_group::2") for w in one.qualifiers):
         yield finding(one.line, "form-qualifier", "found no .cta_group::1 or .cta_group::2", one.opcode)
@@ -284,6 +326,8 @@ def _alloc(one: Instruction, _: str) -> _Told:
     yield from _synchronous(one)
     if len(one.operands) != 2:
         yield "form-operands", f"found {len(one.operands)} operands where there are 2"
+    elif isinstance(one.operands[0], Address) != (one.qualifiers[1] == "alloc"):
+        yield "form-operands", f"found {'a value' if one.qualifiers[1] == 'alloc' else 'an address in brackets'}"
     elif isinstance(one.operands[1], int) and one.operands[1] not in ALLOCATIONS:
         yield "form-immediate", f"found {one.operands[1]} columns, which must be 32, 64, 128, 256 or 512"
 
@@ -397,7 +441,7 @@ def matrix_findings(one: Instruction, target: str) -> Iterator[Finding]:
     >>> [found.found for found in matrix_findings(made, "sm_100a")]
     ['found no .trans with .m16n8.b8']
     """
-    for rule, text in _matrix(one, target):
+    for rule, text in chain(_qualifiers(one), _matrix(one, target)):
         yield finding(one.line, rule, text, one.opcode)
 
 

@@ -598,7 +598,7 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         quiet=one.quiet and other.quiet,
         gone=one.gone and other.gone,
         fenced=one.fenced and other.fenced,
-        relaxed=one.relaxed and other.relaxed,
+        relaxed=any(state.relaxed and not state.fenced for state in (one, other)),  # one way is enough
         loaded=one.loaded | other.loaded,
     )
 

@@ -1,6 +1,7 @@
-"""What is done to a kernel to make a mutant of it: lines left out, put in, or changed.
+"""What is done to a kernel to make a mutant of it: statements left out, put in, moved, or changed.
 
-A change takes the lines of a kernel and the number of one, and yields the lines of each mutant.
+A change takes the lines of a kernel, one statement each, and the number of one, and yields the lines of each mutant.
+What it puts in declares the registers that it needs, in a block of its own, so that an assembler takes it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,82 @@ from collections.abc import Callable, Iterator
 
 Change = Callable[[list[str], int], Iterator[list[str]]]
 
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_STATEMENT = re.compile(r"[^;{}]*(?:\{[^;{}]*\}[^;{}]*)*;|[^;{}]*[{}]")
+_LABEL = re.compile(r"\s*([$\w]+:)(?!:)\s*(.*)", re.DOTALL)
+_LINE = re.compile(r"\s*(@!?[$%\w]+\s+)?([\w.:]+)\s*(.*?)\s*;")
+#: Which operand has which part, by the beginning of an opcode.
+_PLACES = {
+    "wgmma.mma_async": {"D": 0, "A": 1, "B": 2, "scale-d": 3, "scale-a": 4, "scale-b": 5},
+    "tcgen05.mma": {"D": 0, "A": 1, "B": 2, "idesc": 3, "enable": -1},
+    "tcgen05.alloc": {"address": 0, "columns": 1},
+    "tcgen05.dealloc": {"address": 0, "columns": 1},
+    "tcgen05.": {"address": 0},
+    "mbarrier.init": {"barrier": 0, "count": 1},
+    "mbarrier.try_wait": {"barrier": 1, "parity": 2},
+    "mbarrier.arrive": {"barrier": 1, "bytes": 2},
+    "cp.async.bulk": {"to": 0, "size": 2, "barrier": -1},
+}
+
+
+def statements(text: str) -> str:
+    """A PTX text with one statement, label or brace a line, and without comments."""
+    rows: list[str] = []
+    for found in _STATEMENT.findall(_COMMENT.sub("", text)):
+        one = found
+        while label := _LABEL.fullmatch(one):
+            rows.append(label[1])
+            one = label[2]
+        parts = one.strip().split("\n")
+        whole = ";" in one and not one.lstrip().startswith(".version")
+        rows += (
+            [" ".join(part.strip() for part in parts)] if whole else [part.strip() for part in parts if part.strip()]
+        )
+    return "\n".join(rows) + "\n"
+
+
+def _parts(line: str) -> tuple[str, str, list[str]]:
+    """Guard, opcode and operands of a statement."""
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return "", "", []
+    return found[1] or "", found[2], re.findall(r"\s*((?:\{[^}]*\}|\[[^\]]*\]|[^,{\[]+)+)", found[3])
+
+
+def _written(guard: str, opcode: str, operands: list[str]) -> str:
+    return f"{guard}{opcode} {', '.join(one.strip() for one in operands)};"
+
+
+def _with(line: str, part: str, new: Callable[[str], str | None]) -> tuple[str, str] | None:
+    """An operand of a line, and the line with another in its place."""
+    guard, opcode, operands = _parts(line)
+    places = next((one for begin, one in _PLACES.items() if opcode.startswith(begin)), {})
+    place = places.get(part, len(operands))
+    if place >= len(operands):
+        return None
+    old = operands[place].strip()
+    value = new(old)
+    if value is None or value == old:
+        return None
+    operands[place] = value
+    return old, _written(guard, opcode, operands)
+
+
+# ------------------------------------------------------------------------------------------------- one line
+
 
 def without(lines: list[str], number: int) -> Iterator[list[str]]:
     yield [*lines[:number], *lines[number + 1 :]]
+
+
+def twice(lines: list[str], number: int) -> Iterator[list[str]]:
+    yield [*lines[:number], lines[number], *lines[number:]]
+
+
+def unguarded(lines: list[str], number: int) -> Iterator[list[str]]:
+    guard, opcode, operands = _parts(lines[number])
+    if guard:
+        yield [*lines[:number], _written("", opcode, operands), *lines[number + 1 :]]
 
 
 def replaced(pattern: str, *values: str) -> Change:
@@ -27,14 +101,178 @@ def replaced(pattern: str, *values: str) -> Change:
     return change
 
 
+def operand(part: str, *values: str) -> Change:
+    """The line with other operands, in which {old} is what was there."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        for value in values:
+            if made := _with(lines[number], part, lambda old, value=value: value.format(old=old)):  # type: ignore[misc]
+                yield [*lines[:number], made[1], *lines[number + 1 :]]
+
+    return change
+
+
+def scaled(part: str, numerator: int, denominator: int = 1, more: int = 0) -> Change:
+    """The line with a number in it changed: a literal, or what a register holds."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        steps = f"mul.lo.u32 {{new}}, {{old}}, {numerator};", f"shr.u32 {{new}}, {{new}}, {denominator >> 1};"
+        held = _with(
+            lines[number],
+            part,
+            lambda old: str(int(old, 0) * numerator // denominator + more) if old[0] in "0123456789" else None,
+        )
+        if held:
+            yield [*lines[:number], held[1], *lines[number + 1 :]]
+        else:
+            yield from computed(part, "b32", *steps, f"add.u32 {{new}}, {{new}}, {more};")(lines, number)
+
+    return change
+
+
+def moved(part: str, delta: int) -> Change:
+    """The line with an address so many bytes, or columns, on."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        def further(old: str) -> str | None:
+            held = re.fullmatch(r"\[\s*([$%\w]+)\s*(?:\+\s*(\w+))?\s*\]", old)
+            return f"[{held[1]}+{int(held[2] or '0', 0) + delta}]" if held else None
+
+        if made := _with(lines[number], part, further):
+            yield [*lines[:number], made[1], *lines[number + 1 :]]
+
+    return change
+
+
 def preceded(*new: str) -> Change:
-    """The line with others before it."""
+    """The line with others before it, each of them once."""
 
     def change(lines: list[str], number: int) -> Iterator[list[str]]:
         for one in new:
             yield [*lines[:number], one, *lines[number:]]
 
     return change
+
+
+def followed(*new: str) -> Change:
+    """The line with others behind it, each of them once."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        for one in new:
+            yield [*lines[: number + 1], one, *lines[number + 1 :]]
+
+    return change
+
+
+def computed(part: str, kind: str, *steps: str) -> Change:
+    """The line with an operand made from what was there: {new} from {old}; of registers and literals alone."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        made = _with(lines[number], part, lambda old: None if old[0] in "{[" else "%mutant")
+        if made:
+            made_here = [one.format(new="%mutant", old=made[0]) for one in steps]
+            block = ["{", f".reg .{kind} %mutant;", *made_here, made[1], "}"]
+            yield [*lines[:number], *block, *lines[number + 1 :]]
+
+    return change
+
+
+def under(*steps: str) -> Change:
+    """The line under a guard %mutant that the steps make; they have %at, of 32 bits, too."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        _, opcode, operands = _parts(lines[number])
+        line = _written("@%mutant ", opcode, operands).replace(" ;", ";")
+        if "@" in lines[number]:
+            return
+        block = ["{", ".reg .pred %mutant;", ".reg .b32 %at;", *steps, line, "}"]
+        yield [*lines[:number], *block, *lines[number + 1 :]]
+
+    return change
+
+
+one_thread = under("mov.u32 %at, %tid.x;", "setp.eq.u32 %mutant, %at, 0;")
+other_ctas = under("mov.u32 %at, %ctaid.x;", "setp.ne.u32 %mutant, %at, 0;")
+
+
+# ------------------------------------------------------------------------------------------------- lines and lines
+
+
+def everywhere(where: str, change: Change) -> Change:
+    """Every line like this one changed; made once, at the first."""
+
+    def changed(lines: list[str], number: int) -> Iterator[list[str]]:
+        places = [i for i, line in enumerate(lines) if re.search(where, line)]
+        if number != places[0]:
+            return
+        made, changes = lines, 0
+        for place in reversed(places):
+            one = next(change(made, place), None)
+            made, changes = (one, changes + 1) if one is not None else (made, changes)
+        if changes:
+            yield made
+
+    return changed
+
+
+def gone(where: str) -> Change:
+    """A kernel without any line like this one; made once, at the first."""
+    return everywhere(where, without)
+
+
+def first(where: str, change: Change) -> Change:
+    """A change of the first line of a kernel that is like this one."""
+
+    def only(lines: list[str], number: int) -> Iterator[list[str]]:
+        if number == next(i for i, line in enumerate(lines) if re.search(where, line)):
+            yield from change(lines, number)
+
+    return only
+
+
+def after(pattern: str, change: Change, within: int = 10**6) -> Change:
+    """A change of a line that has one like that among the lines before it."""
+
+    def only(lines: list[str], number: int) -> Iterator[list[str]]:
+        if any(re.search(pattern, one) for one in lines[max(0, number - within) : number]):
+            yield from change(lines, number)
+
+    return only
+
+
+def before(pattern: str, change: Change) -> Change:
+    """A change of a line that has one like that behind it."""
+
+    def only(lines: list[str], number: int) -> Iterator[list[str]]:
+        if any(re.search(pattern, one) for one in lines[number + 1 :]):
+            yield from change(lines, number)
+
+    return only
+
+
+def moved_up(pattern: str) -> Change:
+    """The line before the last one above it that is like that."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        place = next((i for i in range(number - 1, -1, -1) if re.search(pattern, lines[i])), None)
+        if place is not None:
+            yield [*lines[:place], lines[number], *lines[place:number], *lines[number + 1 :]]
+
+    return change
+
+
+def moved_down(pattern: str) -> Change:
+    """The line behind the next one that is like that."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        place = next((i for i in range(number + 1, len(lines)) if re.search(pattern, lines[i])), None)
+        if place is not None:
+            yield [*lines[:number], *lines[number + 1 : place + 1], lines[number], *lines[place + 1 :]]
+
+    return change
+
+
+# ------------------------------------------------------------------------------------------------- registers
 
 
 def last_wait(change: Change) -> Change:
@@ -59,14 +297,18 @@ def touched(text: str) -> Change:
     return change
 
 
+def _issued_before(lines: list[str], number: int) -> str:
+    """The first register of D of the multiplication before a line."""
+    mma = next((one for one in lines[number::-1] if "wgmma.mma_async" in one), "")
+    return mma.split("{", 1)[1].split(",", 1)[0].strip() if mma else ""
+
+
 def early(text: str) -> Change:
     """An instruction before a wait that touches a register of the last multiplication before it."""
 
     def change(lines: list[str], number: int) -> Iterator[list[str]]:
-        mma = next((one for one in lines[number::-1] if "wgmma.mma_async" in one), "")
-        loops = any("bra" in one for one in lines[:number])
-        if mma and (loops or "commit_group" in "".join(lines[:number])):
-            register = mma.split("{", 1)[1].split(",", 1)[0].strip()
+        register = _issued_before(lines, number)
+        if register and "commit_group" in "".join(lines[:number]):
             yield [*lines[:number], text.format(D=register), *lines[number:]]
 
     return change
@@ -76,9 +318,8 @@ def behind(text: str) -> Change:
     """An instruction behind a wait that leaves a group in flight, which touches a register of that group."""
 
     def change(lines: list[str], number: int) -> Iterator[list[str]]:
-        mma = next((one for one in lines[number::-1] if "wgmma.mma_async" in one), "")
-        if mma and re.search(r"wait_group\S*\s+1;", lines[number]):
-            register = mma.split("{", 1)[1].split(",", 1)[0].strip()
+        register = _issued_before(lines, number)
+        if register and re.search(r"wait_group\S*\s+1;", lines[number]):
             yield [*lines[: number + 1], text.format(D=register), *lines[number + 1 :]]
 
     return change
@@ -92,11 +333,14 @@ def a_missing(lines: list[str], number: int) -> Iterator[list[str]]:
         yield [*lines[:number], "{".join(parts), *lines[number + 1 :]]
 
 
-def by_thread(lines: list[str], number: int) -> Iterator[list[str]]:
-    """A multiplication that only some threads come to."""
-    if "@" not in lines[number]:
-        made = ["mov.u32 %r9999, %tid.x;", "setp.eq.u32 %p9999, %r9999, 3;", "@%p9999 bra MUTANT;"]
-        yield [*lines[:number], *made, lines[number], "MUTANT:", *lines[number + 1 :]]
+def used_too_early(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A wait behind the next line that has a register of the load before it."""
+    load = next((one for one in lines[number::-1] if "tcgen05.ld" in one), "")
+    held = set(re.findall(r"[%\w]+", load.split("{", 1)[-1].split("}")[0]))
+    for place in range(number + 1, len(lines)):
+        if held & set(re.findall(r"[%\w]+", lines[place])):
+            yield [*lines[:number], *lines[number + 1 : place + 1], lines[number], *lines[place + 1 :]]
+            return
 
 
 def few(lines: list[str], number: int) -> Iterator[list[str]]:
@@ -105,68 +349,99 @@ def few(lines: list[str], number: int) -> Iterator[list[str]]:
         yield from preceded(".maxnreg 24")(lines, number)
 
 
-def last_commit(lines: list[str], number: int) -> Iterator[list[str]]:
-    """Without the last commit before a load, and nothing else: the only one of a kernel without a loop."""
-    found = [i for i, line in enumerate(lines) if "tcgen05.commit" in line]
-    if len(found) == 1 and any("tcgen05.ld" in line for line in lines[number:]):
+def needed(lines: list[str], number: int) -> Iterator[list[str]]:
+    """Without a ``wait::st``, if a multiplication follows before another."""
+    later = (line for line in lines[number + 1 :] if "tcgen05.mma" in line or "wait::st" in line)
+    if "tcgen05.mma" in next(later, ""):
         yield from without(lines, number)
 
 
-def operand(place: int, delta: int) -> Change:
-    """A multiplication that reads a descriptor so far from its own: ``place`` of its 64-bit registers."""
+def by_thread(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A multiplication that only some threads come to."""
+    if "@" not in lines[number]:
+        made = ["{", ".reg .b32 %at;", ".reg .pred %mutant;", "mov.u32 %at, %tid.x;", "setp.eq.u32 %mutant, %at, 3;"]
+        made += ["@%mutant bra MUTANT;", lines[number], "MUTANT:", "}"]
+        yield [*lines[:number], *made, *lines[number + 1 :]]
+
+
+# ------------------------------------------------------------------------------------------------- barriers and words
+
+
+def wait_gone(lines: list[str], number: int) -> Iterator[list[str]]:
+    """Without a wait for an mbarrier, and without the branches of its loop."""
+    last = number + 1
+    while last < len(lines) and re.match(r"(@!?[%\w]+ )?bra\b", lines[last]) and last < number + 3:
+        last += 1
+        if not lines[number + 1].startswith("@") or "@!" in lines[number + 1]:
+            break
+    yield [*lines[:number], *lines[last:]]
+
+
+def one_try(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A wait for an mbarrier that is tried once, and not until it succeeds."""
+    for made in wait_gone(lines, number):
+        yield [*made[:number], lines[number], *made[number:]]
+
+
+def all_waits(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A kernel that reads its results, without a wait for any mbarrier; made once, at the first."""
+    if any("tcgen05.ld" in line for line in lines):
+        yield from everywhere(r"mbarrier\.try_wait", wait_gone)(lines, number)
+
+
+def columns(lines: list[str], number: int) -> Iterator[list[str]]:
+    """A kernel that allocates, and frees, half the columns."""
+    yield from everywhere(r"tcgen05\.(alloc|dealloc)\.", scaled("columns", 1, 2))(lines, number)
+
+
+def idesc(low: int, bits: int, value: int) -> Change:
+    """An instruction descriptor with another value in a field."""
+    mask = 0xFFFFFFFF ^ ((1 << bits) - 1) << low
+    steps = f"and.b32 {{new}}, {{old}}, {mask:#x};", f"or.b32 {{new}}, {{new}}, {value << low:#x};"
+    return computed("idesc", "b32", *steps)
+
+
+def idesc_other(low: int) -> Change:
+    """An instruction descriptor with another bit."""
+    return computed("idesc", "b32", f"xor.b32 {{new}}, {{old}}, {1 << low:#x};")
+
+
+def _word(lines: list[str]) -> int | None:
+    """The constant part of the words of a kernel, if all of them have the same upper half."""
+    found = re.findall(r"\b(0x[0-9a-fA-F]{15,16}|\d{19})\b", "\n".join(lines))
+    words = {int(one, 0) for one in found}
+    return min(words) if words and len({one >> 32 for one in words}) == 1 else None
+
+
+def field(part: str, low: int, bits: int, new: Callable[[int], int]) -> Change:
+    """A shared-memory word with a field changed; the old value is the one of the constants of the kernel."""
 
     def change(lines: list[str], number: int) -> Iterator[list[str]]:
-        registers = re.findall(r"%rd\d+", lines[number].split("}", 1)[-1])
-        if place < len(registers):
-            signed = delta - (1 << 64) if delta >> 63 else delta
-            made = f"add.s64 %rd9999, {registers[place]}, {signed};"
-            line = lines[number].replace(registers[place], "%rd9999")
-            yield [*lines[:number], made, line, *lines[number + 1 :]]
+        word = _word(lines)
+        if word is None:
+            return
+        held, mask = word >> low & (1 << bits) - 1, (1 << bits) - 1
+        if new(held) != held:
+            steps = (
+                f"and.b64 {{new}}, {{old}}, {(1 << 64) - 1 ^ mask << low:#x};",
+                f"or.b64 {{new}}, {{new}}, {(new(held) & mask) << low:#x};",
+            )
+            yield from computed(part, "b64", *steps)(lines, number)
 
     return change
 
 
-def all_waits(lines: list[str], number: int) -> Iterator[list[str]]:
-    """A kernel without a wait for any mbarrier; made once, at the first."""
-    found = [i for i, line in enumerate(lines) if "mbarrier.try_wait" in line]
-    if number == found[0] and any("tcgen05.ld" in line for line in lines):
-        gone = {*found, *(i + 1 for i in found if "bra" in lines[i + 1])}
-        yield [line for i, line in enumerate(lines) if i not in gone]
+def added(part: str, delta: int) -> Change:
+    """A shared-memory word that is so far from its own."""
+    return computed(part, "b64", f"add.s64 {{new}}, {{old}}, {delta};")
 
 
-def needed(lines: list[str], number: int) -> Iterator[list[str]]:
-    """Without a ``wait::st``, if a multiplication follows before another."""
-    after = (line for line in lines[number + 1 :] if "tcgen05.mma" in line or "wait::st" in line)
-    if "tcgen05.mma" in next(after, ""):
-        yield from without(lines, number)
+def cut(low: int, bits: int) -> Change:
+    """A start address that is cut out of an address at another bit: where it is cut by a shift, or by a field."""
 
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        guard, opcode, operands = _parts(lines[number])
+        operands[2:] = [str(low)] if opcode.startswith("shr") else [str(low), str(bits)]
+        yield [*lines[:number], _written(guard, opcode, operands), *lines[number + 1 :]]
 
-def all_commits(lines: list[str], number: int) -> Iterator[list[str]]:
-    """A kernel that reads its results, without any commit; made once, at the first."""
-    found = [i for i, line in enumerate(lines) if "tcgen05.commit" in line]
-    if number == found[0] and any("tcgen05.ld" in line for line in lines):
-        yield [line for i, line in enumerate(lines) if i not in found]
-
-
-def idesc(change: Callable[[int], int]) -> Change:
-    """The constant of an instruction descriptor, changed where it is made."""
-
-    def changed(lines: list[str], number: int) -> Iterator[list[str]]:
-        register = re.search(r"(%r\d+), (?:\[[^\]]*\], \[[^\]]*\], )?!?%p\d+;", lines[number])
-        if register is None:
-            return
-        move = rf"mov\.b32\s+{register[1]}, (-?\d+);"
-        made = next((i for i in range(number, -1, -1) if re.search(move, lines[i])), None)
-        if made is not None:
-            value = int(re.search(move, lines[made])[1])  # type: ignore[index]
-            new = change(value & 0xFFFFFFFF)
-            if new != value & 0xFFFFFFFF:
-                line = re.sub(r"-?\d+;", f"{new - (1 << 32) if new >> 31 else new};", lines[made])
-                yield [*lines[:made], line, *lines[made + 1 :]]
-
-    return changed
-
-
-def field(low: int, bits: int, value: int) -> Callable[[int], int]:
-    mask = ((1 << bits) - 1) << low
-    return lambda word: word & ~mask | value << low
+    return change

@@ -7,8 +7,15 @@ from __future__ import annotations
 
 #: A word of a K-major operand with 128-byte rows, less its start; for sm90 and sm100.
 SM90_WORD, SM100_WORD = 0x4000004000010000, 0x4000404000010000
+#: That of an MN-major operand of 128 such rows' width, 64 deep: 8192 bytes from one half to the other.
+SM90_MN_WORD = 0x4000004002000000
 #: The instruction descriptor of bf16, M 128, N 64, both operands K-major.
 IDESC = 0x08100490
+
+
+_REGISTERS = """.reg .pred pw, pn, pi, pr, pe, pd;
+.reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
+.reg .b64 g, da, db, x; .reg .f32 f<64>; .reg .b32 q<64>;"""
 
 
 def _wait(label: str, barrier: str, parity: str) -> str:
@@ -33,9 +40,7 @@ def _begin(stages: int, full: int, empty: int, size: int, more: str = "") -> str
         f"mbarrier.init.shared::cta.b64 [smem+{base + 64 + 8 * s}], {empty};"
         for s in range(stages)
     )
-    return f""".reg .pred pw, pn, pi, pr, pe, pd;
-.reg .b32 t, k, n, stage, parity, turn, at, full, empty, lo, hi, r, d, w;
-.reg .b64 g, da, db, x; .reg .f32 f<64>; .reg .b32 q<64>;
+    return f"""{_REGISTERS}
 ld.param.u32 n, [k_param_0];
 shr.u32 n, n, 6;
 ld.param.u64 g, [k_param_1];
@@ -62,29 +67,39 @@ add.u32 empty, full, 64;"""
 
 def _copies(a: int, b: int) -> str:
     copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-    return f"""mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {a + b};
-{copy} [at], [g], {a}, [full];
-{copy} [at+{a}], [g], {b}, [full];"""
+    copies = [f"{copy} [at], [g], {a}, [full];"] * (a > 0) + [f"{copy} [at+{a}], [g], {b}, [full];"]
+    return "\n".join([f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {a + b};", *copies])
 
 
-def _words(word: int, a: int) -> str:
+def _words(word: int, a: int, b_word: int = 0) -> str:
+    """The words of both operands: B lies behind A, and has its word or one of its own."""
+    b = f"add.u64 db, da, {a >> 4};"
+    if b_word:
+        b = f"cvt.u64.u32 db, lo;\nadd.u64 db, db, {a >> 4};\nand.b64 db, db, 16383;\nor.b64 db, db, {b_word};"
     return f"""shr.u32 lo, at, 4;
 cvt.u64.u32 da, lo;
 or.b64 da, da, {word};
-add.u64 db, da, {a >> 4};"""
+{b}"""
 
 
-def ring_sm90(stages: int = 3) -> str:
-    """A producer warp and a warpgroup that multiplies 64 by 64 by 64 a stage."""
-    size = 16384
-    d = "{" + ", ".join(f"f{i}" for i in range(32)) + "}"
+def ring_sm90(stages: int = 3, *, major: str = "K", a: str = "smem") -> str:
+    """A producer warp and a warpgroup that multiplies a stage of depth 64: A of 64 rows, and B.
+
+    B has 64 rows, or 128 where it is MN-major; A is K-major, in shared memory or, the same in all stages, in registers.
+    """
+    n, b_word, step, trans = (64, SM90_WORD, 2, 0) if major == "K" else (128, SM90_MN_WORD, 128, 1)
+    a_bytes, b_bytes = 8192 if a == "smem" else 0, 128 * n
+    size = a_bytes + b_bytes
+    d = "{" + ", ".join(f"f{i}" for i in range(n // 2)) + "}"
+    first, a_trans = ("da", "0, ") if a_bytes else ("{q0, q1, q2, q3}", "")
     mma = "\n".join(
-        f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 db, db, {2 * (i > 0)};\n"
-        f"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {d}, da, db, 1, 1, 1, 0, 0;"
+        f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 x, db, {step * i};\n"
+        f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.bf16.bf16 {d}, {first}, x, 1, 1, 1, {a_trans}{trans};"
         for i in range(4)
     )
-    zero = "\n".join(f"mov.f32 f{i}, 0f00000000;" for i in range(32))
-    store = "\n".join(f"st.global.f32 [g+{4 * i}], f{i};" for i in range(32))
+    zero = [f"mov.f32 f{i}, 0f00000000;" for i in range(n // 2)]
+    zero += [] if a_bytes else [f"ld.global.b32 q{i}, [g+{4 * i}];" for i in range(4)]
+    store = "\n".join(f"st.global.f32 [g+{4 * i}], f{i};" for i in range(n // 2))
     return f"""{_head(90, 160)}
 {_begin(stages, 1, 128, size)}
 setp.lt.u32 pr, t, 128;
@@ -96,16 +111,16 @@ PRODUCE: setp.ge.u32 pd, k, n;
 @pd bra END;
 {_stage(stages, size)}
 {_wait("SLOT", "empty", "parity")}
-{_copies(8192, 8192)}
+{_copies(a_bytes, b_bytes)}
 {_next(stages)}
 bra PRODUCE;
 CONSUMER: mov.u32 parity, 0;
-{zero}
+{chr(10).join(zero)}
 CONSUME: setp.ge.u32 pd, k, n;
 @pd bra STORE;
 {_stage(stages, size)}
 {_wait("DATA", "full", "parity")}
-{_words(SM90_WORD, 8192)}
+{_words(SM90_WORD, a_bytes, b_word)}
 wgmma.fence.sync.aligned;
 {mma}
 wgmma.commit_group.sync.aligned;
@@ -116,6 +131,52 @@ bra CONSUME;
 STORE:
 {store}
 END: ret;
+}}
+"""
+
+
+def stored_sm90() -> str:
+    """A warpgroup that stores both operands itself, multiplies, and copies two tiles of results out in bulk."""
+    d = "{" + ", ".join(f"f{i}" for i in range(32)) + "}"
+    mma = "\n".join(
+        f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 db, db, {2 * (i > 0)};\n"
+        f"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {d}, da, db, {int(i > 0)}, 1, 1, 0, 0;"
+        for i in range(4)
+    )
+    fill = "\n".join(f"st.shared.v4.b32 [at+{16 * i}], {{t, t, t, t}};" for i in range(8))
+    out = "\n".join(f"st.shared.f32 [r+{4 * i}], f{i};" for i in range(32))
+    return f"""{_head(90, 128)}
+{_REGISTERS}
+ld.param.u64 g, [k_param_1];
+mov.u32 t, %tid.x;
+mov.u32 w, smem;
+mad.lo.u32 at, t, 128, w;
+add.u32 r, at, 16384;
+mov.u32 k, 0;
+TILE:
+{fill}
+fence.proxy.async.shared::cta;
+bar.sync 0;
+mov.u32 at, w;
+{_words(SM90_WORD, 8192)}
+wgmma.fence.sync.aligned;
+{mma}
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+{out}
+fence.proxy.async.shared::cta;
+bar.sync 0;
+setp.ne.u32 pi, t, 0;
+@pi bra WAITED;
+cp.async.bulk.global.shared::cta.bulk_group [g], [smem+16384], 16384;
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+WAITED: bar.sync 0;
+mad.lo.u32 at, t, 128, w;
+add.u32 k, k, 1;
+setp.lt.u32 pr, k, 2;
+@pr bra TILE;
+ret;
 }}
 """
 

@@ -142,6 +142,8 @@ START_FREE = _ALL & ~0xFFFF
 #: Remarks that are certain mistakes; what is about the start of an operand is told only if that is known.
 _MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
 _OF_THE_START = ("pattern-start", "memory")
+#: The bits of a start that say where in a pattern of 1,024 bytes it lies.
+_PHASE = 0x3F
 
 
 @frozen
@@ -218,9 +220,9 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     yield from _of_the_address(one)
     if not one.checked or not one.dtype:
         return
-    started = one.word.mask & 0x3FFF == 0x3FFF
+    started, phased = (one.word.mask & bits == bits for bits in (0x3FFF, _PHASE))
     fields, shown = WORDS[one.arch], word_shown(one.word)
-    word = one.word.value & (START_FREE | (0xFFFF if started else 0))
+    word = one.word.value & (START_FREE | (0xFFFF if started else _PHASE if phased else 0))
     version = fields["version"].mask if one.arch == "sm100" else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
@@ -233,7 +235,8 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         remarks = _remarks(whole, one.arch, *_read(one))
         told.append({(remark.kind, remark.field): remark for remark in remarks or ()})
     for kind, remark in (told[0] if told else {}).items():
-        if remark.kind in _OF_THE_START and (not started or remark.field == "start_address"):
+        known = started or (phased and remark.kind == "pattern-start")
+        if remark.kind in _OF_THE_START and (not known or remark.field == "start_address"):
             continue
         if all(kind in other for other in told):
             yield _rule(remark), f"found {shown} for {one.matrix}: {remark}"

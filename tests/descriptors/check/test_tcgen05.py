@@ -117,6 +117,16 @@ def test_only_a_relaxed_wait_needs_the_fence() -> None:
         assert [one.rule.name for one in told] == [rule]
 
 
+def test_a_relaxed_wait_on_one_way_needs_the_fence() -> None:
+    waited = run([ONE, TensorCommit("b"), BarrierWait("b", relaxed=True)])[0]
+    strict = run([ONE, TensorCommit("b"), BarrierWait("b")])[0]
+    for other in (TensorState(), strict, run([FenceAfter()], waited)[0]):
+        for state in (meet(waited, other), meet(other, waited)):
+            assert "tcgen05-fence-relaxed" in {one.rule.name for one in run([READ_ONE], state)[1]}
+    fenced = run([FenceAfter()], waited)[0]
+    assert "tcgen05-fence-relaxed" not in {one.rule.name for one in run([READ_ONE], meet(fenced, strict))[1]}
+
+
 def test_what_is_at_work_must_not_lose_its_memory() -> None:
     assert run([Alloc(64), ONE, TensorCommit("b"), Dealloc(64)])[1][0].rule.name == "tcgen05-dealloc-early"
     assert run([Alloc(64), Load(("r0",)), Dealloc(64)])[1][0].rule.name == "tcgen05-dealloc-early"

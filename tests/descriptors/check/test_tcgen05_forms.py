@@ -36,6 +36,25 @@ def test_the_record_has_forms_of_either_verdict() -> None:
         ("tcgen05.ld.sync.aligned.32x32b.x2.b32 {a,b,c}, [t];", "form-registers: found 3; .32x32b.x2 has 2"),
         ("tcgen05.ld.sync.aligned.32x32b.x3.b32 {a,b,c}, [t];", "form-shape: found .32x32b.x3"),
         ("tcgen05.st.sync.aligned.16x32bx2.x1.b32 [t], 1, {a, b};", "form-registers: found 2; .16x32bx2.x1 has 1"),
+        (
+            "tcgen05.alloc.cta_group::1.sync.aligned.global.b32 [s], 32;",
+            "form-qualifier: found .global, which tcgen05.alloc does not have",
+        ),
+        ("tcgen05.alloc.cta_group::1.sync.aligned.b32 s, 32;", "form-operands: found a value"),
+        ("tcgen05.dealloc.cta_group::1.sync.aligned.b32 [s], 32;", "form-operands: found an address in brackets"),
+        ("tcgen05.commit.cta_group::1.mbarrier::arrive::one [m];", "form-qualifier: found no .b64 at the end"),
+        (
+            "tcgen05.st.sync.aligned.aligned.32x32b.x1.b32 [t], {a};",
+            "form-qualifier: found .aligned 2 times",
+        ),
+        (
+            "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned.b32;",
+            "form-qualifier: found .b32, which tcgen05.relinquish_alloc_permit does not have",
+        ),
+        (
+            "tcgen05.fence::after_thread_sync.sync.aligned;",
+            "form-qualifier: found .sync, which tcgen05.fence does not have",
+        ),
         ("tcgen05.frob;", "form-qualifier: found tcgen05.frob"),
         ("tcgen05.wait::mma.sync.aligned;", "form-qualifier: found .wait::mma"),
         ("tcgen05.fence::all;", "form-qualifier: found .fence::all"),

@@ -220,3 +220,19 @@ MEET = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 )
 def test_a_cta_lives_until_the_arrivals_of_others_have_come(end: str, rules: list[str]) -> None:
     assert [one.rule.name for one in check_ptx(PEERS.replace("END", end)).errors] == rules
+
+
+@pytest.mark.parametrize(
+    ("whole", "torn"),
+    [
+        ("wait_group.sync.aligned 0;", "wait_group.sync.aligned;"),
+        ("selp.b32 stage, 0, stage, pn;", "selp.b32 stage, 0, stage;"),
+        ("ld.param.u32 n, [k_param_0];", "ld.param.u32 n;"),
+        (f"{COPY} [at], [g], 8192, [full];", f"{COPY};"),
+    ],
+)
+def test_an_instruction_without_its_operands_leaves_the_run_open(whole: str, torn: str) -> None:
+    assert whole in ring_sm90(2)
+    report = check_ptx(ring_sm90(2).replace(whole, torn))
+    held = {one.property: one.verdict for one in report.properties}
+    assert held["barriers"] == held["bytes"] == held["reuse"] == "incomplete"
