@@ -147,10 +147,12 @@ def measured(arguments: argparse.Namespace) -> dict[str, dict[str, Counter[str]]
 
 
 def written(said: dict[str, dict[str, Counter[str]]], arguments: argparse.Namespace) -> None:
-    """The record with what was said of these kernels in the place of what was."""
+    """The record with what was said of these kernels and kinds in the place of what was."""
     held = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"kernels": {}}
     command = f"python scripts/try_mutant_kernels.py --most {arguments.most} --seed {arguments.seed} --write"
-    kernels = {**held["kernels"], **{name: dict(sorted(said[name].items())) for name in said}}
+    kernels = held["kernels"]
+    for name, kinds in said.items():
+        kernels[name] = dict(sorted({**kernels.get(name, {}), **kinds}.items()))
     record = {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": dict(sorted(kernels.items()))}
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -530,7 +530,8 @@ _REUSES = (
     Kind("wait of a bulk store leaves one", _G + r"cp\.async\.bulk\.wait_group", replaced(r"0;", "1;"), _REUSE,
          "it still reads",
          "stored"),
-    Kind("rendezvous removed", r"^bar\.sync 0;", after(r"^wgmma", without), _REUSE + ("proxy-fence",),
+    Kind("rendezvous removed", r"^bar\.sync 0;", after(r"^wgmma", before(r"^cp\.async\.bulk\.global", without)),
+         _REUSE + ("proxy-fence",),
          "one thread's bytes are used by another",
          "stored"),
     Kind("barriers 16 bytes apart", r"^shl\.b32 full, stage, 3;", replaced(
