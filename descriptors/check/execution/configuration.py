@@ -53,8 +53,8 @@ class Configuration(NamedTuple):
         """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
         found: dict[Box, int] = {}
         for at, offset, size in _of(self.tensor_maps, names):
-            found[Box.of_map(PARAMETERS + (at << 16) + offset)] = size
-            found[Box.of_map(pointer(names[at], offset))] = size
+            found[Box(True, PARAMETERS + (at << 16) + offset)] = size
+            found[Box(True, pointer(names[at], offset))] = size
         return found
 
     def require(self, kernels: Iterable[Sequence[str]]) -> None:
