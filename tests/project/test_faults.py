@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from probes.faults import FAULTS, checker_says, counts, mended, sanitizer_says, source
+from probes.faults import FAULTS, checker_says, counts, mended, sanitizer_says, source, summary
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
 
@@ -45,6 +45,11 @@ def test_each_fault_is_told_in_the_page_and_what_is_right_is_clean() -> None:
         says = rows_of_the_page()[one.what][2]
         assert (says == "clean") == (not one.changes), one.name
         assert says == "clean" or says.startswith("`"), one.name
+
+
+def test_the_page_has_the_sums() -> None:
+    rows = [(what, *cells) for what, cells in rows_of_the_page().items()]
+    assert f"{summary(rows)}. *The launch fails*" in (ROOT / "docs" / "checking.md").read_text(encoding="utf-8")
 
 
 def test_each_fault_still_applies_to_the_program_of_today() -> None:

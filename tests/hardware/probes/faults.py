@@ -360,6 +360,20 @@ def table(records: Path) -> Iterator[tuple[str, ...]]:
             )
 
 
+def summary(rows: list[tuple[str, ...]]) -> str:
+    """Who tells how many of the faults.
+
+    >>> summary([("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")])
+    'Of 1 fault: descriptors check tells 1, compute-sanitizer 0, and does not end with 1'
+    """
+    faults = [row for row in rows if not row[0].startswith("nothing")]
+    told, ended = sum(row[3].startswith("`") for row in faults), sum(row[2] != "no end" for row in faults)
+    theirs = sum(row[2] not in ("nothing", "no end") for row in faults)
+    unended = f"and does not end with {len(faults) - ended}"
+    many = f"Of {len(faults)} fault{'s' * (len(faults) > 1)}"
+    return f"{many}: descriptors check tells {told}, compute-sanitizer {theirs}, {unended}"
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(prog="probe_wgmma faults", description=__doc__.split("\n")[0])
@@ -376,8 +390,10 @@ def main(arguments: Iterable[str] | None = None) -> int:
     options = parser().parse_args(None if arguments is None else list(arguments))
     if options.check is None:
         return main_of(parser(), run_sanitizer if options.sanitizer else run, arguments)
-    for row in table(Path(options.check)):
+    rows = list(table(Path(options.check)))
+    for row in rows:
         print(f"| {' | '.join(row)} |", flush=True)
+    print(summary(rows))
     return 0
 
 
