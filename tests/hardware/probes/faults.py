@@ -364,12 +364,12 @@ def summary(rows: list[tuple[str, ...]]) -> str:
     """Who tells how many of the faults.
 
     >>> summary([("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")])
-    'Of 1 fault: descriptors check tells 1, compute-sanitizer 0, and does not end with 1'
+    'Of 1 fault: descriptors check tells 1, compute-sanitizer 0, which does not end with 1'
     """
     faults = [row for row in rows if not row[0].startswith("nothing")]
     told, ended = sum(row[3].startswith("`") for row in faults), sum(row[2] != "no end" for row in faults)
     theirs = sum(row[2] not in ("nothing", "no end") for row in faults)
-    unended = f"and does not end with {len(faults) - ended}"
+    unended = f"which does not end with {len(faults) - ended}"
     many = f"Of {len(faults)} fault{'s' * (len(faults) > 1)}"
     return f"{many}: descriptors check tells {told}, compute-sanitizer {theirs}, {unended}"
 
