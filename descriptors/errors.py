@@ -32,8 +32,8 @@ class DescriptorError(LayoutError):
     ...     derive(tile=(128, 100), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     ... except DescriptorError as error:
     ...     print(error)
-    derive: tile extent 1 must be a multiple of the atom's 64, found 100; tile = (128,100), atom = (8,64):(64,1); \
-every swizzle needs multiples of 16 bytes, 8 bf16, so K = 100 must be padded to 128
+    derive: K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: give 96 \
+(64B at most) or 112 (32B at most); tile = (128,100), mma = (64,16)
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

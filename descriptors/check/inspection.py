@@ -76,7 +76,7 @@ def check_ptx(
     ... .target sm_100a
     ... .entry k(.param .u64 p) { tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 48; ret; }''')
     >>> [(one.line, one.rule.name) for one in made.errors]
-    [(3, 'form-immediate'), (3, 'tcgen05-alloc-size')]
+    [(3, 'form-immediate'), (3, 'tcgen05-alloc-size'), (3, 'tcgen05-dealloc-missing')]
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)

@@ -14,13 +14,13 @@ Law: a box has as many bytes as its elements.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from descriptors.check.execution.launch import PARAMETERS, pointer
 from descriptors.check.execution.mbarrier import Box
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 #: A parameter, by its name or number, and how many bytes into it.
@@ -105,25 +105,40 @@ def configuration(
     return Configuration(
         _extents(threads, "threads", _THREADS),
         _extents(cluster, "cluster", _CTAS),
-        {_parameter(name): as_integer(value, f"parameter {name}") for name, value in (parameters or {}).items()},
-        {_parameter(name): _box_bytes(name, value) for name, value in (tensor_maps or {}).items()},
+        {
+            _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
+            for name, value in _named(parameters, "parameters")
+        },
+        {_parameter(name): _box_bytes(brief(name), value) for name, value in _named(tensor_maps, "tensor_maps")},
     )
 
 
 def _extents(given: Sequence[int] | None, what: str, most: int) -> tuple[int, int, int] | None:
     if given is None:
         return None
-    x, y, z = (*(as_integer(one, what, minimum=1) for one in given), 1, 1, 1)[:3]
-    if not given or len(given) > 3 or x * y * z > most:
-        shown = "x".join(map(str, given))
-        raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {shown or 'none'}")
+    if not isinstance(given, tuple | list):
+        raise DescriptorError(f"check: {what} must be 1 to 3 extents, found {brief(given)}")
+    row = [as_integer(one, f"check: {what}", minimum=1) for one in given]
+    if not row or len(row) > 3 or prod(row) > most:
+        shown = "x".join(map(str, row)) or "none"
+        raise DescriptorError(f"check: {what} must be 1 to 3 extents, at most {most} in all, found {brief(shown)}")
+    x, y, z = (*row, 1, 1)[:3]
     return x, y, z
+
+
+def _named(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, Any]]:
+    """Values by the names of parameters."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise DescriptorError(f"check: {what} must be values by the names of parameters, found {brief(given)}")
+    yield from given.items()
 
 
 def _parameter(text: str) -> Parameter:
     name, plus, offset = text.partition("+")
     if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):
-        raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {text[:60]}")
+        raise DescriptorError(f"check: a parameter must be NAME or NAME+BYTES, found {brief(text)}")
     return name, int(offset or 0)
 
 
@@ -133,10 +148,11 @@ def _box_bytes(name: str, box: int | str) -> int:
     >>> _box_bytes("a", "64x128xe4m3")
     8192
     """
-    if isinstance(box, int) or box.isdigit():
-        return as_integer(int(box), f"tensor map {name}", minimum=1, maximum=1 << 20)
+    if not isinstance(box, str) or (box.isascii() and box.isdigit() and len(box) < 8):
+        number = int(box) if isinstance(box, str) else box
+        return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20)
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
         ways = "extents and a type, as in 64x128xbf16, or bytes"
-        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {box[:60]}")
+        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}")
     return prod(map(int, match[1].split("x"))) * ELEMENT_TYPES[match[2]].bits // 8

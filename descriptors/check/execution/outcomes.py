@@ -1,6 +1,12 @@
 """What a run comes to: something wrong, or a place where it cannot go on.
 
 Source: ours; what is wrong is said by the rules of ``check/rules``.
+
+Law: a stop says what it needs; where nobody says what that is, its reason does.
+
+>>> stop = Stop(7, "stopped after 60000 steps", reason=Reason.ENDLESS)
+>>> stop.what == Reason.ENDLESS.value, str(stop)
+(True, 'line 7: a run that does not end: stopped after 60000 steps')
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import pytest
 from kernels import kernels
 
 from descriptors.check import inspection
+from descriptors.check.execution.configuration import Configuration
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Judgement, Report, Scope, Undecided, chosen, finding
 from descriptors.check.kernel_text import WIDTH, record_report, tell_report
@@ -118,8 +119,8 @@ def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write()
 
 
 def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(module: Module, text: str) -> Judgement:
-        assert text
+    def run(module: Module, text: str, known: Configuration) -> Judgement:
+        assert text and known == Configuration()
         assert module.target == "sm_90a"
         scopes = (Scope("barriers", 2, "mbarrier", 2), Scope("bytes", 4, "bulk copy", 3), Scope("reuse", 1, "stage", 1))
         left = (Undecided("bytes", 5, "the box of a copy", "a tensor map of the host", "--tensormap"),)

@@ -117,10 +117,13 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
     [
         (
             {"tile": (128, 100)},
-            "derive: tile extent 1 must be a multiple of the atom's 64, found 100; tile = (128,100), ",
+            "derive: K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: ",
         ),
-        ({"mma": (64, 24)}, "derive: tile extent 1 must be a multiple of the mma's 24, found 128; tile = (128,128), "),
-        ({"mma": (256, 16)}, "derive: tile extent 0 must be a multiple of the mma's 256, found 128; "),
+        (
+            {"mma": (64, 24)},
+            "derive: tile extent 1 must be a multiple of the mma's 24, found 128: give 120 or 144; tile = (128,128), ",
+        ),
+        ({"mma": (256, 16)}, "derive: tile extent 0 must be a multiple of the mma's 256, found 128: give 256; "),
         ({"mma": (64, 4)}, "derive: an operand must be a multiple of 8 bf16 elements (16 bytes) along K, found 4; "),
         (
             {"tile": (120, 128), "mma": (12, 16)},
