@@ -7,6 +7,7 @@ Kernels may be many, and folders of them: a file that cannot be read is told and
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,10 +63,9 @@ def _whole(context: click.Context, parameter: click.Parameter, rows: tuple[str, 
     """The same where values are integers, decimal or hexadecimal."""
     found: dict[str, int] = {}
     for name, value in _pairs(context, parameter, rows).items():
-        try:
-            found[name] = int(value, 0) if len(value) < 24 else int("")
-        except ValueError:
-            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter) from None
+        if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
+            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
+        found[name] = int(value, 0) if "x" in value.lower() else int(value)
     return found
 
 
@@ -149,8 +149,8 @@ def check(
     property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What a text
     does not say of its launch is assumed, and said; --threads, --cluster, --param, --tensormap say it.
     Three levels: error, an assembler rejects it or the hazard is certain; asks, the manual asks for it and common code
-    omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked: the worst of all files.
-    What is meant can be left out: // descriptors: ignore RULE in its line.
+    omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked, 3 for want of nvcc: the
+    worst of all files. What is meant can be left out: // descriptors: ignore RULE in its line.
 
     A PROJECT writes what it relies on into a .toml file: sections [operand.NAME] with arguments of descriptors derive,
     [plan.NAME] with those of descriptors plan, and in each a table expect with words, layouts, offsets, under the keys

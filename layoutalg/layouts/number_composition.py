@@ -6,7 +6,7 @@ whole turns of the modes below, is a multiple of their boundary P_i, the product
 the boundaries up to P_i, and t * (n - 1) at all above. So the boundaries are clean if the sums, from the lowest mode
 on, stay below the next one.
 
-Where a leaf lands is found by a walk over the modes or, from sixteen on, by bisection of their boundaries, each of
+Where a leaf lands is found by a walk over the modes or, from seventeen on, by bisection of their boundaries, each of
 which divides the next: r modes with p pieces take O(p log r + r). What this does not decide it leaves alone: symbols,
 basis strides, negative strides, a leaf that no whole turns divide, sums that carry, results that might not fit 64 bits.
 

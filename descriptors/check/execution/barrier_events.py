@@ -171,7 +171,6 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
         return None
     if not passed and again:
         one.failed = (-1, -1)
-        one.active = None
         return machine.park(one, Wait(Awaited.MBARRIER, (last.address,)))
     one.failed = (one.pc, last.phase)
     machine.set(one, name, 0)

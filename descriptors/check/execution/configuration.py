@@ -68,7 +68,7 @@ class Configuration(NamedTuple):
         """
         rows = list(kernels)
         for name, _ in (*self.parameters, *self.tensor_maps):
-            if not any(name in row or (name.isdigit() and int(name) < len(row)) for row in rows):
+            if not any(name in row or (_number(name) in range(len(row))) for row in rows):
                 there = ", ".join(dict.fromkeys(one for row in rows for one in row)) or "none"
                 raise DescriptorError(
                     f"check: a parameter must be one that a kernel has, found {name}; there are {there}"
@@ -80,8 +80,13 @@ def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple
     for (name, offset), value in values.items():
         if name in names:
             yield names.index(name), offset, value
-        elif name.isdigit() and int(name) < len(names):
-            yield int(name), offset, value
+        elif (number := _number(name)) in range(len(names)):
+            yield number, offset, value
+
+
+def _number(name: str) -> int:
+    """The number that a parameter is called by; -1 for a name."""
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 5 else -1
 
 
 def configuration(

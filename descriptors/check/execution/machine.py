@@ -287,14 +287,22 @@ class Machine(Schedule):
                 if not self._guarded(one, step, guard):
                     one.pc += 1
                     continue
-                if handler(self, one, step):
+                if self._execute(handler, one, step):
                     return
                 one.active = None
                 one.pc += 1
-            elif handler(self, one, step):
+            elif self._execute(handler, one, step):
                 return
             else:
                 one.pc += 1
+
+    def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
+        """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""
+        try:
+            return handler(self, one, step)
+        except (IndexError, ValueError) as error:
+            why = "it has not the operands of its opcode"
+            raise Stop(step.instruction.line, why, f"what {short(step.instruction)} does") from error
 
     def _guarded(self, one: Fragment, step: Step, guard: Guard) -> bool:
         """Whether some lane executes a guarded instruction; the fragment is left with those lanes active."""

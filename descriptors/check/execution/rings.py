@@ -32,6 +32,7 @@ _OPERATIONS = (
     ("mbarrier.try_wait", "waits"),
     ("mbarrier.expect_tx", "bytes expected"),
     ("mbarrier.arrive.expect_tx", "bytes expected"),
+    ("mbarrier.arrive_drop.expect_tx", "bytes expected"),
     ("mbarrier.", "arrivals"),
     ("cp.async.mbarrier", "arrivals of copies"),
     ("tcgen05.commit", "commits"),
@@ -106,7 +107,7 @@ def _expected(barrier: Mbarrier) -> tuple[int, ...]:
 
 
 def _uses(machine: Machine, address: int) -> Iterator[Use]:
-    """What is done with one mbarrier, in the order of the text."""
+    """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     code = machine.program.function.code
     for place in sorted(machine.uses.get(address, ())):

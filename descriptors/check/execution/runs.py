@@ -107,7 +107,7 @@ class Trial(NamedTuple):
 
 
 def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
-    """The first runs: one for each shape of a cluster with which the kernel comes to its end, and their steps.
+    """The first runs: of the shapes of a cluster that a kernel gets through, the first few; and the steps of all.
 
     Where it does so with none, the first shape stands for all; where it does so as one CTA, no other is tried.
 

@@ -55,7 +55,7 @@ class Schedule:
 
     def park(self, one: Fragment, wait: Wait) -> bool:
         """Let a fragment wait until somebody wakes who waits for this; True, for it cannot go on."""
-        one.blocked = wait
+        one.blocked, one.active = wait, None
         self.waiting.setdefault(wait, []).append(one)
         return True
 

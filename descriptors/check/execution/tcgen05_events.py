@@ -1,7 +1,8 @@
 """``tcgen05`` executed that is asynchronous: multiplications, copies into tensor memory, shifts, and their commits.
 
-The operations that a thread issues are in order among themselves; all else is in order by commits and barriers. What a
-run does not see of tensor memory is told: scale factors, parts of groups of lanes, a second CTA that issues.
+The operations that a thread issues are taken to be in order among themselves; all else is in order by commits and
+barriers. What a run does not see of tensor memory is told: scale factors, shifts, parts of groups of lanes, a second
+CTA that issues.
 Source: PTX ISA 9.1, tcgen05: Memory Consistency Model; tcgen05.mma, cp, shift, commit.
 
 Law: what a thread issues is told to a barrier by its commit, and by nothing else.
@@ -51,6 +52,7 @@ from descriptors.check.ptx.multiplications import (
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
+from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}
 
@@ -88,6 +90,8 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> None:
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
     view = tensor_mma(step.instruction)
     if view is None:
+        machine.tensor_unknown = True
+        unseen(machine, step, "operands that are not those of its opcode")
         return
     operation = _issue(machine, one, step)
     words = [_word(machine, one, step, operand) for operand in (view.a, view.b)]
@@ -101,7 +105,7 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
             continue
         for rank in ranks:
             runs = operand_runs(word, "sm100", side.dtype, side.major, side.shape, rank)
-            read_operand(machine, step, runs, operation, padded=side.dtype in _PADDED)
+            read_operand(machine, step, runs, operation, padded=_padded(side.dtype))
     if (d := _accumulator(machine, one, step, view, described)) is not None:
         adds = machine.value(one, view.enable) == 1
         for rank in ranks:
@@ -116,8 +120,10 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         unseen(machine, step, "which cells scale factors are read from")
 
 
-#: Types of less than a byte, whose containers nobody need write whole.
-_PADDED = ("e2m1", "e2m1_unpacksmem", "e3m2", "e2m3")
+def _padded(dtype: str) -> bool:
+    """Whether a type has containers that nobody need write whole."""
+    element = ELEMENT_TYPES.get(dtype)
+    return element is not None and element.bits != element.storage_bits
 
 
 def _word(machine: Machine, one: Fragment, step: Step, operand: Operand) -> int | None:
@@ -205,6 +211,7 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
 
 def _shift(machine: Machine, one: Fragment, step: Step) -> None:
     _issue(machine, one, step)
+    unseen(machine, step, "which cells it moves")
 
 
 TCGEN05: dict[str, Handler] = {

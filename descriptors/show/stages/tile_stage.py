@@ -33,7 +33,7 @@ from layoutalg.frozen import frozen, replace
 
 #: Height of a whole tile, the most of its width, the height of its largest cells, and what lies between two panels.
 DOWN, ACROSS, CELL, GAP = 440, 240, 20, 56
-#: The most lines that stand below one another, and the most columns of them.
+#: So many lines stand below one another, and more only where there would be more columns of them than this.
 MOST_LINES, MOST_COLUMNS = 128, 6
 #: Lines and pieces of what is enlarged beside a whole tile, the width of a piece, and the lines of a picture of lines.
 NEAR, PIECE_WIDE, LINES = 8, 31, 16
