@@ -23,11 +23,10 @@ from collections.abc import Iterator
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import ALL, BOX
-from descriptors.check.execution.judgement import CLUSTER, Judgement, judge
+from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
-from descriptors.check.kernel_report import Finding, Scope, Undecided
-from descriptors.check.kernel_report import Judgement as Judged
+from descriptors.check.kernel_report import Finding, Judgement, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -43,7 +42,7 @@ _DECIDES = {
 }
 
 
-def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judged:
+def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judgement:
     """What running the kernels of a module finds.
 
     Args:
@@ -58,7 +57,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
     unseen = not_run(module)
     scopes = unseen.scopes
     if not any(scope.number for scope in scopes):
-        return Judged(scopes)
+        return Judgement(scopes)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     notes: list[str] = []
@@ -82,26 +81,26 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
         undecided += _undecided(function, told)
         notes.append(_note(function, told))
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
-    return Judged(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
+    return Judgement(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
 
 
 def _asks(function: Function) -> bool:
     return any(one.opcode.startswith(EVENTS) and is_event(one) for one in function.code)
 
 
-def _findings(function: Function, told: Judgement) -> Iterator[Finding]:
+def _findings(function: Function, told: RunJudgement) -> Iterator[Finding]:
     for one in told.witnesses:
         made = function.code[one.place]
         yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
 
 
-def _undecided(function: Function, told: Judgement) -> Iterator[Undecided]:
+def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
     for one in told.blind:
         for name in one.properties:
             yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
 
 
-def _note(function: Function, told: Judgement) -> str:
+def _note(function: Function, told: RunJudgement) -> str:
     """What was run, in one line."""
     launch = told.launch
     sizes = ", ".join(dict.fromkeys(told.sizes))

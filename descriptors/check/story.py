@@ -160,9 +160,9 @@ def _rings(function: Function, text: str) -> dict[str, Any]:
     first = trials(program(function), text, Configuration())[0][0]
     (x, y, z), cluster = first.launch.threads, extents_text(first.launch.cluster)
     place = f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA"
-    end = "" if all(one.done for one in first.machine.fragments) else ", not to its end"
+    end = "" if all(one.done for one in first.run.machine.fragments) else ", not to its end"
     launch = f"{x * y * z} threads, {place}, scalar parameters {first.launch.size}{end}"
-    return {"rings": tuple(rings(first.machine)), "launch": launch}
+    return {"rings": tuple(rings(first.run.machine)), "launch": launch}
 
 
 def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:

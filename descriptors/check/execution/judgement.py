@@ -48,7 +48,7 @@ _PROPERTIES = {
 }
 
 
-class Judgement(NamedTuple):
+class RunJudgement(NamedTuple):
     """What the runs of a kernel found.
 
     Args:
@@ -68,7 +68,7 @@ class Judgement(NamedTuple):
     steps: int
 
 
-def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Judgement:
+def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> RunJudgement:
     """What running a kernel finds.
 
     Args:
@@ -78,7 +78,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Jud
     """
     made = program(function)
     held, steps = trials(made, text, known)
-    told: list[Judgement] = []
+    told: list[RunJudgement] = []
     for one in held:
         told.append(_of_trial(made, one, steps))
         steps = told[-1].steps
@@ -89,7 +89,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Jud
     return told[0] if len(told) == len(held) else _shapeless(told[0], function)
 
 
-def _of_trial(made: Program, first: Trial, steps: int) -> Judgement:
+def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
     """What the launches say that follow a first run."""
     record = _Record(made.function, steps)
     for name, launch in launches(first):
@@ -99,14 +99,14 @@ def _of_trial(made: Program, first: Trial, steps: int) -> Judgement:
         record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     sizes, rows = tuple(record.ended), tuple(record.blind.values())
-    told = Judgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
+    told = RunJudgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
         return told._replace(witnesses=())
     return _shapeless(told, made.function) if hangs and first.clustered else told
 
 
-def _shapeless(told: Judgement, function: Function) -> Judgement:
+def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
     """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
     return told._replace(witnesses=(), blind=(*told.blind, row)) if told.witnesses else told

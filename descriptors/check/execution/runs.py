@@ -93,59 +93,64 @@ class Trial(NamedTuple):
 
     Args:
         launch: how the kernel is started.
-        machine: as it was left.
+        run: as it ended.
         assumed: what of the launch the text does not say.
         clustered: whether the shape of the cluster is among that.
+        steps: of this run, and of those that were given up for it.
         stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
     """
 
     launch: Launch
-    machine: Machine
+    run: Run
     assumed: tuple[str, ...]
     clustered: bool
+    steps: int
     stop: Stop | None = None
+
+    @property
+    def through(self) -> bool:
+        """Whether the kernel comes to its end so, or at least to a value that no shape of a cluster would tell."""
+        stop = self.run.stop
+        return not self.run.machine.hung and (stop is None or stop.reason is Reason.VALUE)
 
 
 def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial], int]:
     """The first runs: of the shapes of a cluster that a kernel gets through, the first few; and the steps of all.
 
-    Where it does so with none, the first shape stands for all; where it does so as one CTA, no other is tried.
+    Where it gets through none, the first shape stands for all; where it does as one CTA, no other is tried.
 
     Args:
         made: the kernel.
         text: the PTX that it stands in, for its shared variables.
         known: what is known of the launch.
     """
-    function, variables = made.function, shared_variables(text)
-    threads = known.threads or _dimensions(function.head, "reqntid") or _dimensions(function.head, "maxntid")
-    assumed = [] if threads else ["128 threads a CTA"]
-    shapes = (known.cluster,) if known.cluster else _clusters(function)
+    head = made.function.head
+    threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
+    assumed = () if threads else ("128 threads a CTA",)
+    shapes = (known.cluster,) if known.cluster else _clusters(made.function)
     scalars, boxes = known.scalars(made.names), known.boxes(made.names)
-    first: Trial | None = None
-    found: list[Trial] = []
-    steps = 0
+    variables, threads = shared_variables(text), threads or (128, 1, 1)
+    held: list[Trial] = []
     for shape in shapes:
-        launch = Launch(threads or (128, 1, 1), shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
-        one, count = _learnt(made, launch)
-        steps += count
-        stop = one.stop if one.stop is not None and one.stop.why.startswith(GLOBAL) else None
-        if stop is not None:
-            other, count = _learnt(made, launch._replace(content=True))
-            steps += count
-            if other.endless or other.machine.hung:
-                stop = None
-            else:
-                one, launch = other, launch._replace(content=True)
-        more = [f"clusters of {'x'.join(map(str, shape))}"] if len(shapes) > 1 else []
-        more += ["integers in global memory"] if stop is not None else []
-        held = Trial(launch, one.machine, (*assumed, *more), len(shapes) > 1, stop)
-        first = first or held
-        if not one.machine.hung and (one.stop is None or one.stop.reason is Reason.VALUE):
-            found.append(held)
-        if len(found) == SHAPES or steps > LIMIT or (found and prod(shape) == 1):
+        launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
+        shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
+        held.append(_trial(made, launch, (*assumed, *shaped), len(shapes) > 1))
+        through, steps = [one for one in held if one.through], sum(one.steps for one in held)
+        if len(through) == SHAPES or steps > LIMIT or (through and prod(shape) == 1):
             break
-    assert first is not None
-    return found or [first], steps
+    return through or held[:1], steps
+
+
+def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool) -> Trial:
+    """A shape tried; where integers from global memory stop the run, once more with what is assumed of them."""
+    one, steps = _learnt(made, launch)
+    if one.stop is None or not one.stop.why.startswith(GLOBAL):
+        return Trial(launch, one, assumed, clustered, steps)
+    other, more = _learnt(made, launch._replace(content=True))
+    if other.endless or other.machine.hung:
+        return Trial(launch, one, assumed, clustered, steps + more)
+    assumed = (*assumed, "integers in global memory")
+    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop)
 
 
 def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
@@ -159,10 +164,10 @@ def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
 
 def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     """How a kernel is started after that, and what scalar parameters are then, for a person."""
-    launch = first.launch._replace(sizes=box_sizes(first.machine))
+    launch = first.launch._replace(sizes=box_sizes(first.run.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    free = [key for key in first.machine.scalars if key not in launch.scalars]
+    free = [key for key in first.run.machine.scalars if key not in launch.scalars]
     for key in free[:MOST]:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
