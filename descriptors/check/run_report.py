@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import ALL, BOX
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
+from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.kernel_report import Finding, Judgement, Scope, Undecided
@@ -104,9 +105,7 @@ def _note(function: Function, told: RunJudgement) -> str:
     """What was run, in one line."""
     launch = told.launch
     sizes = ", ".join(dict.fromkeys(told.sizes))
-    cluster = "x".join(map(str, launch.cluster))
-    parts = [f"{launch.threads[0] * launch.threads[1] * launch.threads[2]} threads"]
-    parts.append(f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA")
+    parts = [launch_text(launch)]
     given = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in launch.scalars.items()]
     parts.append(f"scalar parameters {', '.join([*given, sizes])}" if sizes else "to no end")
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""

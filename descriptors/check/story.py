@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import program
 from descriptors.check.execution.rings import Ring, rings
 from descriptors.check.execution.runs import trials
@@ -26,7 +27,7 @@ from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx.ptx_module import Function, parse
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.text import Told, counted, extents_text
+from descriptors.text import Told, counted
 from layoutalg.frozen import frozen
 
 
@@ -158,10 +159,8 @@ def _rings(function: Function, text: str) -> dict[str, Any]:
     if not function.entry or not any(one.opcode.startswith("mbarrier.init") for one in function.code):
         return {"rings": (), "launch": ""}
     first = trials(program(function), text, Configuration())[0][0]
-    (x, y, z), cluster = first.launch.threads, extents_text(first.launch.cluster)
-    place = f"a cluster of {cluster}" if cluster != "1x1x1" else "one CTA"
     end = "" if all(one.done for one in first.run.machine.fragments) else ", not to its end"
-    launch = f"{x * y * z} threads, {place}, scalar parameters {first.launch.size}{end}"
+    launch = f"{launch_text(first.launch)}, scalar parameters {first.launch.size}{end}"
     return {"rings": tuple(rings(first.run.machine)), "launch": launch}
 
 

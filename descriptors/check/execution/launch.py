@@ -14,9 +14,11 @@ True
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, NamedTuple
 
 from descriptors.check.execution.lanes import Value, together
+from descriptors.text import extents_text
 
 #: Threads of a warp.
 WARP = 32
@@ -64,6 +66,16 @@ class Launch(NamedTuple):
         """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""
         known = self.boxes.get(box)
         return known if known is not None else (self.sizes or {}).get(box)
+
+
+def launch_text(launch: Launch) -> str:
+    """Threads and CTAs of a launch, for a person.
+
+    >>> launch_text(Launch((384, 1, 1), (2, 1, 1), (2, 1, 1), 0, {}, {}, {}, {}))
+    '384 threads, a cluster of 2x1x1'
+    """
+    ctas = "one CTA" if prod(launch.cluster) == 1 else f"a cluster of {extents_text(launch.cluster)}"
+    return f"{prod(launch.threads)} threads, {ctas}"
 
 
 def of_cta(address: int, rank: int) -> int:
