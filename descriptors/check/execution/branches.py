@@ -62,7 +62,7 @@ def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknow
     region, meeting = machine.program.region(step.block), machine.program.meeting(step.block)
     if not region.hard and meeting is not None:
         for index in region.soft:
-            machine.skipped.setdefault(index, f"a branch on {origin(unknown)}")
+            machine.notes.skipped.setdefault(index, f"a branch on {origin(unknown)}")
         for name in region.written:
             one.registers[name] = unknown
         one.pc = meeting - 1

@@ -76,12 +76,12 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
         touch(machine, one, step, runs_of(places, size), access, writes=True)
     for at, row in rows:
         for place, value in zip(places, row, strict=True):
-            machine.bytes.store(place + at, width, value)
+            machine.memory.bytes.store(place + at, width, value)
 
 
 def _is_there(machine: Machine, place: int, width: int, value: int | Unknown) -> bool:
     """Whether bytes hold what is stored in them."""
-    return isinstance(value, int) and machine.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
+    return isinstance(value, int) and machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
 
 
 def _load(machine: Machine, one: Fragment, step: Step) -> None:
@@ -97,7 +97,7 @@ def _load(machine: Machine, one: Fragment, step: Step) -> None:
     for number, item in enumerate(items):
         row: list[int | Unknown] = []
         for place in places:
-            value = machine.bytes.load(place + number * width, width)
+            value = machine.memory.bytes.load(place + number * width, width)
             if value is None:
                 row.append(unknown)
             else:
@@ -152,7 +152,7 @@ def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
         items, width, _ = _widths(step, target)
         unknown = Unknown("a value loaded from local memory", step.instruction.line)
         for number, item in enumerate(items):
-            value = machine.local[one.cta, one.warp].load(place + number * width, width)
+            value = machine.memory.local[one.cta, one.warp].load(place + number * width, width)
             machine.set(one, item, unknown if value is None else value)
     elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
         _content(machine, one, step)
@@ -186,7 +186,7 @@ def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:
         for number, item in enumerate(items):
             value = machine.value(one, item)
             held = value if isinstance(value, int) else Unknown("a value that differs between lanes")
-            machine.local[one.cta, one.warp].store(place + number * width, width, held)
+            machine.memory.local[one.cta, one.warp].store(place + number * width, width, held)
     elif "local" not in words:
         _store(machine, one, step)
 
@@ -210,7 +210,7 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
         elif kind.endswith("64"):
             value = machine.launch.scalars.get(key, pointer(*key))
         elif kind.endswith("32"):
-            value = machine.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
+            value = machine.notes.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
         machine.set(one, item, value)

@@ -167,7 +167,7 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     launch = first.launch._replace(sizes=box_sizes(first.run.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    free = [key for key in first.run.machine.scalars if key not in launch.scalars]
+    free = [key for key in first.run.machine.notes.scalars if key not in launch.scalars]
     for key in free[:MOST]:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
@@ -177,12 +177,12 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
 def box_sizes(machine: Machine) -> Mapping[object, int]:
     """The bytes of the tensor copies of a run, by what names their boxes, as far as they can be told."""
     places: dict[object, set[int]] = {}
-    for _, name, place in machine.copies:
+    for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= set(machine.barriers) | set(machine.launch.variables.values())
-    phases = [phase for barrier in (*machine.retired, *machine.barriers.values()) for phase in barrier.ended]
-    return infer(phases, places, sorted(starts), machine.footprints)
+    starts |= {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
+    return infer(phases, places, sorted(starts), machine.notes.footprints)
 
 
 def shared_variables(text: str) -> dict[str, int]:
