@@ -172,7 +172,7 @@ class Machine(Schedule):
         value = self.value(one, operand)
         if type(value) is int:
             return value
-        why = origin(value) if type(value) is Unknown else "a value that differs between the lanes of a warp"
+        why = value if type(value) is Unknown else "a value that differs between the lanes of a warp"
         raise Stop(step.instruction.line, why, what)
 
     def known_lanes(self, one: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
@@ -183,7 +183,7 @@ class Machine(Schedule):
         """
         value = self.value(one, operand)
         if (unknown := first_unknown(value)) is not None:
-            raise Stop(step.instruction.line, origin(unknown), what)
+            raise Stop(step.instruction.line, unknown, what)
         return [number for number in lane_values(value, one.many) if isinstance(number, int)]
 
     def set(self, one: Fragment, name: Operand, value: Value) -> None:
@@ -304,7 +304,7 @@ class Machine(Schedule):
                 one.active = places
             return bool(places)
         if guard is Guard.NEEDED:
-            raise Stop(instruction.line, origin(unknown), f"the guard of {short(instruction)}")
+            raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
         for name in targets(instruction):
             one.registers[name] = unknown
         if guard is Guard.PASSED:

@@ -25,8 +25,7 @@ import re
 from descriptors.check.execution.accesses import runs_of, touch
 from descriptors.check.execution.arithmetic import signed
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.integers import PARAMETER
-from descriptors.check.execution.lanes import Unknown, Value, each, first_unknown, lane_values, origin, together
+from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.program import Step
@@ -128,8 +127,6 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> None:
 
 # -- local memory, global memory, and addresses that may be of any
 
-#: Where a value comes from that was loaded there.
-GLOBAL = "a value loaded from global memory"
 #: What loads are marked with that look for what other CTAs write.
 _SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
@@ -157,7 +154,7 @@ def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
     elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
         _content(machine, one, step)
     elif any(word in words for word in ("global", "const", "local")):
-        machine.set_items(one, target, Unknown(GLOBAL, step.instruction.line))
+        machine.set_items(one, target, Unknown(Cause.GLOBAL, step.instruction.line))
     else:
         _load(machine, one, step)
 
@@ -167,7 +164,7 @@ def _content(machine: Machine, one: Fragment, step: Step) -> None:
     target, source = step.instruction.operands[:2]
     address, size = machine.value(one, source), machine.launch.size
     items, width, _ = _widths(step, target)
-    unknown = Unknown(GLOBAL, step.instruction.line)
+    unknown = Unknown(Cause.GLOBAL, step.instruction.line)
     whole = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
     for number, item in enumerate(items):
         at = number * width
@@ -206,7 +203,7 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
         value: Value
         key = (name, offset + number * int(kind[1:]) // 8)
         if kind.startswith("f"):
-            value = Unknown(PARAMETER, step.instruction.line)
+            value = Unknown(Cause.PARAMETER, step.instruction.line)
         elif kind.endswith("64"):
             value = machine.launch.scalars.get(key, pointer(*key))
         elif kind.endswith("32"):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from descriptors.check.execution.lanes import Unknown, origin
 from descriptors.check.execution.mbarrier import Box
 
 
@@ -72,7 +73,7 @@ class Stop(Exception):
 
     Args:
         line: of the instruction.
-        why: where what it needs would come from.
+        why: where what it needs would come from, or the value that is not known, whose cause is its own then.
         what: what that is; as the reason says without.
         reason: of which kind it is.
         fork: the instruction of a branch that may go either way, and both may be run; -1 for none.
@@ -81,6 +82,9 @@ class Stop(Exception):
     ('line 7: an mbarrier: nothing initialised it', 'line 8: a branch: a load, line 2')
     """
 
-    def __init__(self, line: int, why: str, what: str = "", reason: Reason = Reason.VALUE, fork: int = -1) -> None:
-        self.line, self.what, self.why, self.reason, self.fork = line, what or reason.value, why, reason, fork
+    def __init__(
+        self, line: int, why: str | Unknown, what: str = "", reason: Reason = Reason.VALUE, fork: int = -1
+    ) -> None:
+        self.line, self.what, self.reason, self.fork = line, what or reason.value, reason, fork
+        self.why, self.cause = (origin(why), why.why) if isinstance(why, Unknown) else (why, "")
         super().__init__(f"line {line}: {self.what}: {why}")

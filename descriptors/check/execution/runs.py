@@ -27,9 +27,9 @@ from typing import NamedTuple
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
+from descriptors.check.execution.lanes import Cause
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
-from descriptors.check.execution.memory_events import GLOBAL
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.ptx_module import Function, directive
@@ -144,7 +144,7 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
 def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool) -> Trial:
     """A shape tried; where integers from global memory stop the run, once more with what is assumed of them."""
     one, steps = _learnt(made, launch)
-    if one.stop is None or not one.stop.why.startswith(GLOBAL):
+    if one.stop is None or one.stop.cause is not Cause.GLOBAL:
         return Trial(launch, one, assumed, clustered, steps)
     other, more = _learnt(made, launch._replace(content=True))
     if other.endless or other.machine.hung:
