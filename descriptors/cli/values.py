@@ -171,6 +171,27 @@ def capacity(context: click.Context, parameter: click.Parameter, text: str | Non
     return None if text is None or text.casefold() == "none" else address(context, parameter, text)
 
 
+def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
+    """What ``NAME=VALUE``, given again and again, says."""
+    found: dict[str, str] = {}
+    for row in rows:
+        name, sign, value = row.partition("=")
+        if not (name and sign and value):
+            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
+        found[name] = value
+    return found
+
+
+def named_integers(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, int]:
+    """The same where values are integers, decimal or hexadecimal."""
+    found: dict[str, int] = {}
+    for name, value in named_texts(context, parameter, rows).items():
+        if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
+            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
+        found[name] = int(value, 0) if "x" in value.lower() else int(value)
+    return found
+
+
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Names that an option takes, for the shell's completion; where it takes several, the last one begun."""
     before, comma, last = begun.rpartition(",")

@@ -15,7 +15,7 @@ Law: a branch on data is passed over, and what it writes is not known behind it.
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 >>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
->>> [(one.lanes, one.registers["c"].why) for one in held.fragments]
+>>> [(one.lanes, str(one.registers["c"].why)) for one in held.fragments]
 [((0, 1, 2, 3), 'a value loaded from global memory')]
 """
 
