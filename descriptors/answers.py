@@ -28,7 +28,7 @@ ANSWERS: Mapping[str, str] = {
     "check.kernel_report.Report": "check.kernel_text:report",
     "check.story.Story": "check.kernel_text:story",
     "gemm.plan.Plan": "gemm.plan_text:plan show.pictures.main_loop_picture:MainLoopPicture",
-    "gemm.planner.Proposals": "gemm.plan_text:proposals",
+    "gemm.planner.Proposals": "gemm.proposal_text:proposals",
     "gemm.contract.ContractReport": "gemm.contract:",
     "smem.debug.decode.Decoded": "smem.debug.word_text:decoded show.pictures.word_picture:WordPicture",
     "smem.debug.diff.Diff": "smem.debug.word_text:diff show.pictures.difference_picture:DifferencePicture",
