@@ -1,8 +1,6 @@
 """What a plan of tensor copies holds: the tensor map's dimensions, the boxes, and their proof; and what copies demand.
 
-What the driver calls things, and what a tensor copy demands, is data with a source on each row: the names and codes are
-those of CUDA 13.0's ``cuda.h``. The swizzles of a tensor map are numbered a third way, unlike the descriptors of either
-architecture.
+What a tensor copy demands is data, with a source on each row; what the driver calls things is ``words.tensor_map``.
 
 Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
@@ -32,7 +30,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
-from descriptors.text import Told, extents_text
+from descriptors.text import DOCUMENTED, Told, extents_text
 from layoutalg import ComposedLayout, Layout, offsets, size
 from layoutalg.frozen import frozen
 
@@ -229,7 +227,7 @@ class TmaPlan(Told):
     def evidence(self) -> str:
         """How the model of the copy is known for this plan, in words fit for a report."""
         if self.data_type_code in SM100_DATA_TYPES or self.swizzle_code in SM100_SWIZZLES:
-            return "documented, not measured on a Blackwell GPU"
+            return DOCUMENTED
         return "measured on a Hopper GPU"
 
     @property
