@@ -28,6 +28,7 @@ from descriptors.cli.values import complete, named_integers, named_texts, number
 from descriptors.errors import DescriptorError
 from descriptors.text import counted
 from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
+from layoutalg.files import write_whole
 from layoutalg.frozen import frozen
 
 _FILE = click.argument("file")
@@ -150,14 +151,14 @@ def check(
         return without_known(found, shown(file), accepted)
 
     lit = wants_color()
-    asked = _Asked(strict, everything, lit, as_sarif, as_json, write or "")
+    form = _Form(strict, everything, lit, as_sarif, as_json, write or "")
     if len(files) == 1 and not Path(files[0]).is_dir():
-        return _of_one(files[0], checked(files[0]), asked)
-    return _of_many(files, checked, asked)
+        return _of_one(files[0], checked(files[0]), form)
+    return _of_many(files, checked, form)
 
 
 @frozen
-class _Asked:
+class _Form:
     """How answers are wanted."""
 
     strict: bool
@@ -168,36 +169,36 @@ class _Asked:
     write: str
 
 
-def _status(report: Report, asked: _Asked) -> Status:
-    """What a report says to a program that asked."""
+def _status(report: Report, form: _Form) -> Status:
+    """What a report says to a program that form."""
     left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-    wrong = report.verdict == "errors" or (asked.strict and left)
-    return Status.DIFFERENCE if wrong and not asked.write else Status.ANSWER
+    wrong = report.verdict == "errors" or (form.strict and left)
+    return Status.DIFFERENCE if wrong and not form.write else Status.ANSWER
 
 
-def _of_one(file: str, found: Report, asked: _Asked) -> Status:
+def _of_one(file: str, found: Report, form: _Form) -> Status:
     name = shown(file)
-    if asked.write:
-        _write(asked, [(name, found)])
-    elif asked.as_sarif:
+    if form.write:
+        _write(form, [(name, found)])
+    elif form.as_sarif:
         _say_json(sarif([(name, found)]))
-    elif asked.as_json:
+    elif form.as_json:
         say(json_text(record(found, name=name)))
     else:
-        say(tell(found, name=name, everything=asked.everything, color=asked.color))
-    return _status(found, asked)
+        say(tell(found, name=name, everything=form.everything, color=form.color))
+    return _status(found, form)
 
 
-def _of_many(files: Sequence[str], check_one: Callable[[str], Report], asked: _Asked) -> Status:
+def _of_many(files: Sequence[str], check_one: Callable[[str], Report], form: _Form) -> Status:
     """Every file, though some cannot be checked; then what there is to say of all of them."""
     names, bad, left = expanded(files)
     progress = Progress(len(names))
     done: list[tuple[str, Report]] = []
     refused: list[tuple[str, Exception]] = [*bad]
     status = max([_refusal(error) for _, error in bad], default=Status.ANSWER)
-    plain = not (asked.as_sarif or asked.as_json or asked.write)
+    plain = not (form.as_sarif or form.as_json or form.write)
     for name, error in bad if plain else ():
-        say(kernel_text.tell_refused(name, str(error), asked.color))
+        say(kernel_text.tell_refused(name, str(error), form.color))
     for file in names:
         progress.tell(shown(file))
         try:
@@ -205,26 +206,26 @@ def _of_many(files: Sequence[str], check_one: Callable[[str], Report], asked: _A
         except (DescriptorError, NotThereError, OSError) as error:
             refused.append((shown(file), error))
             status = max(status, _refusal(error))
-            text = kernel_text.tell_refused(shown(file), str(error), asked.color)
+            text = kernel_text.tell_refused(shown(file), str(error), form.color)
         else:
             done.append((shown(file), found))
-            status = max(status, _status(found, asked))
-            text = tell(found, name=shown(file), everything=asked.everything, color=asked.color) if plain else ""
+            status = max(status, _status(found, form))
+            text = tell(found, name=shown(file), everything=form.everything, color=form.color) if plain else ""
         if plain:
             progress.clear()
             say(text)
     progress.clear()
     told = [(name, str(error)) for name, error in refused]
-    if asked.write:
+    if form.write:
         if refused:
             raise DescriptorError(f"check: for a baseline every file must be checked, found {told[0][1]}; {told[0][0]}")
-        _write(asked, done)
-    elif asked.as_sarif:
+        _write(form, done)
+    elif form.as_sarif:
         _say_json(sarif(done, told))
-    elif asked.as_json:
+    elif form.as_json:
         say(json_text(_record_many(done, refused)))
     else:
-        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, asked.color))
+        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, form.color))
     return Status(status)
 
 
@@ -261,17 +262,17 @@ def _writable(file: str) -> None:
             ) from None
 
 
-def _write(asked: _Asked, done: Sequence[tuple[str, Report]]) -> None:
+def _write(form: _Form, done: Sequence[tuple[str, Report]]) -> None:
     text = baseline_text(done)
-    Path(asked.write).write_text(text, encoding="utf-8", newline="\n")
+    write_whole({Path(form.write): text.encode()})
     rows = baseline(text)
     left = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
     many = sum(rows.values()) - left
-    if asked.as_json or asked.as_sarif:
-        say(json_text({"written": asked.write, "findings": many, "undecided": left}))
+    if form.as_json or form.as_sarif:
+        say(json_text({"written": form.write, "findings": many, "undecided": left}))
     else:
         told = f"{counted(many, 'finding')} and {left} not decided of {counted(len(done), 'file')}"
-        say(f"wrote {printable(asked.write)}: {told}")
+        say(f"wrote {printable(form.write)}: {told}")
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:

@@ -70,13 +70,22 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
 
 def extents_or_name(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
     """A callback that reads ``64x16``, or leaves the name of an instruction, ``m64n128k16``, as it is."""
-    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
-    if text is not None and text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
+    if text is not None and is_instruction(text):
         return text
     if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
         must = "must be MNxK like 64x16, or an instruction like m64n128k16"
         raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
     return numbers("x")(context, parameter, text)
+
+
+def is_instruction(text: str) -> bool:
+    """Whether a text is the name of an instruction.
+
+    >>> is_instruction("M64N128K16"), is_instruction("bf16")
+    (True, False)
+    """
+    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
+    return text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII) is not None
 
 
 _INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
