@@ -82,8 +82,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.accumulator import accumulator
     from descriptors.tmem.block_scaled import BlockScaled, block_scaled
     from descriptors.tmem.columns import ColumnPlan, tmem_plan
-    from descriptors.tmem.copied import Copied, Landing, tmem_copied
+    from descriptors.tmem.copied import Copied, tmem_copied
     from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
+    from descriptors.tmem.landing_proof import Landing
     from descriptors.tmem.moves import TmemMove, tmem_move
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
     from descriptors.tmem.readout import Readout, readout, readouts
@@ -151,8 +152,9 @@ _NAMES = {
     "tmem.accumulator": "accumulator",
     "tmem.block_scaled": "block_scaled BlockScaled",
     "tmem.columns": "ColumnPlan tmem_plan",
-    "tmem.copied": "Copied Landing tmem_copied",
+    "tmem.copied": "Copied tmem_copied",
     "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
+    "tmem.landing_proof": "Landing",
     "tmem.moves": "tmem_move TmemMove",
     "tmem.reductions": "tmem_reduction TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",

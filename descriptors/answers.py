@@ -49,7 +49,7 @@ ANSWERS: Mapping[str, str] = {
     "tmem.block_scaled.BlockScaled": "tmem.copy_text:block_scaled",
     "tmem.columns.ColumnPlan": "tmem.fragment_text:columns",
     "tmem.copied.Copied": "tmem.copy_text:copied",
-    "tmem.copied.Landing": "tmem.copy_text:landing",
+    "tmem.landing_proof.Landing": "tmem.copy_text:landing",
     "tmem.copies.WidenedCopy": "tmem.copy_text:widened",
     "check.event_report.EventReport": "check.event_report:report",
     "tmem.moves.TmemMove": "tmem.move_text:move",

@@ -47,8 +47,8 @@ def _cuda(plan: Plan, name: str) -> str:
 
 def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
-    inner_loop = inner_loop_wgmma if plan.asked.arch == "sm90" else inner_loop_tcgen05
-    return inner_loop.write(_alone(plan), name)
+    write = inner_loop_wgmma.write if plan.asked.arch == "sm90" else inner_loop_tcgen05.write
+    return write(_alone(plan), name)
 
 
 def _cutedsl(plan: Plan, name: str) -> str:
