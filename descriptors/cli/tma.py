@@ -88,7 +88,9 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
     if options["major"] is None:
         raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
-        number = word(click.get_current_context(), None, against)
+        context = click.get_current_context()
+        number = word(context, context.command.params[1], against)
+        assert number is not None  # it was typed
         layout = box_layout(one, options["dtype"], options["major"])
         options |= {"arch": options["arch"] or assumed_architecture(number), "unit": "elements"}
         options["dtype"] = box_element(one, options["dtype"])

@@ -18,7 +18,7 @@ from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
-from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap
+from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, as_tensor_map
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen
@@ -53,13 +53,15 @@ def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
     """The arguments in which two maps differ.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
-    >>> texts = [f"type=u8 extents=64x8 strides=64 box=32x8 swizzle={mode}" for mode in ("32B", "64B")]
-    >>> map_changes(*map(parse_tensor_map, texts)).changes
+    >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=32B")
+    >>> other = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=64B")
+    >>> map_changes(one, other).changes
     (('swizzle', '32B', '64B'),)
     """
-    sides = [dict(part.split("=") for part in arguments_text(each).split()) for each in (one, other)]
-    pairs = ((name, *(side.get(name, "default") for side in sides)) for name in ARGUMENTS)
-    return MapChanges(tuple(row for row in pairs if row[1] != row[2]))
+    maps = (as_tensor_map(one), as_tensor_map(other))
+    sides = [dict(part.split("=") for part in arguments_text(each).split()) for each in maps]
+    rows = ((name, sides[0].get(name, "default"), sides[1].get(name, "default")) for name in ARGUMENTS)
+    return MapChanges(tuple(row for row in rows if row[1] != row[2]))
 
 
 @frozen
@@ -135,10 +137,11 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
     Raises:
         DescriptorError: if they have different sizes, or no operand has such elements.
     """
-    types = [name for name, (_, code) in DATA_TYPES.items() if code == one.data_type.code]
+    code = as_tensor_map(one).data_type.code
+    types = [name for name, (_, known) in DATA_TYPES.items() if known == code]
     if dtype is None and not types:
         raise DescriptorError(f"tensor map: no operand has {one.data_type} elements; give the type that they hold")
-    element = as_element_type(dtype or ("u8" if "u8" in types else types[0]))
+    element = as_element_type(("u8" if "u8" in types else types[0]) if dtype is None else dtype)
     if dtype is not None and element.bits != one.data_type.bits:
         raise DescriptorError(
             f"tensor map: {element} must have as many bits as the map's {one.data_type}, found {element.bits} and "

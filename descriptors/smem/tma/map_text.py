@@ -15,6 +15,7 @@ from typing import Any
 
 from descriptors.answers import fields
 from descriptors.errors import DescriptorError
+from descriptors.smem.operands.operand import Major
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_layout
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
 from descriptors.smem.words.tensor_map import FILLS, INTERLEAVES, PROMOTIONS, SWIZZLE_NAMES, Im2colWindow, TensorMap
@@ -93,9 +94,9 @@ def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
     # Where the slices of an interleaved tensor land was not measured.
     apart = f", {one.row_pitch_bytes} bytes apart" if rows and not one.interleave else ""
     yield "box", f"{many} of {one.inner_bytes} bytes{apart}; {counted_bytes}"
-    for major in ("K", "MN"):
+    for major in Major:
         try:
-            yield f"{major}-major", f"{box_layout(one, None, major)} (MN, K), in elements"  # type: ignore[arg-type]
+            yield f"{major}-major", f"{box_layout(one, None, major)} (MN, K), in elements"
         except DescriptorError:
             return
 

@@ -378,6 +378,8 @@ def tensor_map(
     >>> tensor_map("e4m3", 0, [64], [], [32]).data_type.name
     'UINT8'
     """
+    if isinstance(box, Im2colWindow):
+        box = _window(box)
     dims = _integers(extents, "extents")
     steps = (1,) * len(dims) if element_strides is None else _integers(element_strides, "element_strides")
     shape = box if isinstance(box, Im2colWindow) else _integers(box, "box")
@@ -406,6 +408,29 @@ def tensor_map(
     )
 
 
+def as_tensor_map(value: object) -> TensorMap:
+    """The map that was given.
+
+    Raises:
+        DescriptorError: if it is none.
+    """
+    if not isinstance(value, TensorMap):
+        raise DescriptorError(f"tensor map: must be a TensorMap, as tensor_map makes one, found {brief(value)}")
+    return value
+
+
+def _window(window: Im2colWindow) -> Im2colWindow:
+    """The window, its numbers checked; corners may be negative."""
+    corners = []
+    sides: tuple[tuple[str, object], ...] = (("lower", window.lower), ("upper", window.upper))
+    for name, corner in sides:
+        if not isinstance(corner, Sequence) or isinstance(corner, str):
+            raise DescriptorError(f"tensor map: {name} must be a sequence of integers, found {brief(corner)}")
+        corners.append(tuple(as_integer(one, f"tensor map: {name}", minimum=-(1 << 31)) for one in corner))
+    counts = [as_integer(one, "tensor map: channels and pixels") for one in (window.channels, window.pixels)]
+    return Im2colWindow(corners[0], corners[1], counts[0], counts[1])
+
+
 def as_data_type(value: object) -> DataType:
     """The data type with this name or code, of ``cuda.h`` or of an operand.
 
@@ -421,7 +446,8 @@ def as_data_type(value: object) -> DataType:
 def _swizzle_code(value: object) -> int:
     if isinstance(value, SwizzleMode):
         return SWIZZLES[value][1]
-    value = "128B_ATOM_32B" if value == str(SwizzleMode.B128_BASE32B) else value
+    if isinstance(value, str) and value.casefold() == str(SwizzleMode.B128_BASE32B).casefold():
+        return SWIZZLES[SwizzleMode.B128_BASE32B][1]
     return _code("swizzle", value, SWIZZLE_NAMES)
 
 
