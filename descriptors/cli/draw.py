@@ -19,7 +19,7 @@ from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
-from descriptors.smem.tma.tma_plan import TmaError
+from descriptors.smem.words.tensor_map import TmaError
 from descriptors.text import known_record
 from layoutalg import Picture, evaluate
 from layoutalg import draw as plain_picture
