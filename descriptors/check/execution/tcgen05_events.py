@@ -90,7 +90,6 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> None:
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
     view = tensor_mma(step.instruction)
     if view is None:
-        machine.notes.tensor_unknown = True
         unseen(machine, step, "operands that are not those of its opcode")
         return
     operation = _issue(machine, one, step)
@@ -196,9 +195,9 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
         return
     machine.skip(step, "what it reads of shared memory is not followed")
     name = next((w for w in words if _SHAPE.match(w)), "")
-    multicast = next((f".{w}" for w in words if w.startswith("warpx")), "")
+    warps = next((f".{w}" for w in words if w.startswith("warpx")), "")
     try:
-        cells = cells_of_copy(name + multicast)
+        cells = cells_of_copy(name + warps)
     except DescriptorError:
         unseen(machine, step, "a shape of no copy")
         return
