@@ -104,7 +104,7 @@ def derive(
     derivation = tile_of(options)
     base = base_address(options)
     first = derivation.descriptor_at(base)
-    report = None if unproved else proved(derivation, base=base)
+    report = None if unproved else proved(derivation, base=base, walk=True)
     if picture_path is not None:
         _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not

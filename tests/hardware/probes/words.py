@@ -185,7 +185,9 @@ def questions(low: int) -> list[Question]:
         Question("reserved_bits_mn", "Are bits 14-15, 30-31, 46-48 and 52-61 ignored, MN-major?", a_mn, bits),
         Question("base_offset", "Does the base offset act for 32B, 64B and 128B, by subtraction?", a, bases),
         *(
-            Question(f"base_offset_above_{name}", "Are base-offset bits above the swizzle's pattern ignored?", one, above)
+            Question(
+                f"base_offset_above_{name}", "Are base-offset bits above the swizzle's pattern ignored?", one, above
+            )
             for name, one in (("k_a", a), ("mn_a", a_mn), ("k_b", b), ("mn_b", b_mn))
         ),
         Question(
