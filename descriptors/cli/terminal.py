@@ -68,3 +68,10 @@ def for_terminal(answer: str) -> str:
 def answered(answer: object, as_json: bool, **options: Any) -> str:
     """What a command prints of an answer: its plain data as JSON, or its text."""
     return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
+
+
+def smt2_text(*answers: Any, base: int = 0) -> str:
+    """What answers claim, as a text that any solver decides; ``base`` as ``claim`` has it."""
+    from descriptors.smem.claims.claim import claim, claims_text  # few ask for it
+
+    return claims_text([claim(one, base=base) if base else claim(one) for one in answers]).removesuffix("\n")

@@ -1,8 +1,8 @@
 """What an answer claims, as a text that stands alone and that any solver of SMT-LIB 2 decides.
 
-``claim`` of a derivation: every word of the tile reads its operand, at every aligned address. Of closed forms: so do the
-words of every tile of the family. Of a comparison: the word reads the layout. The text says in words what *unsat* means;
-``z3 claim.smt2`` or ``cvc5 claim.smt2`` is the check, and nothing of this package takes part in it.
+``claim`` of a derivation: every word of the tile reads its operand, at every aligned address. Of closed forms: so do
+the words of every tile of the family. Of a comparison: the word reads the layout. The text says in words what *unsat*
+means; ``z3 claim.smt2`` or ``cvc5 claim.smt2`` is the check, and nothing of this package takes part in it.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
@@ -14,10 +14,12 @@ words of every tile of the family. Of a comparison: the word reads the layout. T
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.claims.family_claim import Family, family_questions
+from descriptors.smem.claims.layout_terms import leaves
 from descriptors.smem.claims.question import Question, text_of
 from descriptors.smem.claims.tile_claim import Domain, Mode, Moves, Tile, tile_question
 from descriptors.smem.claims.walk_terms import CODES, Operand
@@ -32,9 +34,11 @@ from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
 
+#: The foot of every head.
 _RUN = (
-    "A solver is asked for a counterexample: run z3 or cvc5 on this file. The text stands alone: layout, fields and walk\n"
-    "are written out from CuTe's and PTX's definitions, and it is against these that words are right, not against silicon."
+    "A solver is asked for a counterexample: run z3 or cvc5 on this file. The text stands alone: layout, fields and",
+    "walk are written out from CuTe's and PTX's definitions. Against these words are right or wrong, not against",
+    "silicon.",
 )
 
 
@@ -101,10 +105,10 @@ def _of_tile(d: Derivation, base: int) -> Claim:
         f"words    {word_text(word)} + base/16 + advance(i, j, ...), advance {d.advance}",
         f"domain   {where}{'' if aligned else ', the swizzle pattern starting with it'}",
         "",
-        "unsat: no address, operand and element is there that the tensor core reads from elsewhere than where the tile",
+        "unsat: there is no address, operand and element that the tensor core reads from elsewhere than where the tile",
         "       stores it: the words are right, whatever their don't-care bits.",
         "sat:   the model is such an element.",
-        _RUN,
+        *_RUN,
     )
     return Claim("\n".join(facts), (question,))
 
@@ -154,40 +158,47 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         tuple(short for name, short in fields if name not in d.dont_care),
     )
     one = Operand(d.arch, d.element.name, str(d.major), d.mma)
+    extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
     facts = (
-        f"The words of every tile {' x '.join(map(str, d.tile))} read it, for all positive integers {', '.join(d.symbols)}",
+        f"The words of every tile {extents} read it, for all positive integers {symbols}",
         "",
         *_facts(d, d.smem_tile),
-        f"words    LBO {d.leading_byte_offset} and SBO {d.stride_byte_offset} bytes, start = base/16 + advance(i, j, ...)",
-        f"advance  {d.advance} in 16 bytes",
-        f"domain   any address that is a multiple of {d.swizzle.alignment_bytes}, from which the tile lies in the window",
+        f"words    LBO {d.leading_byte_offset}, SBO {d.stride_byte_offset} bytes, swizzle {d.swizzle} of {d.arch}",
+        f"         start = base/16 + advance(i, j, ...), advance {d.advance}",
+        f"domain   any address that is a multiple of {step}, from which the tile lies in the window",
         "",
-        "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or, walk",
-        "and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one; and all",
-        "fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
-        "all unsat: every word of every such tile reads its operand from where the tile stores it.",
-        "a sat:     the model is a size, an operand and an element, or an address, where that is not so.",
-        _RUN,
+        "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or",
+        "walk and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one;",
+        "and all fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
+        "unsat, all four: every word of every such tile reads its operand from where the tile stores it.",
+        "sat:   the model is a size, an operand and an element, or an address, where that is not so.",
+        *_RUN,
     )
     return Claim("\n".join(facts), family_questions(one, family))
 
 
 def _of_word(found: Diff) -> Claim:
     tile = _tile(found.layout)
+    if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != found.shape:
+        raise DescriptorError(
+            "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile is "
+            "that of descriptors derive --smt2"
+        )
     one = Operand(found.arch, found.element.name, str(found.major), found.shape)
     still = Moves(tuple((1, 0) for _ in tile.modes))
     domain = Domain(_PATTERN, found.base, found.pattern_start)
     question = tile_question(one, tile, found.word, still, domain)
+    read = f"{extents_text(found.shape)} {found.element}, told to be {found.major}-major"
     facts = (
         f"A word reads a layout: {word_text(found.word)} of {found.arch}",
         "",
-        f"layout   {found.layout} in elements, {found.element}, told to be {found.major}-major, {extents_text(found.shape)}",
-        f"domain   the layout at {found.base:#x}, where the word is, or moved with it by a multiple of {_PATTERN} bytes;",
+        f"layout   {found.layout} in elements, {read}",
+        f"domain   the layout at {found.base:#x}, where the word is, or both moved by a multiple of {_PATTERN} bytes;",
         f"         the swizzle pattern starts at {found.pattern_start:#x}",
         "",
         "unsat: the word reads every element from where the layout stores it, there and wherever they are moved.",
         "sat:   the model is an element that it reads from elsewhere.",
-        _RUN,
+        *_RUN,
     )
     return Claim("\n".join(facts), (question,))
 

@@ -16,7 +16,7 @@ Chunks of 16 bytes stay whole, for start, LBO and SBO are multiples of 16 by wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
@@ -122,7 +122,7 @@ def _indices(one: Operand, family: Family) -> list[_Index]:
             along, across = ({per}, {8}) if one.major == "K" else _mn_cuts(one, family)
             cuts |= {cut for cut in (along if (x == 1) == (one.major == "K") else across) if cut < extent}
         weights = tuple(sorted(cuts))
-        if any(high % low for low, high in zip(weights, weights[1:], strict=False)):
+        if any(high % low for low, high in pairwise(weights)):
             raise DescriptorError(f"claim: extents that cut an index must divide each other, found {weights}")
         found.append(_Index(weights, tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))))
     return found
@@ -252,7 +252,7 @@ def _swizzle(one: Operand, family: Family) -> str:
 
 
 def _window(one: Operand, family: Family) -> Question:
-    """With every symbol as the greatest index plus 1 plus what is left, all terms are sums of products of the same sign."""
+    """With every symbol as its index plus 1 plus what is left, all terms are sums of products of one sign."""
     bound, names, lines, starts, size = set[str](), list[str](), list[str](), list[str](), list[Any]()
     groups = dict[str, list[str]]()
     for x, (mode, moves) in enumerate(zip(family.modes, family.advance, strict=True)):
@@ -287,7 +287,8 @@ def _window(one: Operand, family: Family) -> Question:
             *lines,
             "; what is never negative, so that the rest is linear: products of numbers that are not",
             *products,
-            f"(assert (and (<= 0 base) (= (mod base 16) 0) (<= (+ (* 8 base) {total}) {8 * WINDOW}))) ; the tile lies in the window",
+            f"; the tile lies in the window of {WINDOW} bytes",
+            f"(assert (and (<= 0 base) (= (mod base 16) 0) (<= (+ (* 8 base) {total}) {8 * WINDOW})))",
             *(f"(define-fun {name} () Int {term})" for name, term in fields),
         ]
     )

@@ -17,9 +17,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import NamedTuple
 
 from descriptors.smem.claims.terms import remark
+
+#: Characters of a line of a comment.
+_WIDTH = 116
 
 
 class Question(NamedTuple):
@@ -80,11 +84,11 @@ def text_of(head: str, questions: Sequence[Question]) -> str:
         questions: what to ask.
     """
     asked = every(questions)
-    answers = " ".join(one.expected for one in asked)
-    lines = [remark(f"{head}\n\nExpected: {answers}")]
+    lines = [remark(f"{head}\n\nExpected: {' '.join(one.expected for one in asked)}")]
     for number, one in enumerate(asked):
         lines.append("" if not number else "\n(reset)")
-        lines.append(remark(f"Question {number + 1} of {len(asked)}, {one.name}: {one.text} Expected: {one.expected}."))
+        question = f"Question {number + 1} of {len(asked)}, {one.name}: {one.text} Expected: {one.expected}."
+        lines.append(remark(fill(question, _WIDTH)))
         lines.append(one.script)
         if one.values and one.denial:
             lines.append(f"; Where it is sat: (get-value ({' '.join(one.values)}))")

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from descriptors.answers import fields
 from descriptors.errors import DescriptorError
+from descriptors.smem.claims.claim import claim
 from descriptors.smem.claims.question import Question
 from descriptors.smem.claims.walk_terms import STORED_BITS
+from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.mismatch import Mismatch
 
 #: Seconds for a question.
@@ -54,8 +57,8 @@ def ask(question: Question, solver: str | None = None, *, seconds: int = _SECOND
         solver = names[0]
     if solver not in names:
         raise DescriptorError(
-            f"solver: {solver or 'z3 or cvc5'} must be installed to ask it: pip install z3-solver, or pip install cvc5; "
-            "or write the claim with --smt2 and put it to any solver"
+            f"solver: {solver or 'z3 or cvc5'} must be installed: pip install z3-solver, or pip install cvc5; or write "
+            "the claim with --smt2 and put it to any solver"
         )
     outcome = _RUNNERS[solver](question.script, seconds).split("\n")[0]
     values = dict[str, int]()
@@ -64,6 +67,41 @@ def ask(question: Question, solver: str | None = None, *, seconds: int = _SECOND
         numbers = re.findall(r"#x([0-9a-f]+)\)|#b([01]+)\)", shown)
         values = dict(zip(question.values, (int(x, 16) if x else int(b, 2) for x, b in numbers), strict=True))
     return Answer(solver, outcome, values)
+
+
+def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
+    """What a solver says of the word that ``diff`` compared: whether it reads the layout wherever both are moved.
+
+    Raises:
+        DescriptorError: as ``ask``, or if that is no claim that can be stated.
+    """
+    return ask(claim(found).questions[0], solver)
+
+
+def tell_answer(answer: Answer, dtype: str) -> str:
+    """An answer on a word for a person, in one line.
+
+    >>> print(tell_answer(Answer("z3", "unsat", {}), "bf16"))
+    z3: unsat, no element is read from elsewhere wherever word and layout are moved by a multiple of 1024 bytes
+    """
+    if answer.outcome == "sat":
+        return f"{answer.solver}: sat, {element_of(answer, dtype)}"
+    if answer.outcome == "unsat":
+        wherever = "wherever word and layout are moved by a multiple of 1024 bytes"
+        return f"{answer.solver}: unsat, no element is read from elsewhere {wherever}"
+    return f"{answer.solver}: {answer.outcome}, it did not decide the question in {_SECONDS} seconds"
+
+
+def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:
+    """The same as plain data.
+
+    >>> record_answer(Answer("z3", "unsat", {}), "bf16")
+    {'solver': 'z3', 'outcome': 'unsat', 'element': None}
+    """
+    element = None
+    if answer.outcome == "sat":
+        element = fields(element_of(answer, dtype), "coordinate unit expected found base")
+    return {"solver": answer.solver, "outcome": answer.outcome, "element": element}
 
 
 def _z3(script: str, seconds: int) -> str:
@@ -100,7 +138,7 @@ def element_of(answer: Answer, dtype: str) -> Mismatch:
     """
     values, bits = answer.values, STORED_BITS[dtype]
     unit, scale = ("bit", 4) if bits < 8 else ("byte", 1)
-    subtile = tuple(values[name] for name in values if name in ("i", "j") or name.startswith("s") and name != "stored")
+    subtile = tuple(value for name, value in values.items() if re.fullmatch(r"[ij]|s\d+", name))
     return Mismatch(
         (values["r"], values["c"]),
         scale * values["stored"],

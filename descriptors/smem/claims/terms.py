@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
@@ -66,7 +67,7 @@ class Arithmetic(NamedTuple):
 
     def least(self, *values: Any) -> str:
         """Whether each value is at most the next."""
-        return both([self._of(4, one, other) for one, other in zip(values, values[1:], strict=False)])
+        return both([self._of(4, one, other) for one, other in pairwise(values)])
 
     def below(self, value: Any, end: Any) -> str:
         """Whether a value is less than another."""

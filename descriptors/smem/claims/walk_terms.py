@@ -3,9 +3,10 @@
 Which address is read for element (r, c), r along M or N and c along K. Of s bytes an element, W bytes a row (16, 32, 64
 or 128 by the swizzle)::
 
-    K-major    b = c*s   address = start + r div 8 * SBO + r mod 8 * W + b mod 16 + b div 16 * (16; LBO without swizzle)
-    MN-major   b = r*s   address = start + b div 16 * SBO + b mod 16 + c mod 8 * 16 + c div 8 * LBO     without swizzle
-                         address = start + b div W * LBO + b mod W + c mod 8 * W + c div 8 * SBO        swizzled
+    K-major    b = c*s   start + r div 8 * SBO + r mod 8 * W + b mod 16 + b div 16 * 16    swizzled
+                         start + r div 8 * SBO + r mod 8 * 16 + b mod 16 + b div 16 * LBO  without swizzle
+    MN-major   b = r*s   start + b div W * LBO + b mod W + c mod 8 * W + c div 8 * SBO     swizzled
+                         start + b div 16 * SBO + b mod 16 + c mod 8 * 16 + c div 8 * LBO  without swizzle
     address xor (address div 128 - base offset) mod 2**B * 16       B = 1, 2, 3 of 32B, 64B, 128B
 
 128B with 32-byte atoms (sm100): 4 rows of c instead of 8, and address xor (address div 128 - base offset) mod 4 * 32.
@@ -32,7 +33,7 @@ STORED_BITS = {
 
 
 class Swizzle(NamedTuple):
-    """A swizzle of the hardware: bytes of a row, bits of the line's number, the bit they go to, rows of c of an atom."""
+    """A swizzle of the hardware: bytes of a row, bits of the line's number, where they go, rows of c of an atom."""
 
     width: int
     bits: int
@@ -40,12 +41,8 @@ class Swizzle(NamedTuple):
     rows: int
 
 
-NONE, ROWS_32, ROWS_64, ROWS_128 = (
-    Swizzle(16, 0, 4, 8),
-    Swizzle(32, 1, 4, 8),
-    Swizzle(64, 2, 4, 8),
-    Swizzle(128, 3, 4, 8),
-)
+NONE, ROWS_32, ROWS_64 = Swizzle(16, 0, 4, 8), Swizzle(32, 1, 4, 8), Swizzle(64, 2, 4, 8)
+ROWS_128 = Swizzle(128, 3, 4, 8)
 ATOMS_32 = Swizzle(128, 2, 5, 4)
 #: The swizzle of each code: bits [62,64) of a word of sm90, [61,64) of one of sm100.
 CODES = {
@@ -225,6 +222,6 @@ def _meaningful(one: Operand) -> str:
         line = f"(= {BITS.rest('(leading w)', one.counted(128))} {BITS.number(0)})"
         absolute = f"(or {absolute} (and (= (code w) {BITS.number(2)}) (= (base-offset w) {BITS.number(0)}) {line}))"
     return (
-        "; A word of sm100 has version 1, a swizzle code that is one, and LBO mode 0 but where 48 bytes of K may cross.\n"
+        "; A word of sm100 has version 1, a swizzle code that is one; LBO mode 1 only where 48 bytes of K may cross.\n"
         f"(define-fun meaningful ((w Word)) Bool\n  (and (= ((_ extract 48 46) w) #b001) (or {known}) {absolute}))"
     )

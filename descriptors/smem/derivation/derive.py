@@ -92,9 +92,8 @@ def derive(
             ``advance_report`` then says how far they reach; what words can name is proved.
         atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
             ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
-        verify: how to prove the result, that every word reads its subtile (``proved``): by ``"theorem"``, which is what
-            True does, for every aligned address at once; or by ``"walk"`` too, every element by the measured read model.
-            False does neither.
+        verify: how to prove the result, that every word reads its subtile (``proved``): by ``"theorem"``, as True does,
+            for every aligned address at once; by ``"walk"`` every element by the measured read model too. False: not.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
