@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise, product
+from math import prod
 from typing import Any, NamedTuple
 
 from descriptors.errors import DescriptorError
@@ -57,10 +58,11 @@ class Family(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """An index taken apart: weights and names of its digits, of which the last has no end but that of its mode."""
+    """An index taken apart: weights and names of its digits, and its end; 0 where only a symbol says that."""
 
     weights: tuple[int, ...]
     names: tuple[str, ...]
+    end: int
 
     def sum(self, low: int, high: int | None = None) -> str:
         """The digits of weights from ``low`` to below ``high``, in multiples of ``low``."""
@@ -73,10 +75,8 @@ class _Index(NamedTuple):
 
     def ranges(self) -> list[str]:
         """What is known of the digits."""
-        ends = [high // low for low, high in zip(self.weights, self.weights[1:], strict=False)]
-        return [_I.within(name, end) for name, end in zip(self.names, ends, strict=False)] + [
-            _I.least(0, self.names[-1])
-        ]
+        ends = [high // low for low, high in pairwise((*self.weights, self.end))]
+        return [_I.within(name, end) if end else _I.least(0, name) for name, end in zip(self.names, ends, strict=True)]
 
 
 def family_questions(one: Operand, family: Family) -> tuple[Question, ...]:
@@ -128,7 +128,9 @@ def _indices(one: Operand, family: Family) -> list[_Index]:
         weights = tuple(sorted(cuts))
         if any(high % low for low, high in pairwise(weights)):
             raise DescriptorError(f"claim: extents that cut an index must divide each other, found {weights}")
-        found.append(_Index(weights, tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))))
+        names = tuple(f"{'rcs'[min(x, 2)]}{'' if x < 3 else x}_{t}" for t in range(len(weights)))
+        whole = prod(size for size, _ in leaves(*mode))
+        found.append(_Index(weights, names, whole if isinstance(whole, int) else 0))
     return found
 
 
