@@ -16,8 +16,12 @@ from seeds import seed_of_this_run
 from strict import kinds
 
 from descriptors import DescriptorError, claim, derive, diff, plain, read_addresses, verify
+from descriptors.smem.claims.question import Question
 from descriptors.smem.claims.solver import Answer, ask, element_of
+from descriptors.smem.claims.terms import BITS, either
+from descriptors.smem.claims.walk_terms import Operand, fields, walk
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.proof.read_model import read_rows
 from layoutalg.frozen import replace
 
 #: Explicit layouts, slices of larger tiles, tiles with stages, copies, and operands whose 48 bytes of K cross atoms.
@@ -149,3 +153,33 @@ def test_a_tile_that_fills_the_window_fits_at_one_address_alone(solver: str) -> 
     larger = derive((2048, 128), "bf16", "K", "128B", (64, 16), capacity=None, verify=False)
     (question,) = claim(larger).questions
     assert [ask(one, solver).outcome for one in (question, question.premises_alone)] == ["unsat", "sat"]
+
+
+def test_what_a_statement_reads_of_any_word_is_what_the_measured_model_reads(solver: str) -> None:
+    """Words drawn at random, elements too: is one of them read from elsewhere than by ``read_rows``?"""
+    rng = random.Random(f"{seed_of_this_run()} statement")
+    for _ in range(24):
+        arch, major = rng.choice(["sm90", "sm100"]), rng.choice(["K", "MN"])
+        dtype, k = rng.choice([("bf16", 16), ("e4m3", 32), ("tf32", 8), ("e2m1", 64)])
+        code = rng.choice([0, 1, 2, 3]) << 62 if arch == "sm90" else rng.choice([0, 1, 2, 4, 6]) << 61 | 1 << 46
+        word = (
+            code
+            | rng.getrandbits(3) << 49
+            | rng.getrandbits(14)
+            | rng.getrandbits(14) << 16
+            | rng.getrandbits(14) << 32
+        )
+        shape = rng.choice([64, 96, 136]), k
+        rows = read_rows(word, arch, dtype=dtype, major=major, shape=shape, in_bits=dtype == "e2m1")
+        one, scale = Operand(arch, dtype, major, shape), 4 if dtype == "e2m1" else 1
+        where = [(rng.randrange(shape[0]), rng.randrange(k)) for _ in range(12)]
+        wrong = [
+            f"(not (= (read #x{word:016x} {BITS.number(r)} {BITS.number(c)}) {BITS.number(rows[r][c] // scale)}))"
+            for r, c in where
+        ]
+        sorts = "(define-sort N () (_ BitVec 32))\n(define-sort Word () (_ BitVec 64))"
+        statement = "\n".join([sorts, fields(one), walk(one)])
+        assert ask(Question("read", "QF_BV", statement, either(wrong), ""), solver).outcome == "unsat", (hex(word), one)
+        off = BITS.number(rows[where[0][0]][where[0][1]] // scale + 1)
+        elsewhere = f"(= (read #x{word:016x} {BITS.number(where[0][0])} {BITS.number(where[0][1])}) {off})"
+        assert ask(Question("read", "QF_BV", statement, elsewhere, ""), solver).outcome == "unsat"
