@@ -17,13 +17,6 @@ from layoutalg import Layout
 from layoutalg.frozen import replace
 
 
-@pytest.fixture(params=["z3", "cvc5"])
-def solver(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install layoutalg[test]")
-    return name
-
-
 @cache
 def families() -> tuple[SymbolicDerivation, ...]:
     """The rows of the table, and families with stages, of sm90, and of operands other than theirs."""

@@ -64,13 +64,6 @@ def derivations() -> tuple[Derivation, ...]:
     return (*named, *drawn)
 
 
-@pytest.fixture(params=["z3", "cvc5"])
-def solver(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install layoutalg[test]")
-    return name
-
-
 def spoilt(d: Derivation, rng: random.Random) -> Derivation:
     """The same with one field that is read one step up or down."""
     one, unit = d.descriptor, rng.choice([16, -16])
