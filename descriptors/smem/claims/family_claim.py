@@ -11,6 +11,18 @@ decides. Four are enough:
 
 Together they say that every word reads its operand: an address is the exclusive-or of the same sum on both sides.
 Chunks of 16 bytes stay whole, for start, LBO and SBO are multiples of 16 by what their fields count.
+
+Law: every quotient and remainder that *walk* uses is one that *lemmas* asks about.
+
+>>> from layoutalg import symbol
+>>> m, k = symbol("m"), symbol("k")
+>>> modes = (((8, 8 * m), (8, 64)), ((8, 2 * k), (1, 512 * m)))
+>>> advance = ((m, 64), (k, 128 * m))
+>>> family = Family(("m", "k"), modes, None, Swizzle(16, 0, 4, 8), 64 * m, 8, advance, ("leading", "stride"))
+>>> walk, lemmas, *_ = family_questions(Operand("sm100", "bf16", "K", (64, 16)), family)
+>>> assumed = [line[9:-12] for line in walk.premises.splitlines() if line.endswith("; a lemma")]
+>>> len(assumed), all(one in lemmas.denial for one in assumed)
+(8, True)
 """
 
 from __future__ import annotations

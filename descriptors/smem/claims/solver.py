@@ -1,6 +1,12 @@
 """A solver asked, where one is installed: z3 or cvc5, by their Python packages; what it answers is turned back.
 
 Nothing in this package needs one: a claim is a text (``claim``). With one, a wrong word is shown by an element.
+
+Law: what is turned back is the element that the values name.
+
+>>> values = {"base": 0, "i": 0, "j": 1, "r": 8, "c": 0, "stored": 64, "(read word r c)": 48}
+>>> print(element_of(Answer("z3", "sat", values), "bf16"))
+element (8,0) of subtile (0,1) is stored at byte 0x40, read at byte 0x30
 """
 
 from __future__ import annotations

@@ -3,6 +3,15 @@
 Is there an address of the tile, an operand of it and an element of that which the tensor core reads from elsewhere than
 where the layout stores it? The layout is as CuTe defines it (``layout_terms``), the walk as the manual has it
 (``walk_terms``); neither knows how the word was derived.
+
+Law: the question denies that an element is read from where it is stored, and its premises alone deny nothing.
+
+>>> one, tile = Operand("sm90", "bf16", "K", (8, 16)), Tile(((8, 64), (16, 1)), 0, (3, 3, 3))
+>>> question = tile_question(one, tile, 0x4000004000010000, Moves(((1, 0), (1, 0))), Domain(1024))
+>>> question.expected, question.premises_alone.expected, question.values[:5]
+('unsat', 'sat', ('base', 'i', 'j', 'r', 'c'))
+>>> [text.count("(") == text.count(")") for text in (question.script, question.premises_alone.script)]
+[True, True]
 """
 
 from __future__ import annotations

@@ -16,6 +16,12 @@ memory layout", "Shared memory layout and canonical layouts", "Absolute address 
 
 Addresses count half bytes for elements of 4 bits, bytes for all others; narrow elements in containers of 16 bytes
 count as bytes, by their places.
+
+Law: the definitions close what they open, and whatever the operand, each swizzle of its architecture has its case.
+
+>>> for arch, dtype, major in (("sm90", "bf16", "K"), ("sm100", "e2m1", "K"), ("sm100", "tf32", "MN")):
+...     text = walk(Operand(arch, dtype, major, (64, 16)))
+...     assert text.count("(") == text.count(")") and text.count("(= (code w)") >= len(CODES[arch]) - 1, arch
 """
 
 from __future__ import annotations
