@@ -58,6 +58,9 @@ class Claim:
     head: str
     questions: tuple[Question, ...]
 
+    def __str__(self) -> str:
+        return self.head
+
     def smt2(self) -> str:
         """The claim in SMT-LIB 2, to be written to a file and put to any solver."""
         return text_of(self.head, self.questions)
@@ -181,8 +184,8 @@ def _of_word(found: Diff) -> Claim:
     tile = _tile(found.layout)
     if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != found.shape:
         raise DescriptorError(
-            "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile is "
-            "that of descriptors derive --smt2"
+            "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile "
+            "is that of descriptors derive --smt2"
         )
     one = Operand(found.arch, found.element.name, str(found.major), found.shape)
     still = Moves(tuple((1, 0) for _ in tile.modes))

@@ -11,8 +11,8 @@ or 128 by the swizzle)::
 
 128B with 32-byte atoms (sm100): 4 rows of c instead of 8, and address xor (address div 128 - base offset) mod 4 * 32.
 With LBO mode 1 (sm100, K = 48 bytes) LBO is the address of the line of 128 bytes in which K goes on.
-Source: PTX ISA 9.1, "Matrix descriptor format" of ``wgmma`` and ``tcgen05``, "Asynchronous warpgroup level matrix shared
-memory layout", "Shared memory layout and canonical layouts", "Absolute address mode for K dimension being 48B".
+Source: PTX ISA 9.1, "Matrix descriptor format" of ``wgmma`` and ``tcgen05``, "Asynchronous warpgroup level matrix
+shared memory layout", "Shared memory layout and canonical layouts", "Absolute address mode for K dimension being 48B".
 
 Addresses count half bytes for elements of 4 bits, bytes for all others; narrow elements in containers of 16 bytes
 count as bytes, by their places.
