@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
     from descriptors.show.pictures.kinds import picture
+    from descriptors.smem.claims.claim import Claim, claim
     from descriptors.smem.debug.candidates import Candidate, Fit, candidates
     from descriptors.smem.debug.decode import Decoded, DecodedField, decode
     from descriptors.smem.debug.diff import Change, Diff, diff
@@ -116,6 +117,7 @@ _NAMES = {
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
     "show.pictures.kinds": "picture",
+    "smem.claims.claim": "Claim claim",
     "smem.debug.candidates": "Candidate candidates Fit",
     "smem.debug.decode": "decode Decoded DecodedField",
     "smem.debug.diff": "Change Diff diff",
@@ -186,6 +188,7 @@ __all__ = [
     "Candidate",
     "Change",
     "ChoiceError",
+    "Claim",
     "ColumnPlan",
     "Copied",
     "Crossing",
@@ -265,6 +268,7 @@ __all__ = [
     "check_shape",
     "check_transposed_b",
     "check_types",
+    "claim",
     "decode",
     "decode_idesc",
     "decode_scale",

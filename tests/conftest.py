@@ -33,6 +33,14 @@ if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = providers.Constants
 
 
+@pytest.fixture(params=["z3", "cvc5"])
+def solver(request: pytest.FixtureRequest) -> str:
+    """A solver that is asked: the test is skipped, and says so, where that is not installed."""
+    name: str = request.param
+    pytest.importorskip(name, reason=f"{name} is not installed: pip install layoutalg[test]")
+    return name
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give Hypothesis the seed of this run, before its plugin reads the option."""

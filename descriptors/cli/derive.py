@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, together
-from descriptors.cli.terminal import assumption, for_terminal, note
+from descriptors.cli.options import OptionsOnly, json_option, need, option, smt2_option, staged, together
+from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
 from descriptors.smem.derivation.arguments import names
@@ -39,6 +39,7 @@ from layoutalg.frozen import replace
 @click.option(
     "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
 )
+@smt2_option
 @click.option(
     "--emit",
     shell_complete=complete,
@@ -64,7 +65,7 @@ from layoutalg.frozen import replace
 )
 @click.pass_context
 def derive(
-    context: click.Context, /, unproved: bool, as_json: bool, explained: bool, emit: str | None,
+    context: click.Context, /, unproved: bool, as_json: bool, explained: bool, smt2: bool, emit: str | None,
     symbolic: bool, form: str, subtile: tuple[int, ...] | None, words: bool, steps: bool, name: str | None,
     compared: bool, picture_path: str | None,
     **options: Any,
@@ -79,14 +80,16 @@ def derive(
     descriptors derive --dtype u8 --major K --swizzle none --tile 128x64 --cp 128x256b
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --emit cuda --name a
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
+    descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --smt2 > claim.smt2
 
     The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
     units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
-    every address that the tensor core reads is compared with the place where the tile has that element.
+    every address that the tensor core reads is compared with the place where the tile has that element, and a theorem
+    says for which other tiles and addresses the same holds; --smt2 writes that down for a solver, z3 or cvc5.
     """
     _check_options(context, symbolic)
     if symbolic:
-        say(_closed_forms(options, form))
+        say(_closed_forms(options, form, smt2=smt2))
         return Status.ANSWER
     if compared and options["cp"] is not None:
         raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
@@ -95,6 +98,7 @@ def derive(
     _check_answers(
         as_json,
         explained=explained,
+        smt2=smt2,
         emit=emit,
         words=words,
         subtile=subtile,
@@ -104,12 +108,14 @@ def derive(
     derivation = tile_of(options)
     base = base_address(options)
     first = derivation.descriptor_at(base)
-    report = None if unproved else proved(derivation, base=base)
+    report = None if unproved else proved(derivation, base=base, walk=True)
     if picture_path is not None:
         _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
     _remark(derivation, base, options["cta_group"], options["sparse"])
-    if emit is not None:
+    if smt2:
+        say(smt2_text(derivation, base=base))
+    elif emit is not None:
         say(_source_code(derivation, emit, "operand" if name is None else name))
     elif explained:
         say(for_terminal(explanation.explain(derivation)))
@@ -179,14 +185,14 @@ def _check_answers(as_json: bool, **answers: Any) -> None:
     requested = [name for name, value in answers.items() if value not in (None, False)]
     if len(requested) > 1 or (as_json and requested not in ([], ["subtile"], ["check"])):
         raise click.UsageError(
-            "--json, --steps, --explain, --emit, --words and --subtile are different answers; give one of them, or "
+            "--json, --steps, --explain, --smt2, --emit, --words and --subtile are different answers; give one, or "
             "--subtile with --json" + ("; --check goes with the whole story or --json" if answers["check"] else "")
         )
 
 
 def _check_options(context: click.Context, symbolic: bool) -> None:
     """Refuse what the closed forms do not depend on, and ``--format`` without them."""
-    known = {*names("symbolic"), "symbolic", "form"}
+    known = {*names("symbolic"), "symbolic", "form", "smt2"}
     source = context.get_parameter_source
     for one in context.command.params:
         name = one.name or ""
@@ -196,7 +202,7 @@ def _check_options(context: click.Context, symbolic: bool) -> None:
             raise click.UsageError(f"{one.opts[0]} goes {'not' if symbolic else 'only'} with --symbolic")
 
 
-def _closed_forms(options: dict[str, Any], form: str) -> str:
+def _closed_forms(options: dict[str, Any], form: str, *, smt2: bool) -> str:
     from descriptors.smem.derivation.closed_forms import write_formulas
     from descriptors.smem.derivation.symbolic import (
         derive_symbolic,  # a tile of numbers needs no symbols
@@ -205,6 +211,8 @@ def _closed_forms(options: dict[str, Any], form: str) -> str:
 
     arguments = {name: options[name] for name in names("symbolic")}
     forms = derive_symbolic(**arguments | {"tile": parse_tile(options["tile"] or "")})
+    if smt2:
+        return smt2_text(forms)
     return json_text(record(forms)) if form == "json" else write_formulas(forms, form)
 
 

@@ -79,7 +79,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
                     raise click.UsageError(f"{option.opts[0]} describes no operand")
             derivation = tile_of(own.params)
             if not own.params["unproved"]:
-                proved(derivation)
+                proved(derivation, walk=True)
     except click.UsageError as error:
         raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family

@@ -90,6 +90,12 @@ def json_option(help: str, *, colours: bool = True) -> Option:
     return together(click.option("--json", "as_json", is_flag=True, help=help), *([color_option] if colours else []))
 
 
+#: ``--smt2`` of the commands whose answer is a claim.
+smt2_option = click.option(
+    "--smt2", is_flag=True, help="Write what is claimed as SMT-LIB 2: z3 FILE, or cvc5 FILE, is the check."
+)
+
+
 def option(name: str, **settings: Any) -> Option:
     """The option of an argument of ``derive``.
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import Guide, json_option, legality_option
-from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note
+from descriptors.cli.options import Guide, json_option, legality_option, smt2_option
+from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
@@ -50,12 +50,14 @@ from layoutalg.cli.console import json_text, say
 @click.option("--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
 @click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
 @legality_option
+@smt2_option
 @json_option("Write the plan and its proof as JSON.")
 def plan(
     words: tuple[str, ...],
     top: int | None,
     as_json: bool,
     steps: bool,
+    smt2: bool,
     emit: str | None,
     picture_path: str | None,
     name: str | None,
@@ -82,6 +84,8 @@ def plan(
         raise click.UsageError("--name goes only with --emit")
     if emit is not None and (as_json or len(words) == 1):
         raise click.UsageError(f"--emit goes {'not with --json' if as_json else 'only with an INSTRUCTION'}")
+    if smt2 and (as_json or steps or emit is not None or len(words) == 1):
+        raise click.UsageError("--smt2 is an answer of its own, of one INSTRUCTION")
     if len(words) == 1:
         say(_proposed(words[0], top, as_json, options))
         return
@@ -98,6 +102,10 @@ def plan(
 
         MainLoopPicture(whole_plan).save(picture_path)
         note(f"wrote {picture_path}")
+    if smt2:
+        sides = [whole_plan.b] if whole_plan.loads is not None else [whole_plan.a, whole_plan.b]
+        say(smt2_text(*(side.derivation for side in sides)))
+        return
     if emit is not None:
         from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
 

@@ -8,8 +8,16 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import OptionsOnly, dtype_option, instruction_options, json_option, legality_option, option
-from descriptors.cli.terminal import assumption, for_terminal, note
+from descriptors.cli.options import (
+    OptionsOnly,
+    dtype_option,
+    instruction_options,
+    json_option,
+    legality_option,
+    option,
+    smt2_option,
+)
+from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import address, complete
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
@@ -94,7 +102,8 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
 @option("swizzle", help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.")
 @click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
 @click.option("--prove", is_flag=True, help="Prove every row for all sizes; exit status 1 if one does not hold.")
-def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool) -> Status:
+@smt2_option
+def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool, smt2: bool) -> Status:
     """LBO, SBO and the steps of the start address as formulas in the extents of the tile, a row for each kind of tile.
 
     \b
@@ -102,6 +111,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
     descriptors formulas --format latex --major MN
     descriptors formulas --swizzle 128B --bits 16
     descriptors formulas --prove
+    descriptors formulas --swizzle 128B --smt2
 
     For one family of tiles with its own symbols: descriptors derive --symbolic.
     """
@@ -114,6 +124,11 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
         and wanted_mode in (None, row.derivation.swizzle)
         and bits in (None, str(row.derivation.element.storage_bits))
     )
+    if smt2:
+        if prove or form != "text":
+            raise click.UsageError("--smt2 is an answer of its own; it goes with neither --prove nor --format")
+        say(smt2_text(*(row.derivation for row in kept)))
+        return Status.ANSWER
     proof = record_proof(kept) if prove else {}
     say(json_text({"formulas": record_formulas(kept), **proof}) if form == "json" else write_table(kept, form))
     if prove and form != "json":

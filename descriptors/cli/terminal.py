@@ -72,6 +72,13 @@ def answered(answer: object, as_json: bool, **options: Any) -> str:
     return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
 
 
+def smt2_text(*answers: Any, base: int = 0) -> str:
+    """What answers claim, as a text that any solver decides; ``base`` as ``claim`` has it."""
+    from descriptors.smem.claims.claim import claim, claims_text  # few ask for it
+
+    return claims_text([claim(one, base=base) if base else claim(one) for one in answers]).removesuffix("\n")
+
+
 class Progress:
     """A line on a terminal that says how far a work on many files is, after a while.
 

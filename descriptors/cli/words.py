@@ -17,13 +17,14 @@ from descriptors.cli.options import (
     major_option,
     need,
     option,
+    smt2_option,
     staged,
     tile_options,
     together,
     unit_option,
     word_options,
 )
-from descriptors.cli.terminal import answered, for_terminal
+from descriptors.cli.terminal import answered, for_terminal, smt2_text
 from descriptors.cli.values import address, complete, numbers, word
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.candidates import candidates as try_forms
@@ -178,7 +179,9 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
     "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
 )
 @unit_option
-def diff(word: int, layout: str | None, as_json: bool, **options: Any) -> Status:
+@click.option("--symbolic", is_flag=True, help="Ask z3 or cvc5 too: wherever word and layout are moved together.")
+@smt2_option
+def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: bool, **options: Any) -> Status:
     """Compare what the tensor core reads for the descriptor WORD with LAYOUT or a tile; exit status 1 if they differ.
 
     \b
@@ -188,10 +191,28 @@ def diff(word: int, layout: str | None, as_json: bool, **options: Any) -> Status
 
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
     first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
+    --symbolic puts it to a solver, if one is installed: an element that is read from elsewhere, or none wherever both
+    are moved by a multiple of 1024 bytes; --smt2 writes the question down.
     """
+    if smt2 and (symbolic or as_json):
+        raise click.UsageError(
+            f"--smt2 is an answer of its own; it goes not with {'--json' if as_json else '--symbolic'}"
+        )
     difference = compare(word, _layout(layout, options), **options)
-    say(answered(difference, as_json))
-    return Status.ANSWER if difference.ok else Status.DIFFERENCE
+    if smt2:
+        say(smt2_text(difference))
+        return Status.ANSWER
+    if not symbolic:
+        say(answered(difference, as_json))
+        return Status.ANSWER if difference.ok else Status.DIFFERENCE
+    from descriptors.smem.claims.solver import ask_of_word, record_answer, tell_answer  # few ask a solver
+
+    answer = ask_of_word(difference)
+    if as_json:
+        say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
+    else:
+        say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}")
+    return Status.ANSWER if difference.ok and answer.outcome == "unsat" else Status.DIFFERENCE
 
 
 @click.command()

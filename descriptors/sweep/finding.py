@@ -23,7 +23,7 @@ COLUMNS: Mapping[str, str] = {
     "wavefronts": "wavefronts of shared memory that the producer's plain stores take for one stage",
     "conflicts": "those of them that are bank conflicts: beyond one for each phase of a store",
     "store_bytes": "bytes of each of those stores, a lane",
-    "alignment_bytes": "what the address of every stage must be a multiple of",
+    "alignment_bytes": "what the address of every stage must be a multiple of, for words of base offset 0",
     "padding_bytes": "bytes of all stages that hold no element of the tile, where it was rounded up to whole atoms",
     "slack_bytes": "bytes skipped before the tile at worst, if what comes before ends at any multiple of 16",
     "waste_bytes": "all that alignment costs: padding and slack",

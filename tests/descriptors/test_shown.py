@@ -36,6 +36,7 @@ VALUES = (
     *(f"of('smem.derivation.proved').proved({D})", "of('smem.operands.atoms').canonical_atom('K', '64B')"),
     "of('smem.derivation.symbolic').derive_symbolic(('64*m', '64*k'), 'bf16', 'K', '128B', (64, 16))",
     *(WORD, f"{WORD}.fields[0]", "of('smem.words.bitfield').UnknownCode(5)", DIFF, f"{DIFF}.changes[0]"),
+    f"of('smem.claims.claim').claim({D})",
     *(f"{DIFF}.mismatches[0]", f"{DIFF}.picture", f"{CANDIDATES}[0]", f"{CANDIDATES}[0].fit"),
     "of('smem.debug.decode').decode(0x0010000002001000, 'sm90').warnings[0]",
     "of('smem.debug.read').read(0x4000404000010000, 'sm100', dtype='bf16', major='K', shape=(2, 16))",

@@ -116,7 +116,7 @@ def _links(view: View) -> dict[str, Any]:
 
 def _proof(view: View) -> dict[str, Any]:
     report = given.proof(view.derivation, view.base)
-    return {"ok": report.ok, "headline": str(report), "evidence": report.evidence, "text": tell(report)}
+    return {"ok": report.ok, "headline": report.compared, "evidence": report.evidence, "text": tell(report)}
 
 
 def stage_of_tab(tab: str, view: View) -> dict[str, Any]:

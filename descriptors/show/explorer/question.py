@@ -35,7 +35,7 @@ from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.arguments import ARGUMENTS, names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
-from descriptors.smem.derivation.verify import Report, verify
+from descriptors.smem.derivation.proved import Proof, proved
 from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.operand import major_of
 from descriptors.smem.words.bitfield import Field, span
@@ -381,9 +381,9 @@ def base(q: Question) -> int:
 
 
 @lru_cache(maxsize=32)
-def proof(d: Derivation, at: int) -> Report:
-    """The proof of a derivation whose tile is at an address."""
-    return verify(d, bases=(at,))
+def proof(d: Derivation, at: int) -> Proof:
+    """The proof of a derivation whose tile is at an address: every element walked, and what the theorem says beyond."""
+    return proved(d, base=at, walk=True)
 
 
 def view(q: Question) -> View:

@@ -73,7 +73,8 @@ class Diff(Told):
         differing: elements that are read from elsewhere.
         mismatches: the first of those, one of each run that is off by the same distance.
         picture: where they are in the operand.
-        right_word: a word that reads the layout, or None; the word itself if nothing differs.
+        right_word: a word that reads the layout, or None; the word itself if nothing differs. Of several that do, which
+            begin elsewhere with another base offset, the one whose base offset says where the pattern starts.
         right_major: the major that it takes.
         changes: the fields in which the right word differs from the word, those that change nothing left out.
         illegal: why no instruction reads such an operand though a word describes it; "" if one does.

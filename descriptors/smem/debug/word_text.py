@@ -32,9 +32,10 @@ from descriptors.smem.debug.diff import Diff
 from descriptors.smem.debug.read import Fetched
 from descriptors.smem.debug.warnings import Remark
 from descriptors.smem.instructions.transpose import transpose_note
-from descriptors.smem.operands.operand import Major
+from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, span
+from descriptors.smem.words.descriptor import WORDS
 from descriptors.text import aligned, known_line, known_record, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
@@ -209,6 +210,8 @@ def _right_word(diff: Diff) -> Iterator[str]:
     if diff.right_major is not diff.major:
         changes.append(f"major {diff.major} -> {diff.right_major}")
     yield f"right word: {word_text(diff.right_word)}; change {', '.join(changes) or 'nothing'}"
+    if (values := WORDS[diff.arch].decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
+        yield f"   its base offset is {values['base_offset']}, as the swizzle pattern starts at {diff.pattern_start:#x}"
     if diff.illegal:
         yield f"but no instruction reads such an operand: {diff.illegal}"
 

@@ -37,7 +37,7 @@ from descriptors.smem.derivation.advance import (
 )
 from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
-from descriptors.smem.operands.forms import LEADING
+from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
 from descriptors.text import Told, extents_text, word_text
@@ -248,8 +248,21 @@ class Derivation(PlacedSubtiles):
         return self.major is Major.MN and self.instruction == "mma"
 
     def dont_care_mask(self) -> int:
-        """The bits of the word to ignore when it is compared with another tool's."""
-        return self.descriptor.word.mask(self.dont_care)
+        """The bits of the word to ignore when it is compared with another tool's.
+
+        Besides the fields that are not read, the bits of the base offset above the swizzle's pattern: of the 2 lines
+        that 32B repeats after, the base offset says one bit, of 64B two. But where an absolute leading byte address is
+        named, PTX wants a base offset of 0. Source: PTX ISA 9.1, matrix descriptor, base offset; on sm90 measured.
+
+        >>> from descriptors import derive
+        >>> hex(derive((64, 64), "bf16", "MN", "64B", (64, 16)).dont_care_mask())
+        '0x8000000000000'
+        """
+        word, mask = self.descriptor.word, self.descriptor.word.mask(self.dont_care)
+        if self.crossing is not None:
+            return mask
+        lines = max(1, self.swizzle.period_bytes // LINE_BYTES)
+        return mask | word[BASE].mask & -(lines << word[BASE].low)
 
     def descriptor_at(self, base: int) -> SmemDescriptor:
         """The descriptor of the first subtile of a tile at another address; the swizzle pattern starts with the tile.

@@ -393,7 +393,7 @@ def tell_proof(report: Report | Proof) -> str:
     proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
     >>> from descriptors import proved
     >>> print(tell_proof(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90"))))
-    proved: 16384 elements in 16 subtiles (read model: measured on a Hopper GPU)
+    proved: 16384 elements in 16 subtiles, by theorem (read model: measured on a Hopper GPU)
        for every tile 64*m x 64*k, any base that is a multiple of 1024
     """
     if isinstance(report, Proof):
@@ -419,7 +419,7 @@ def record_proof(report: Report | Proof) -> dict[str, Any]:
             "family": list(report.family) or None,
             "no_family": report.alone or None,
             "base_multiple": report.step or None,
-            "by": "theorem" if report.report is None else "comparison",
+            "by": list(report.by),
         }
     return {**more, **fields(report, "ok elements subtiles evidence beyond")}
 

@@ -17,6 +17,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from descriptors.errors import as_flag
 from descriptors.smem.derivation.derivation import Derivation, first_word
@@ -25,11 +26,14 @@ from descriptors.smem.derivation.request import Request, reader, request
 from descriptors.smem.derivation.steps import steps
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.explicit import Given, Unit
-from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, SwizzleName, choose
 from descriptors.smem.operands.swizzled import start_of
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
 
 __all__ = ["SMEM_BYTES", "derive", "derived"]
+
+#: How a derivation can be proved.
+_PROOFS = {"walk": "walk", "theorem": "theorem"}
 
 
 def derive(
@@ -50,7 +54,7 @@ def derive(
     sparse: bool = False,
     legality: Legality = "strict",
     capacity: int | None = SMEM_BYTES,
-    verify: bool = True,
+    verify: bool | Literal["walk", "theorem"] = True,
     atom: str | None = None,
 ) -> Derivation:
     """Derive the shared-memory descriptor of a tile, and every step towards it.
@@ -88,7 +92,8 @@ def derive(
             ``advance_report`` then says how far they reach; what words can name is proved.
         atom: name of the atom that ``tile`` is made of, where a mode has more than the canonical one:
             ``"MN_SW128_32B_4ROWS"`` is that of CUTLASS C++ for 128B_BASE32B, which has 8 rows in the CuTe DSL.
-        verify: whether to prove the result: that every word reads its subtile, by the read model (``proved``).
+        verify: how to prove the result, that every word reads its subtile (``proved``): by ``"theorem"``, as True does,
+            for every aligned address at once; by ``"walk"`` every element by the measured read model too. False: not.
 
     Raises:
         DescriptorError: if an argument is unknown or malformed, the atom does not divide the tile or the operand the
@@ -108,7 +113,7 @@ def derive(
     >>> hex(derive(layout=d.smem_tile, dtype="bf16", mma=(64, 16)).descriptor.encode())
     '0x4000404000010000'
     """
-    wanted = as_flag(verify, "derive: verify")
+    how = choose("derive: verify", verify, _PROOFS) if isinstance(verify, str) else as_flag(verify, "derive: verify")
     by = reader(
         arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
@@ -116,8 +121,8 @@ def derive(
         by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
     )
     made = derived(asked)
-    if wanted:
-        proved(made)
+    if how:
+        proved(made, walk=how == "walk")
     return made
 
 

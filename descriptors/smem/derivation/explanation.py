@@ -20,7 +20,7 @@ from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands import canonical as meaning
 from descriptors.smem.operands.canonical import Match
-from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.forms import BASE, LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.words.bitfield import span
 from descriptors.text import extents_text, word_text
@@ -150,14 +150,16 @@ def _line_sentences(d: Derivation) -> Iterator[str]:
 
 def _masks(d: Derivation) -> str:
     """Which bits of the word change nothing."""
-    word = d.descriptor.word
-    if d.dont_care:
-        fields = ", ".join(f"{name} {span(word[name])}" for name in d.dont_care)
-        sentence = (
-            f"The hardware does not look at {fields}: words of two tools may differ in {word_text(d.dont_care_mask())}."
-        )
-    else:
-        sentence = "Every field matters: words of two tools must agree in all of them."
+    word, mask = d.descriptor.word, d.dont_care_mask()
+    unread = [f"{name} {span(word[name])}" for name in d.dont_care]
+    if above := mask & ~word.mask(d.dont_care):
+        low, high = (above & -above).bit_length() - 1, above.bit_length()
+        unread.append(f"{BASE} [{low},{high}), above the lines that the swizzle repeats after")
+    sentence = (
+        f"The hardware does not look at {', '.join(unread)}: words of two tools may differ in {word_text(mask)}."
+        if unread
+        else "Every field matters: words of two tools must agree in all of them."
+    )
     unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
     unnamed_bits = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
     return f"{sentence} The bits of no field, {word_text(unnamed, word.bits)}, are {unnamed_bits}."

@@ -2,8 +2,9 @@
 
 ``proved`` asks the theorem first (``basis``), in time that depends on the modes and not on the elements; what it proves
 holds at every base that is a multiple of the alignment, and, of a tile of atoms, for its whole ``family``. Where a
-condition of the theorem does not hold it compares every element instead (``verify``), and says so; what it refutes it
-compares too, so that the error tells every element that is wrong.
+condition of the theorem does not hold it walks every element instead (``verify``), and says so; what it refutes it
+walks too, so that the error tells every element that is wrong. Asked for the walk, it does both: the theorem says for
+which tiles and bases, and the measured read model, which shares nothing with theorem and derivation, reads this one.
 
 The *family* of a tile is every tile of the same atoms, instruction and order, of any size, proved at once. Its extents
 are ``a*m`` and ``b*k``, with a and b the least numbers of whole atoms and whole operands, and the stages ``s``. What is
@@ -50,7 +51,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Any, NamedTuple
 
-from descriptors.errors import DescriptorError, ProofError, as_integer, brief
+from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer, brief
 from descriptors.smem.derivation.basis import cut_tile, verdict, verdict_for_all
 from descriptors.smem.derivation.crossing import columns_for_all, hold_for_all, is_48_bytes_of_k
 from descriptors.smem.derivation.derivation import Derivation
@@ -62,10 +63,11 @@ from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof import read_model
+from descriptors.smem.proof.addresses import MOST_ELEMENTS
 from descriptors.smem.words.descriptor import Arch
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, LayoutError, size, substitute, symbol, symbols_of
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 
 class Family(NamedTuple):
@@ -193,12 +195,13 @@ class Proof(Told):
         family: extents of the family that is proved with it, in positive integers m, k and s; () where it is of none.
         evidence: how the read model of this operand is known.
         beyond: subtiles of a tile of any size that lie beyond what a start address can name: they have no word.
-        report: the comparison of every element, where a condition of the theorem does not hold; else None.
-        alone: why it was proved of this tile alone, in words; "" where there is a family, or a comparison.
+        report: the walk over every element by the read model, where there was one; else None.
+        alone: why it was proved of this tile alone, in words; "" where there is a family, or no theorem.
 
     >>> from descriptors import derive
-    >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)))
-    proved: 16384 elements in 16 subtiles, for every tile 64*m x 64*k, any base that is a multiple of 1024
+    >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False), walk=True))
+    proved: 16384 elements in 16 subtiles, each walked, by theorem for every tile 64*m x 64*k, any base that is \
+a multiple of 1024
     """
 
     elements: int
@@ -216,32 +219,41 @@ class Proof(Told):
         return True
 
     @property
+    def by(self) -> tuple[str, ...]:
+        """What proved it: ``"walk"``, every element by the read model; ``"theorem"``; or both."""
+        return (*(["walk"] if self.report is not None else []), *(["theorem"] if self.step else []))
+
+    @property
     def compared(self) -> str:
-        """How much it is that was proved of this tile, in words."""
+        """How much it is that was proved of this tile, and how, in words."""
         lie = "lies" if self.beyond == 1 else "lie"
         beyond = f"; {counted(self.beyond, 'subtile')} {lie} beyond every word" if self.beyond else ""
-        return f"proved: {counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{beyond}"
+        how = ", by theorem" if self.report is None else ", each walked"
+        return f"proved: {counted(self.elements, 'element')} in {counted(self.subtiles, 'subtile')}{how}{beyond}"
 
     @property
     def claim(self) -> str:
         """For what it was proved, in words."""
-        if self.report is not None:
-            return "compared one by one, as no theorem covers it"
+        if not self.step:
+            return "for this tile at this address alone, as no theorem covers it"
         tiles = f"every tile {' x '.join(self.family)}" if self.family else "this tile alone"
         offset = " with its base offset" if self.step == LINE_BYTES else ""
         why = f": {self.alone}" if self.alone else ""
-        return f"for {tiles}, any base that is a multiple of {self.step}{offset}{why}"
+        theorem = "by theorem " if self.report is not None else ""
+        return f"{theorem}for {tiles}, any base that is a multiple of {self.step}{offset}{why}"
 
     def __str__(self) -> str:
         return f"{self.compared}, {self.claim}"
 
 
-def proved(derivation: Derivation, *, base: int = 0) -> Proof:
+def proved(derivation: Derivation, *, base: int = 0, walk: bool = False) -> Proof:
     """The proof that every word of a derivation reads the elements of its subtile from where the tile stores them.
 
     Args:
         derivation: what ``derive`` returned.
         base: an address of the tile that is to be covered, in bytes.
+        walk: whether to walk every element at that address by the read model too, where the theorem holds. A tile that
+            is larger than any table is proved by the theorem alone, and ``by`` says so.
 
     Raises:
         ProofError: if it does not hold; the comparison of every element is its ``proof``.
@@ -249,8 +261,8 @@ def proved(derivation: Derivation, *, base: int = 0) -> Proof:
 
     >>> from descriptors import derive
     >>> print(proved(derive(layout="(8,(8,2)):(8,(1,64))", dtype="bf16", mma=(8, 16), verify=False)))
-    proved: 128 elements in 1 subtile, for this tile alone, any base that is a multiple of 16: an explicit layout does \
-not say how it grows
+    proved: 128 elements in 1 subtile, by theorem, for this tile alone, any base that is a multiple of 16: an explicit \
+layout does not say how it grows
     """
     d = derivation
     if not isinstance(d, Derivation):
@@ -263,8 +275,13 @@ not say how it grows
     tile = cut_tile(d)
     by_theorem = verdict(d, tile, base)
     if by_theorem.outcome != "equal" or not tile.fits(d.element.storage_bits, base):
-        return _by_comparison(d, base, by_theorem.outcome, step)
-    return _of_all(d, step, tile.operands, 0)
+        proof = _by_comparison(d, base, by_theorem.outcome, step)
+    else:
+        proof = _of_all(d, step, tile.operands, 0)
+    too_large = size(d.smem_tile) > MOST_ELEMENTS or (proof.beyond and d.crossing is not None)
+    if as_flag(walk, "proved: walk") and proof.report is None and not too_large:
+        return replace(proof, report=_walked(d, base))
+    return proof
 
 
 def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:
@@ -279,13 +296,23 @@ def _by_comparison(d: Derivation, base: int, outcome: str, step: int) -> Proof:
     """What only the comparison can tell: which elements are wrong, where no theorem says, or what does not fit."""
     if outcome == "equal" and d.capacity is None and (nameable := d.advance_report(base).named):
         return _of_all(d, step, nameable, size(d.advance) - nameable)
-    from descriptors.smem.derivation.verify import verify  # where the theorem decides, nothing is compared
+    report = _walked(d, base)
+    assert outcome == "open", f"the theorem refutes what holds element by element: {d.smem_tile}"
+    return Proof(report.elements, report.subtiles, 0, (), report.evidence, report.beyond, report)
+
+
+def _walked(d: Derivation, base: int) -> Report:
+    """The walk over every element at an address.
+
+    Raises:
+        ProofError: if one is read from elsewhere.
+    """
+    from descriptors.smem.derivation.verify import verify  # where the theorem alone decides, nothing is walked
 
     report = verify(d, bases=(base,))
     if not report.ok:
         raise ProofError(f"derive: the words must read the tile, {report}; smem_tile = {d.smem_tile}", report)
-    assert outcome == "open", f"the theorem refutes what holds element by element: {d.smem_tile}"
-    return Proof(report.elements, report.subtiles, 0, (), report.evidence, report.beyond, report)
+    return report
 
 
 @lru_cache(maxsize=1 << 7)

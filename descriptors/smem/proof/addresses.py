@@ -29,7 +29,7 @@ from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, off
 _PATTERN_BYTES = max(mode.period_bytes for mode in SwizzleMode)
 
 #: A thread block has at most half as many elements of 4 bits; only strides of 0 could make more.
-_MOST_ELEMENTS = 1 << 20
+MOST_ELEMENTS = 1 << 20
 
 
 def address_bits(element: ElementType) -> int:
@@ -145,9 +145,9 @@ def _moved(table: Any, by: int) -> Any:
 
 def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:
     """Refuse what lies outside the address window, before its elements are walked."""
-    if size(rows) > _MOST_ELEMENTS:
+    if size(rows) > MOST_ELEMENTS:
         found = f"{brief(size(rows))}; layout = {rows}"
-        raise DescriptorError(f"operand: a layout must have at most {_MOST_ELEMENTS} elements, found {found}")
+        raise DescriptorError(f"operand: a layout must have at most {MOST_ELEMENTS} elements, found {found}")
     low = high = offset
     for leaf in flatten(rows):
         last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # a table refuses the others

@@ -283,6 +283,8 @@ def run(device: Device, options: argparse.Namespace) -> int:
         return 0
     answers = ask(survey, low + OWN_BYTES)
     write_json(out / "wgmma_questions.json", {**facts, "questions": answers})
+    if options.questions:
+        return report(survey, time.monotonic() - begun)
     np.savez_compressed(
         out / "wgmma_maps.npz", provenance=np.array(json.dumps(facts)), **whole_maps(survey, low + OWN_BYTES)
     )
@@ -308,6 +310,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
     made.add_argument("--seed", type=int, default=1)
     made.add_argument("--scale", type=float, default=1.0, help="how many words: 1.0 is about 24,000")
+    made.add_argument("--questions", action="store_true", help="only what sources disagree on, of f16 operands alone")
     made.add_argument("--window", action="store_true", help="instead, the borders of shared memory, a process a word")
     made.add_argument("--alone", metavar="JSON", help="one word (what --window runs)")
     made.add_argument("--repeat", metavar="FILE", help="measure the words of an evidence file again")

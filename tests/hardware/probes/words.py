@@ -139,10 +139,11 @@ def questions(low: int) -> list[Question]:
     Args:
         low: first address that the words may read.
     """
-    a, a_mn, b = (
+    a, a_mn, b, b_mn = (
         Operand("A", Instruction("f16", 16)),
         Operand("A", Instruction("f16", 16, a_mn=True)),
         Operand("B", Instruction("f16", 64, a_in_registers=True)),
+        Operand("B", Instruction("f16", 64, a_in_registers=True, b_mn=True)),
     )
     at = -(-low // 1024) * 1024
     shifts = (0, 16, 32, 64, 96, 112, 128, 240, 1024 + 368)
@@ -158,6 +159,16 @@ def questions(low: int) -> list[Question]:
     def plain(code: int) -> Callable[[int], int]:
         return lambda bits: encode_word(at, 128 if code == 0 else 16, strides.get(code, 256), code=code, reserved=bits)
 
+    def above_the_pattern(code: int) -> tuple[tuple[int, ...], ...]:
+        # A pattern repeats after as many lines as it has: 8, 4, 2 of 128B, 64B, 32B; without one, after a single line.
+        lines = {0: 1, 1: 8, 2: 4, 3: 2}[code]
+        return tuple(
+            tuple(encode_word(at + shift, 2048, 1024, base=base, code=code) for base in range(first, 8, lines))
+            for shift in (0, 16, 384, 1024 + 368)
+            for first in range(lines)
+        )
+
+    above = tuple(group for code in (0, 2, 3) for group in above_the_pattern(code))
     leading = tuple(ignored_leading(shift, code) for code in (1, 2, 3) for shift in shifts)
     bits = tuple(each_bit(plain(code)) for code in range(4))
     # Base offset b at a start b rows into the pattern reads like base offset 0 at the pattern's start, moved b rows.
@@ -173,6 +184,12 @@ def questions(low: int) -> list[Question]:
         Question("reserved_bits_k", "Are bits 14-15, 30-31, 46-48 and 52-61 ignored, K-major?", a, bits),
         Question("reserved_bits_mn", "Are bits 14-15, 30-31, 46-48 and 52-61 ignored, MN-major?", a_mn, bits),
         Question("base_offset", "Does the base offset act for 32B, 64B and 128B, by subtraction?", a, bases),
+        *(
+            Question(
+                f"base_offset_above_{name}", "Are base-offset bits above the swizzle's pattern ignored?", one, above
+            )
+            for name, one in (("k_a", a), ("mn_a", a_mn), ("k_b", b), ("mn_b", b_mn))
+        ),
         Question(
             "bit_table",
             "Does 0x0010000002001000 mean start 0x10000, LBO 8192, SBO 0, no swizzle (bit 52 ignored)?",

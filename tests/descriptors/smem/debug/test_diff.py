@@ -172,7 +172,8 @@ def test_the_answer_is_told_in_lines() -> None:
     lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
     assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
     assert lines[1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
-    assert lines[2] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
+    assert lines[2] == "   its base offset is 0, as the swizzle pattern starts at 0x0"
+    assert lines[3] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
     same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
     assert same == "same: the word reads all 1024 elements from where the layout stores them"
 

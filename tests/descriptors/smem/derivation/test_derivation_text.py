@@ -42,7 +42,12 @@ def test_every_derivation_can_be_told(arguments: dict[str, Any]) -> None:
             {"major": "MN", "swizzle": "none"},
             ("next 8 k; taken 1 time.", "16 bytes along MN; taken 7", "at base_offset [49,52): words"),
         ),
-        ({"major": "MN", "swizzle": "64B"}, ("next atom along MN; taken 1 time.", "8 k; taken 1 time.", "Every field")),
+        ({"major": "MN", "swizzle": "64B"}, ("next atom along MN; taken 1 time.", "8 k; taken 1 time.")),
+        (
+            {"major": "MN", "swizzle": "64B"},
+            ("at base_offset [51,52), above the lines that the swizzle repeats after:",),
+        ),
+        ({"major": "MN", "swizzle": "128B", "tile": (128, 64), "mma": (128, 16)}, ("Every field matters",)),
         (
             {"major": "MN", "swizzle": "128B_BASE32B", "dtype": "tf32", "mma": (64, 8)},
             ("next 4 k; taken 1 time.", "S<2,5,2>"),

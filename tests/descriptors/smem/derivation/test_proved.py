@@ -28,7 +28,7 @@ from layoutalg import ComposedLayout, Layout
 def test_the_claim_names_the_tiles_and_the_bases(arguments: dict[str, Any], base: int, claim: str) -> None:
     proof = proved(unproved(**arguments), base=base)
     assert proof.claim == claim and proof.ok
-    assert str(proof) == f"proved: 16384 elements in {proof.subtiles} subtiles, {claim}"
+    assert str(proof) == f"proved: 16384 elements in {proof.subtiles} subtiles, by theorem, {claim}"
 
 
 def test_a_tile_of_no_family_is_proved_alone_and_the_claim_says_why() -> None:
@@ -58,7 +58,9 @@ def test_what_the_theorem_leaves_open_is_compared_and_said_to_be() -> None:
     d = derive(layout="S<3,3,3> o 0 o (3,8):(64,1)", dtype="bf16", mma=(3, 8), legality="off", verify=False)
     proof = proved(dataclasses.replace(d, smem_tile=Layout((3, 8), (72, 1))))
     assert proof.report is not None and not proof.family
-    assert str(proof) == "proved: 24 elements in 1 subtile, compared one by one, as no theorem covers it"
+    assert str(proof) == (
+        "proved: 24 elements in 1 subtile, each walked, for this tile at this address alone, as no theorem covers it"
+    )
 
 
 def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
@@ -105,3 +107,39 @@ def test_the_proof_says_how_the_model_of_its_own_operand_is_known(major: str, ev
     assert proved(d).evidence == evidence == verify(d).evidence
     crossing = unproved(tile=(8, 768), dtype="e2m1", major="K", swizzle="128B", mma=(8, 96))
     assert "sm_103a" in proved(crossing).evidence and proved(crossing).evidence == verify(crossing).evidence
+
+
+def test_a_proof_says_what_proved_it() -> None:
+    d = unproved(**K_128)
+    assert (proved(d).by, proved(d, walk=True).by, proved(d, walk=True).report) == (
+        ("theorem",), ("walk", "theorem"), verify(d)
+    )  # fmt: skip
+    assert "by theorem, for every" in str(proved(d)) and "each walked, by theorem for" in str(proved(d, walk=True))
+    larger = derive(
+        tile=(4096, 4096), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), capacity=None, verify=False
+    )
+    assert proved(larger, walk=True).by == ("theorem",)  # no table holds it
+    staged = derive(tile=(128, 64, 30), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), capacity=None)
+    assert proved(staged, walk=True).report == verify(staged)  # what words can name is walked
+
+
+def test_the_walk_refutes_where_the_theorem_were_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The theorem made to say yes to everything: the walk, which shares nothing with it, still finds the elements."""
+    import descriptors.smem.derivation.proved as room
+    from descriptors.smem.proof.theorem import Verdict
+
+    monkeypatch.setattr(room, "verdict", lambda *_: Verdict("equal"))
+    d = unproved(**K_128)
+    wrong = dataclasses.replace(d, descriptor=dataclasses.replace(d.descriptor, stride_byte_offset=512))
+    assert proved(wrong).ok
+    with pytest.raises(ProofError, match="14336 of 16384"):
+        proved(wrong, walk=True)
+
+
+def test_derive_takes_the_name_of_a_proof() -> None:
+    words = {derive(**K_128, verify=how).descriptor.encode() for how in (True, False, "walk", "theorem")}
+    assert len(words) == 1
+    with pytest.raises(DescriptorError, match="derive: verify must be one of walk, theorem"):
+        derive(**K_128, verify="trust")
+    with pytest.raises(DescriptorError, match="derive: verify must be True or False"):
+        derive(**K_128, verify=1)

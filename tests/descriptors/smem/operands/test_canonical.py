@@ -82,6 +82,25 @@ def test_the_base_offset_is_a_dont_care_where_nothing_that_is_read_depends_on_it
     assert (d.dont_care_mask() & 7 << 49 == 7 << 49) is (BASE in d.dont_care)
 
 
+@each("arch", ["sm90", "sm100"])
+@each("major", ["K", "MN"])
+@each("swizzle", ["none", "32B", "64B", "128B"])
+def test_the_mask_has_every_bit_of_a_field_that_nothing_depends_on_and_no_other(
+    arch: Any, major: Any, swizzle: Any
+) -> None:
+    d = derive(tile=(128, 64), dtype="bf16", major=major, swizzle=swizzle, mma=(128, 16), arch=arch)
+    walk: dict[str, Any] = {"arch": arch, "dtype": "bf16", "major": major, "shape": (128, 16)}
+    word, unread = d.words()[0][0], 0
+    for bit in (
+        i for i in range(64) if d.descriptor.word.mask(field.name for field in d.descriptor.word.fields) >> i & 1
+    ):
+        try:
+            unread |= (read_addresses(word ^ 1 << bit, **walk) == read_addresses(word, **walk)).all() << bit
+        except DescriptorError:  # a version, or a swizzle, that is none
+            continue
+    assert d.dont_care_mask() == unread
+
+
 @pytest.mark.parametrize(
     "text", ["(64,2):(8,1)", "((8,8),2):((8,64),1)", "((2,4,8),(1,2)):((8,16,64),(0,1))", "((4,16),2):((8,32),1)"]
 )

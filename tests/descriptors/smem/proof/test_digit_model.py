@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 
 import numpy as np
 import pytest
 from derived import INSTRUCTION_K
 from each import each
+from places import VECTORS
 from seeds import seeds_of
 
 from descriptors import DescriptorError
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 from descriptors.smem.proof.digit_model import fields, per_16_bytes, walk, xor
-from descriptors.smem.proof.digits import value
+from descriptors.smem.proof.digits import listed, value
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.proof.theorem import Affine, permuted
 
@@ -44,6 +47,35 @@ def test_the_digits_give_every_address_of_the_read_model(dtype: str, major: str,
         unit = 4 if bits < 8 else bits // 8
         addresses = read_rows(word, arch, dtype=dtype, major=major, shape=shape, in_bits=bits < 8)
         assert (mine * unit).tolist() == addresses, (hex(word), shape)
+
+
+def test_the_digits_read_every_recorded_word_as_the_gpu_did() -> None:
+    """All words that a Hopper GPU read, every element, but where an extent of N ends inside a digit."""
+    with np.load(VECTORS / "hopper" / "h200" / "wgmma_reads.npz") as recorded:
+        rows = json.loads(str(recorded["operands"]))
+        words, digests, series = (recorded[name].tolist() for name in ("word", "digest", "series"))
+    read = 0
+    for word, want, number in zip(words, digests, series, strict=True):
+        row = rows[number]
+        high, mn = (64, row["a_mn"]) if row["operand"] == "A" else (row["n"], row["b_mn"])
+        bits = ELEMENT_TYPES[row["dtype"]].storage_bits
+        word_fields = fields(word, "sm90")
+        walked = walk(word_fields, row["dtype"], "MN" if mn else "K", (high, 256 // bits))
+        if walked is None:
+            assert mn and high % (word_fields.pattern.span * per_16_bytes(row["dtype"]))
+            continue
+        sums = np.add.outer(*(np.array(listed(digits), np.int64) for digits in walked))
+        sums += word_fields.start * per_16_bytes(row["dtype"])
+        number_of_bits, base, shift = xor(word_fields.pattern, row["dtype"])
+        lines = (sums >> base + shift) - word_fields.base_offset
+        addresses = (sums ^ (lines & (1 << number_of_bits) - 1) << base) * (bits // 8)
+        assert digest(addresses.astype("<u4")) == want, hex(word)
+        read += 1
+    assert (read, len(words)) == (25471, 27308)
+
+
+def digest(addresses: np.ndarray) -> int:
+    return int.from_bytes(hashlib.blake2b(addresses.tobytes(), digest_size=8).digest(), "little")
 
 
 def test_an_extent_that_ends_inside_a_digit_has_no_walk_over_digits() -> None:

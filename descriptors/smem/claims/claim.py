@@ -1,0 +1,221 @@
+"""What an answer claims, as a text that stands alone and that any solver of SMT-LIB 2 decides.
+
+``claim`` of a derivation: every word of the tile reads its operand, at every aligned address. Of closed forms: so do
+the words of every tile of the family. Of a comparison: the word reads the layout. The text says in words what *unsat*
+means; ``z3 claim.smt2`` or ``cvc5 claim.smt2`` is the check, and nothing of this package takes part in it.
+
+>>> from descriptors import derive
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16))
+>>> text = claim(d).smt2()
+>>> print(text.splitlines()[0], text.count("(check-sat)"))
+; Every word of a tile reads it: 0x4000404000010000 of sm100 and those that follow 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.smem.claims.family_claim import Family, family_questions
+from descriptors.smem.claims.layout_terms import leaves
+from descriptors.smem.claims.question import Question, text_of
+from descriptors.smem.claims.tile_claim import Domain, Mode, Moves, Tile, tile_question
+from descriptors.smem.claims.walk_terms import CODES, Operand
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.symbolic import SymbolicDerivation
+from descriptors.smem.operands.forms import LEADING, STRIDE
+from descriptors.smem.operands.operand import LINE_BYTES
+from descriptors.smem.operands.swizzled import parts
+from descriptors.smem.words.descriptor import SmemDescriptor
+from descriptors.text import extents_text, word_text
+from layoutalg import ComposedLayout, Layout
+from layoutalg.frozen import frozen
+
+#: The foot of every head.
+_RUN = (
+    "A solver is asked for a counterexample: run z3 or cvc5 on this file. The text stands alone: layout, fields and",
+    "walk are written out from CuTe's and PTX's definitions. Against these words are right or wrong, not against",
+    "silicon.",
+)
+
+
+@frozen
+class Claim:
+    """What is claimed, in words and as questions.
+
+    Args:
+        head: what is claimed, and what the answers mean.
+        questions: what a solver is asked.
+
+    >>> from descriptors import derive
+    >>> [one.name for one in claim(derive((64, 64), "bf16", "K", "128B", (64, 16))).questions]
+    ['words']
+    """
+
+    head: str
+    questions: tuple[Question, ...]
+
+    def __str__(self) -> str:
+        return self.head
+
+    def smt2(self) -> str:
+        """The claim in SMT-LIB 2, to be written to a file and put to any solver."""
+        return text_of(self.head, self.questions)
+
+
+def claim(answer: Derivation | SymbolicDerivation | Diff, *, base: int = 0) -> Claim:
+    """The claim that an answer makes.
+
+    Args:
+        answer: what ``derive``, ``derive_symbolic`` or ``diff`` returned.
+        base: of a derivation, an address of the tile that is to be covered, in bytes: where the pattern does not start
+            there by itself, the words carry the base offset that says so.
+
+    Raises:
+        DescriptorError: if it is none of these, or makes no claim that can be stated: the words say why.
+
+    >>> from descriptors import derive_symbolic
+    >>> family = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16))
+    >>> [one.name for one in claim(family).questions]
+    ['walk', 'lemmas', 'swizzle', 'window']
+    """
+    if isinstance(answer, Derivation):
+        return _of_tile(answer, base)
+    if isinstance(answer, SymbolicDerivation):
+        return _of_family(answer)
+    if isinstance(answer, Diff):
+        return _of_word(answer)
+    raise DescriptorError(f"claim: it must be of a derivation, of closed forms or of a diff, found {brief(answer)}")
+
+
+def _of_tile(d: Derivation, base: int) -> Claim:
+    base = as_integer(base, "claim: the base address")
+    d.descriptor_at(base)  # refuses what no tile can begin at
+    aligned = base % d.swizzle.alignment_bytes == 0
+    step = d.swizzle.alignment_bytes if aligned else LINE_BYTES
+    domain = Domain(step, 0, 0 if aligned else None)
+    word = d.descriptor.encode()
+    one = Operand(d.arch, d.element.name, str(d.major), d.mma)
+    question = tile_question(one, _tile(d.smem_tile), word, _moves(d), domain, ignored=d.dont_care_mask())
+    where = f"any address that is a multiple of {step}, from which the tile lies in the window"
+    facts = (
+        f"Every word of a tile reads it: {word_text(word)} of {d.arch} and those that follow",
+        "",
+        *_facts(d, d.smem_tile),
+        f"words    {word_text(word)} + base/16 + advance(i, j, ...), advance {d.advance}",
+        f"domain   {where}{'' if aligned else ', the swizzle pattern starting with it'}",
+        "",
+        "unsat: there is no address, operand and element that the tensor core reads from elsewhere than where the tile",
+        "       stores it: the words are right, whatever their don't-care bits.",
+        "sat:   the model is such an element.",
+        *_RUN,
+    )
+    return Claim("\n".join(facts), (question,))
+
+
+def _facts(d: Derivation | SymbolicDerivation, layout: Layout | ComposedLayout) -> tuple[str, str]:
+    extents = " x ".join(map(str, d.tile))
+    return (
+        f"tile     {extents} {d.element}, {d.major}-major, swizzle {d.swizzle}, read {extents_text(d.mma)} at a time",
+        f"layout   {layout} in elements",
+    )
+
+
+def _tile(layout: Layout | ComposedLayout) -> Tile:
+    rows, swizzle, offset = parts(layout)
+    named = None if swizzle is None else (swizzle.bits, swizzle.base, swizzle.shift)
+    return Tile(_modes(rows), offset, named)
+
+
+def _modes(rows: Layout) -> tuple[Mode, ...]:
+    shape: Any = rows.shape
+    stride: Any = rows.stride
+    return tuple(zip(shape, stride, strict=True)) if isinstance(shape, tuple) else ((shape, stride),)
+
+
+def _moves(d: Derivation) -> Moves:
+    if d.crossing is None:
+        assert isinstance(d.advance, Layout)
+        return Moves(_modes(d.advance))
+    assert isinstance(d.advance, ComposedLayout) and isinstance(d.advance.outer, Layout)
+    lines = d.crossing.lines
+    return Moves(_modes(d.advance.outer), True, (lines.shape, lines.stride))
+
+
+def _of_family(d: SymbolicDerivation) -> Claim:
+    tile = _tile(d.smem_tile)
+    if tile.offset:
+        raise DescriptorError(f"claim: a family's layout must begin at offset 0, found {d.smem_tile}")
+    fields = ((LEADING, "leading"), (STRIDE, "stride"))
+    family = Family(
+        d.symbols,
+        tile.modes,
+        tile.swizzle,
+        CODES[d.arch][SmemDescriptor(d.arch, 0, 0, d.swizzle).encode() >> (62 if d.arch == "sm90" else 61)],
+        d.leading_byte_offset // 16,
+        d.stride_byte_offset // 16,
+        _modes(d.advance),
+        tuple(short for name, short in fields if name not in d.dont_care),
+    )
+    one = Operand(d.arch, d.element.name, str(d.major), d.mma)
+    extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
+    facts = (
+        f"The words of every tile {extents} read it, for all positive integers {symbols}",
+        "",
+        *_facts(d, d.smem_tile),
+        f"words    LBO {d.leading_byte_offset}, SBO {d.stride_byte_offset} bytes, swizzle {d.swizzle} of {d.arch}",
+        f"         start = base/16 + advance(i, j, ...), advance {d.advance}",
+        f"domain   any address that is a multiple of {step}, from which the tile lies in the window",
+        "",
+        "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or",
+        "walk and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one;",
+        "and all fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
+        "unsat, all four: every word of every such tile reads its operand from where the tile stores it.",
+        "sat:   the model is a size, an operand and an element, or an address, where that is not so.",
+        *_RUN,
+    )
+    return Claim("\n".join(facts), family_questions(one, family))
+
+
+def _of_word(found: Diff) -> Claim:
+    tile = _tile(found.layout)
+    if tuple(prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes) != found.shape:
+        raise DescriptorError(
+            "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile "
+            "is that of descriptors derive --smt2"
+        )
+    one = Operand(found.arch, found.element.name, str(found.major), found.shape)
+    still = Moves(tuple((1, 0) for _ in tile.modes))
+    domain = Domain(_PATTERN, found.base, found.pattern_start)
+    question = tile_question(one, tile, found.word, still, domain)
+    read = f"{extents_text(found.shape)} {found.element}, told to be {found.major}-major"
+    facts = (
+        f"A word reads a layout: {word_text(found.word)} of {found.arch}",
+        "",
+        f"layout   {found.layout} in elements, {read}",
+        f"domain   the layout at {found.base:#x}, where the word is, or both moved by a multiple of {_PATTERN} bytes;",
+        f"         the swizzle pattern starts at {found.pattern_start:#x}",
+        "",
+        "unsat: the word reads every element from where the layout stores it, there and wherever they are moved.",
+        "sat:   the model is an element that it reads from elsewhere.",
+        *_RUN,
+    )
+    return Claim("\n".join(facts), (question,))
+
+
+#: Bytes after which every swizzle pattern repeats.
+_PATTERN = 1024
+
+
+def claims_text(claims: Sequence[Claim]) -> str:
+    """Several claims as one text.
+
+    >>> from descriptors import derive
+    >>> one = claim(derive((64, 64), "bf16", "K", "128B", (64, 16)))
+    >>> claims_text([one, one]).count("(reset)")
+    3
+    """
+    return "(reset)\n\n".join(one.smt2() for one in claims)

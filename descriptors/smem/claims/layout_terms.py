@@ -1,0 +1,72 @@
+"""A layout as CuTe defines it: a mode takes its index apart by its shape, first extent fastest, and adds up strides.
+
+``f(x) = x mod n0 * d0 + x div n0 mod n1 * d1 + x div (n0*n1) mod n2 * d2 + ...``; of the last extent no remainder is
+taken, for a layout goes on there. A swizzle S<b,m,s> xors bits m+s to m+s+b-1 of an offset into bits m to m+b-1.
+Source: CUTLASS documentation, CuTe layouts; ``cute/swizzle.hpp``. No layout is simplified here, and no stride joined.
+
+Law: the terms, read as Python, are the layout.
+
+>>> print(mode_term((8, (4, 2)), (64, (1, 512)), "x", INTEGERS))
+(+ (* (mod x 8) 64) (mod (div x 8) 4) (* (div x 32) 512))
+>>> print(swizzle_term((2, 3, 3), "x"))
+(bvxor x (bvlshr (bvand x (_ bv192 32)) (_ bv3 32)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.smem.claims.terms import BITS, INTEGERS, Arithmetic
+
+__all__ = ["INTEGERS", "leaves", "mode_term", "reach", "swizzle_term"]
+
+
+def leaves(shape: Any, stride: Any) -> Iterator[tuple[Any, Any]]:
+    """The extents of a mode with their strides, first one fastest.
+
+    >>> list(leaves((8, (4, 2)), (64, (1, 512))))
+    [(8, 64), (4, 1), (2, 512)]
+    """
+    if isinstance(shape, tuple):
+        for one, step in zip(shape, stride, strict=True):
+            yield from leaves(one, step)
+    else:
+        yield shape, stride
+
+
+def mode_term(shape: Any, stride: Any, index: str, by: Arithmetic) -> str:
+    """The offset of an index of a mode.
+
+    Args:
+        shape, stride: of the mode, nested alike; numbers, or polynomials in symbols.
+        index: the term of the index.
+        by: the arithmetic.
+    """
+    parts, below, own = list[str](), 1, list(leaves(shape, stride))
+    for number, (extent, step) in enumerate(own):
+        quotient = by.part(index, below)
+        at = quotient if number == len(own) - 1 else by.rest(quotient, extent)
+        if extent != 1 and step != 0:
+            parts.append(by.product(at, step))
+        below = below * extent
+    return by.sum(*parts)
+
+
+def swizzle_term(swizzle: tuple[int, int, int], offset: str) -> str:
+    """An offset after a swizzle (bits, base, shift)."""
+    bits, base, shift = swizzle
+    read = BITS.number(((1 << bits) - 1) << base + shift)
+    return f"(bvxor {offset} (bvlshr (bvand {offset} {read}) {BITS.number(shift)}))"
+
+
+def reach(shape: Any, stride: Any) -> tuple[int, int]:
+    """The least and the greatest offset of a layout with numbers.
+
+    >>> reach(((8, 4), 2), ((1, -8), 100))
+    (-24, 107)
+    """
+    low = high = 0
+    for extent, step in leaves(shape, stride):
+        low, high = low + min((extent - 1) * step, 0), high + max((extent - 1) * step, 0)
+    return low, high

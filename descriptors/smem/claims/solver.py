@@ -1,0 +1,155 @@
+"""A solver asked, where one is installed: z3 or cvc5, by their Python packages; what it answers is turned back.
+
+Nothing in this package needs one: a claim is a text (``claim``). With one, a wrong word is shown by an element.
+
+Law: what is turned back is the element that the values name.
+
+>>> values = {"base": 0, "i": 0, "j": 1, "r": 8, "c": 0, "stored": 64, "(read word r c)": 48}
+>>> print(element_of(Answer("z3", "sat", values), "bf16"))
+element (8,0) of subtile (0,1) is stored at byte 0x40, read at byte 0x30
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from descriptors.answers import fields
+from descriptors.errors import DescriptorError
+from descriptors.smem.claims.claim import claim
+from descriptors.smem.claims.question import Question
+from descriptors.smem.claims.walk_terms import STORED_BITS
+from descriptors.smem.debug.diff import Diff
+from descriptors.smem.proof.mismatch import Mismatch
+
+#: Seconds for a question.
+_SECONDS = 60
+
+
+class Answer(NamedTuple):
+    """What a solver answered.
+
+    Args:
+        solver: its name.
+        outcome: ``"unsat"``, ``"sat"`` or ``"unknown"``.
+        values: of the terms that the question names, where it is sat.
+    """
+
+    solver: str
+    outcome: str
+    values: Mapping[str, int]
+
+
+def installed() -> tuple[str, ...]:
+    """The solvers that are installed, of z3 and cvc5."""
+    return tuple(name for name in _RUNNERS if find_spec(name) is not None)
+
+
+def ask(question: Question, solver: str | None = None, *, seconds: int = _SECONDS) -> Answer:
+    """What a solver answers to a question.
+
+    Args:
+        question: the question.
+        solver: ``"z3"`` or ``"cvc5"``; the first that is installed if left out.
+        seconds: how long it may take.
+
+    Raises:
+        DescriptorError: if none is installed.
+    """
+    names = installed()
+    if solver is None and names:
+        solver = names[0]
+    if solver not in names:
+        raise DescriptorError(
+            f"solver: {solver or 'z3 or cvc5'} must be installed: pip install z3-solver, or pip install cvc5; or write "
+            "the claim with --smt2 and put it to any solver"
+        )
+    outcome = _RUNNERS[solver](question.script, seconds).split("\n")[0]
+    values = dict[str, int]()
+    if outcome == "sat" and question.values:
+        shown = _RUNNERS[solver](f"{question.script}\n(get-value ({' '.join(question.values)}))", seconds)
+        numbers = re.findall(r"#x([0-9a-f]+)\)|#b([01]+)\)", shown)
+        values = dict(zip(question.values, (int(x, 16) if x else int(b, 2) for x, b in numbers), strict=True))
+    return Answer(solver, outcome, values)
+
+
+def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
+    """What a solver says of the word that ``diff`` compared: whether it reads the layout wherever both are moved.
+
+    Raises:
+        DescriptorError: as ``ask``, or if that is no claim that can be stated.
+    """
+    return ask(claim(found).questions[0], solver)
+
+
+def tell_answer(answer: Answer, dtype: str) -> str:
+    """An answer on a word for a person, in one line.
+
+    >>> print(tell_answer(Answer("z3", "unsat", {}), "bf16"))
+    z3: unsat, no element is read from elsewhere wherever word and layout are moved by a multiple of 1024 bytes
+    """
+    if answer.outcome == "sat":
+        return f"{answer.solver}: sat, {element_of(answer, dtype)}"
+    if answer.outcome == "unsat":
+        wherever = "wherever word and layout are moved by a multiple of 1024 bytes"
+        return f"{answer.solver}: unsat, no element is read from elsewhere {wherever}"
+    return f"{answer.solver}: {answer.outcome}, it did not decide the question in {_SECONDS} seconds"
+
+
+def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:
+    """The same as plain data.
+
+    >>> record_answer(Answer("z3", "unsat", {}), "bf16")
+    {'solver': 'z3', 'outcome': 'unsat', 'element': None}
+    """
+    element = None
+    if answer.outcome == "sat":
+        element = fields(element_of(answer, dtype), "coordinate unit expected found base")
+    return {"solver": answer.solver, "outcome": answer.outcome, "element": element}
+
+
+def _z3(script: str, seconds: int) -> str:
+    import z3
+
+    context = z3.Context()
+    limited = script.replace("(set-logic", f"(set-option :timeout {1000 * seconds})\n(set-logic", 1)
+    return str(z3.Z3_eval_smtlib2_string(context.ref(), limited)).strip()
+
+
+def _cvc5(script: str, seconds: int) -> str:
+    import cvc5
+
+    terms = cvc5.TermManager()
+    solver, symbols = cvc5.Solver(terms), cvc5.SymbolManager(terms)
+    solver.setOption("tlimit-per", str(1000 * seconds))
+    parser = cvc5.InputParser(solver, symbols)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "claim")
+    said = list[str]()
+    while not (command := parser.nextCommand()).isNull():
+        said.append(command.invoke(solver, symbols))
+    return "".join(said).strip()
+
+
+_RUNNERS: Mapping[str, Callable[[str, int], str]] = {"z3": _z3, "cvc5": _cvc5}
+
+
+def element_of(answer: Answer, dtype: str) -> Mismatch:
+    """The element of a tile that a solver names, as a mismatch of ``verify`` and ``diff``.
+
+    Args:
+        answer: a sat one to the question whether words read a tile.
+        dtype: name of the element type.
+    """
+    values, bits = answer.values, STORED_BITS[dtype]
+    unit, scale = ("bit", 4) if bits < 8 else ("byte", 1)
+    subtile = tuple(value for name, value in values.items() if re.fullmatch(r"[ij]|s\d+", name))
+    return Mismatch(
+        (values["r"], values["c"]),
+        scale * values["stored"],
+        scale * values["(read word r c)"],
+        unit,
+        subtile=subtile if any(subtile) else (),
+        base=values["base"],
+    )

@@ -1,0 +1,224 @@
+"""The claim that words read a tile of numbers, as one question in bit vectors.
+
+Is there an address of the tile, an operand of it and an element of that which the tensor core reads from elsewhere than
+where the layout stores it? The layout is as CuTe defines it (``layout_terms``), the walk as the manual has it
+(``walk_terms``); neither knows how the word was derived.
+
+Law: the question denies that an element is read from where it is stored, and its premises alone deny nothing.
+
+>>> one, tile = Operand("sm90", "bf16", "K", (8, 16)), Tile(((8, 64), (16, 1)), 0, (3, 3, 3))
+>>> question = tile_question(one, tile, 0x4000004000010000, Moves(((1, 0), (1, 0))), Domain(1024))
+>>> question.expected, question.premises_alone.expected, question.values[:5]
+('unsat', 'sat', ('base', 'i', 'j', 'r', 'c'))
+>>> [text.count("(") == text.count(")") for text in (question.script, question.premises_alone.script)]
+[True, True]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from descriptors.errors import DescriptorError
+from descriptors.smem.claims.layout_terms import leaves, mode_term, reach, swizzle_term
+from descriptors.smem.claims.question import Question
+from descriptors.smem.claims.terms import BITS, both, remark
+from descriptors.smem.claims.walk_terms import Operand, fields, walk
+
+#: One past the last address that a start address can name.
+WINDOW = 1 << 18
+#: One past the numbers of which sums and products stay within 32 bits.
+_LARGEST = 1 << 30
+
+#: A mode: its shape and stride.
+Mode = tuple[Any, Any]
+
+
+class Tile(NamedTuple):
+    """A tile of numbers.
+
+    Args:
+        modes: MN, K, then stages, in elements.
+        offset: of the first element, before the swizzle.
+        swizzle: (bits, base, shift) on elements; None for none.
+    """
+
+    modes: tuple[Mode, ...]
+    offset: int = 0
+    swizzle: tuple[int, int, int] | None = None
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The least and the greatest offset of an element, before the swizzle."""
+        low, high = reach(*zip(*self.modes, strict=True)) if self.modes else (0, 0)
+        return self.offset + low, self.offset + high
+
+
+class Moves(NamedTuple):
+    """How words move from operand to operand, in units of 16 bytes.
+
+    Args:
+        start: of the start address, a mode for each of the tile's: what index of an operand comes to.
+        third: whether the modes take pieces of 16 bytes, of which operand k begins at piece 3*k.
+        lines: of the line that an absolute LBO names: from line of 128 bytes along K; None where LBO does not move.
+    """
+
+    start: tuple[Mode, ...]
+    third: bool = False
+    lines: Mode | None = None
+
+
+class Domain(NamedTuple):
+    """The addresses of which the claim is.
+
+    Args:
+        step: the tile's address may move by so many bytes.
+        at: the address of the tile that the word is of; others are steps from there.
+        pattern: where the swizzle pattern starts for a tile there, in bytes; None for where the tile does, which the
+            words then say with their base offset.
+    """
+
+    step: int
+    at: int = 0
+    pattern: int | None = 0
+
+
+def tile_question(one: Operand, tile: Tile, word: int, moves: Moves, domain: Domain, *, ignored: int = 0) -> Question:
+    """Whether words read a tile.
+
+    Args:
+        one: what an instruction reads.
+        tile: the tile.
+        word: the first word, of a tile at the address that the domain begins with.
+        moves: from operand to operand.
+        domain: where the tile lies.
+        ignored: bits of the word which may be anything.
+
+    Raises:
+        DescriptorError: if the tile is no whole number of operands, or its offsets exceed what 32 bits count safely.
+    """
+    counts = _counts(one, tile)
+    low, high = tile.reach
+    if max(high, -low) * one.units >= _LARGEST:
+        raise DescriptorError(f"claim: offsets of a tile must be below {_LARGEST // one.units} elements, found {high}")
+    names = ("i", "j", *(f"s{x}" for x in range(len(counts) - 2)))
+    premises = [
+        "(define-sort N () (_ BitVec 32)) ; numbers: no sum or product below leaves 32 bits",
+        "(define-sort Word () (_ BitVec 64))",
+        *(f"(declare-const {name} N)" for name in ("base", *names, "r", "c")),
+        "(declare-const ignored Word)",
+        _stored(one, tile, names, domain),
+        fields(one),
+        walk(one),
+        _words(one, word, moves, names, ignored, domain),
+        _assumptions(one, counts, names, domain, _fits(one, tile, domain)),
+        "; 6. The question: is an element read from elsewhere?",
+    ]
+    values = ("base", *names, "r", "c", "stored", "(read word r c)", "word")
+    return Question("words", "QF_BV", "\n".join(premises), _DENIED, _ASKED, values, vacuous=True)
+
+
+_DENIED = "(or (not fits) (not (meaningful word)) (not (= (read word r c) stored)))"
+_ASKED = (
+    "Is there an address, an operand and an element of it that is read from elsewhere than where the tile stores it?"
+)
+
+
+def _counts(one: Operand, tile: Tile) -> list[int]:
+    """How many operands there are along each mode."""
+    sizes = [prod(extent for extent, _ in leaves(*mode)) for mode in tile.modes]
+    extents = (*one.shape, *(1 for _ in sizes[2:]))
+    if len(sizes) < 2 or any(size % extent for size, extent in zip(sizes, extents, strict=True)):
+        raise DescriptorError(f"claim: a tile must be whole operands of {one.shape}, found extents {tuple(sizes)}")
+    return [size // extent for size, extent in zip(sizes, extents, strict=True)]
+
+
+def _fits(one: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
+    """The least and the greatest address from which the whole tile lies in the window; None if there is none."""
+    low, high = tile.reach
+    first, last = max(0, -(low * one.bits // 8)), WINDOW - -(-(high + 1) * one.bits // 8)
+    first += (domain.at - first) % domain.step
+    return (first, last) if first <= last else None
+
+
+def _stored(one: Operand, tile: Tile, names: Sequence[str], domain: Domain) -> str:
+    """Where the tile has element (r, c) of operand (i, j, ...)."""
+    rows, columns = BITS.sum(BITS.product("i", one.shape[0]), "r"), BITS.sum(BITS.product("j", one.shape[1]), "c")
+    lines = [remark("1. The layout as CuTe defines it, in elements: index div and mod the shape, times the strides.")]
+    lines += [f"(define-fun mode-{x} ((x N)) N {mode_term(*mode, 'x', BITS)})" for x, mode in enumerate(tile.modes)]
+    indices = [rows, columns, *names[2:]]
+    parts = [f"(mode-{x} {index})" for x, index in enumerate(indices)]
+    lines.append(f"(define-fun offset () N {BITS.sum(tile.offset, *parts)})")
+    counted = "addresses count half bytes" if one.half else "addresses count bytes"
+    begins = BITS.product("base", 2) if one.half else "base"
+    pattern = domain.pattern
+    if tile.swizzle is None:
+        lines.append(f"(define-fun stored () N {BITS.sum(begins, BITS.product('offset', one.units))}) ; {counted}")
+        return "\n".join(lines)
+    bits, base, shift = tile.swizzle
+    lines.append(
+        f"; Its swizzle S<{bits},{base},{shift}>: bits {base + shift} up of an offset, xored into bits {base} up."
+    )
+    lines.append(f"(define-fun swizzled ((x N)) N {swizzle_term(tile.swizzle, 'x')})")
+    per_element = BITS.part(begins, one.units)
+    if pattern is None:
+        body = BITS.sum(begins, BITS.product("(swizzled offset)", one.units))
+        why = "the pattern starts with the tile"
+    else:
+        moved = pattern % 1024 and one.counted(1024 - pattern % 1024)
+        absolute = f"(swizzled {BITS.sum(per_element, moved // one.units, 'offset')})"
+        body = BITS.product(absolute, one.units)
+        body = f"(bvsub {body} {BITS.number(moved)})" if moved else body
+        why = f"the pattern starts at {pattern}" if pattern else "on absolute addresses"
+    lines.append(f"(define-fun stored () N {body}) ; {counted}; {why}")
+    return "\n".join(lines)
+
+
+def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored: int, domain: Domain) -> str:
+    """The word of operand (i, j, ...) of a tile at ``base``."""
+    at = [BITS.product(name, 3) if moves.third and name == "j" else name for name in names]
+    terms = [mode_term(*mode, index, BITS) for mode, index in zip(moves.start, at, strict=True)]
+    begins = [BITS.part("base", 16), *([-(domain.at // 16)] if domain.at else [])]
+    start = BITS.sum("((_ zero_extend 18) ((_ extract 13 0) first))", *begins, *terms)
+    lines = [
+        remark(f"4. The words: the first one, of a tile at address {domain.at}, and how it moves, in 16 bytes."),
+        f"(define-fun mask () Word #x{ignored:016x}) ; bits which may be anything",
+        f"(define-fun first () Word (bvxor #x{word:016x} (bvand ignored mask)))",
+        f"(define-fun units () N {start})",
+    ]
+    fits, upper = [BITS.below("units", 1 << 14)], "((_ extract 63 14) first)"
+    if moves.lines is not None:
+        line = BITS.part(BITS.sum(BITS.product("j", 3), 2), 8)
+        others = [term for x, term in enumerate(terms) if x != 1]
+        own = BITS.sum(
+            "((_ zero_extend 18) ((_ extract 29 16) first))", *begins, mode_term(*moves.lines, line, BITS), *others
+        )
+        lines.append(f"(define-fun line () N {own}) ; LBO: the line that the last of 3 pieces of K lies in")
+        fits.append(BITS.below("line", 1 << 14))
+        upper = "((_ extract 63 30) first) ((_ extract 13 0) line) ((_ extract 15 14) first)"
+    lines.append(f"(define-fun fits () Bool {both(fits)}) ; so that adding to the word carries into no other field")
+    moved = f"(concat {upper} ((_ extract 13 0) units))"
+    if domain.pattern is None:
+        rows = "((_ zero_extend 61) ((_ extract 9 7) base))"
+        moved = f"(bvor {moved} (bvshl {rows} (_ bv49 64)))"
+        lines.append("; The pattern starts with the tile: base offset = base div 128 mod 8.")
+    lines.append(f"(define-fun word () Word {moved})")
+    return "\n".join(lines)
+
+
+def _assumptions(
+    one: Operand, counts: Sequence[int], names: Sequence[str], domain: Domain, whole: tuple[int, int] | None
+) -> str:
+    """The domain: addresses of the tile, operands, elements."""
+    ends = [*zip(names, counts, strict=True), ("r", one.shape[0]), ("c", one.shape[1])]
+    lines = ["; 5. The domain: the address of the tile, which operand, which element of it."]
+    lines.append(f"(assert (= {BITS.rest('base', domain.step)} {BITS.number(domain.at % domain.step)}))")
+    if whole is not None:
+        first, last = whole
+        lines.append(f"(assert {BITS.least(first, 'base', last)}) ; the tile lies in the {WINDOW} bytes of the window")
+    else:
+        lines.append("; The tile is larger than the window: of the operands that a start address names.")
+        lines += [f"(assert {BITS.below('base', WINDOW)})", "(assert fits)"]
+    lines += [f"(assert {BITS.below(name, end)})" for name, end in ends]
+    return "\n".join(lines)

@@ -1,0 +1,233 @@
+"""The walk of the tensor core over an operand, from any 64-bit word, as the manual has it, in SMT-LIB 2.
+
+Which address is read for element (r, c), r along M or N and c along K. Of s bytes an element, W bytes a row (16, 32, 64
+or 128 by the swizzle)::
+
+    K-major    b = c*s   start + r div 8 * SBO + r mod 8 * W + b mod 16 + b div 16 * 16    swizzled
+                         start + r div 8 * SBO + r mod 8 * 16 + b mod 16 + b div 16 * LBO  without swizzle
+    MN-major   b = r*s   start + b div W * LBO + b mod W + c mod 8 * W + c div 8 * SBO     swizzled
+                         start + b div 16 * SBO + b mod 16 + c mod 8 * 16 + c div 8 * LBO  without swizzle
+    address xor (address div 128 - base offset) mod 2**B * 16       B = 1, 2, 3 of 32B, 64B, 128B
+
+128B with 32-byte atoms (sm100): 4 rows of c instead of 8, and address xor (address div 128 - base offset) mod 4 * 32.
+With LBO mode 1 (sm100, K = 48 bytes) LBO is the address of the line of 128 bytes in which K goes on.
+Source: PTX ISA 9.1, "Matrix descriptor format" of ``wgmma`` and ``tcgen05``, "Asynchronous warpgroup level matrix
+shared memory layout", "Shared memory layout and canonical layouts", "Absolute address mode for K dimension being 48B".
+
+Addresses count half bytes for elements of 4 bits, bytes for all others; narrow elements in containers of 16 bytes
+count as bytes, by their places.
+
+Law: the definitions close what they open, and whatever the operand, each swizzle of its architecture has its case.
+
+>>> for arch, dtype, major in (("sm90", "bf16", "K"), ("sm100", "e2m1", "K"), ("sm100", "tf32", "MN")):
+...     text = walk(Operand(arch, dtype, major, (64, 16)))
+...     assert text.count("(") == text.count(")") and text.count("(= (code w)") >= len(CODES[arch]) - 1, arch
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from descriptors.errors import ChoiceError
+from descriptors.smem.claims.terms import BITS, remark
+
+#: Bits that an element takes up, by its type; of narrow ones in containers those of a place.
+STORED_BITS = {
+    "f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
+    "e2m1_unpacksmem": 8, "e2m1": 4,
+}  # fmt: skip
+
+
+class Swizzle(NamedTuple):
+    """A swizzle of the hardware: bytes of a row, bits of the line's number, where they go, rows of c of an atom."""
+
+    width: int
+    bits: int
+    place: int
+    rows: int
+
+
+NONE, ROWS_32, ROWS_64 = Swizzle(16, 0, 4, 8), Swizzle(32, 1, 4, 8), Swizzle(64, 2, 4, 8)
+ROWS_128 = Swizzle(128, 3, 4, 8)
+ATOMS_32 = Swizzle(128, 2, 5, 4)
+#: The swizzle of each code: bits [62,64) of a word of sm90, [61,64) of one of sm100.
+CODES = {
+    "sm90": {0: NONE, 1: ROWS_128, 2: ROWS_64, 3: ROWS_32},
+    "sm100": {0: NONE, 1: ATOMS_32, 2: ROWS_128, 4: ROWS_64, 6: ROWS_32},
+}
+
+
+class Operand(NamedTuple):
+    """What the walk depends on besides the word.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        dtype: name of the element type.
+        major: ``"K"`` or ``"MN"``.
+        shape: extents (MN, K) in elements.
+    """
+
+    arch: str
+    dtype: str
+    major: str
+    shape: tuple[int, int]
+
+    @property
+    def bits(self) -> int:
+        """Bits that an element takes up.
+
+        Raises:
+            ChoiceError: if there is no such type.
+        """
+        if self.dtype not in STORED_BITS:
+            raise ChoiceError("claim: dtype", self.dtype, tuple(STORED_BITS))
+        return STORED_BITS[self.dtype]
+
+    @property
+    def half(self) -> int:
+        """1 where addresses count half bytes, else 0."""
+        return int(self.bits == 4)
+
+    @property
+    def units(self) -> int:
+        """What an address counts of an element: bytes, or 1 half byte."""
+        return self.bits // (4 if self.half else 8)
+
+    def counted(self, bytes_: int) -> int:
+        """So many bytes, as addresses count."""
+        return bytes_ << self.half
+
+    @property
+    def may_cross(self) -> bool:
+        """Whether LBO may be an absolute address: of 48 bytes of K in rows of 128."""
+        return self.arch == "sm100" and self.major == "K" and self.shape[1] * self.bits == 48 * 8
+
+
+def fields(one: Operand) -> str:
+    """The fields of a word, in units of addresses."""
+    code = 62 if one.arch == "sm90" else 61
+    sixteen = BITS.number(one.counted(16))
+    lines = [
+        remark(
+            "2. The fields of a 64-bit word. Start, LBO and SBO are 14 bits that count 16 bytes.\n"
+            f"(PTX ISA 9.1, matrix descriptor of {'wgmma' if one.arch == 'sm90' else 'tcgen05'})"
+        ),
+        *(
+            f"(define-fun {name} ((w Word)) N (bvmul {sixteen} ((_ zero_extend 18) ((_ extract {low + 13} {low}) w))))"
+            for name, low in (("start", 0), ("leading", 16), ("stride", 32))
+        ),
+        "(define-fun base-offset ((w Word)) N ((_ zero_extend 29) ((_ extract 51 49) w)))",
+        f"(define-fun code ((w Word)) N ((_ zero_extend {32 - (64 - code)}) ((_ extract 63 {code}) w)))",
+    ]
+    if one.arch == "sm100":
+        lines.append("(define-fun absolute ((w Word)) Bool (= ((_ extract 52 52) w) #b1))")
+    return "\n".join(lines)
+
+
+def walk(one: Operand) -> str:
+    """The definitions of what is read of any word: ``meaningful``, ``(read w r c)``."""
+    codes = CODES[one.arch]
+    body = _case(one, codes[0])
+    for code, swizzle in list(codes.items())[1:]:
+        body = f"(ite (= (code w) {BITS.number(code)}) {_case(one, swizzle)}\n    {body})"
+    if one.may_cross:
+        body = f"(ite (absolute w) (across w r c)\n    {body})"
+    return "\n".join(
+        [
+            remark("3. The walk: the address that is read for element (r, c), as the manual has it."),
+            _permuted(one),
+            _rows(one),
+            *([_across(one)] if one.may_cross else []),
+            _meaningful(one),
+            f"(define-fun read ((w Word) (r N) (c N)) N\n    {body})",
+        ]
+    )
+
+
+def _case(one: Operand, swizzle: Swizzle) -> str:
+    if not swizzle.bits:
+        return "(plain w r c)"
+    width = BITS.number(one.counted(swizzle.width))
+    rows = f" {BITS.number(swizzle.rows)}" if one.major == "MN" else ""
+    mask, place = BITS.number((1 << swizzle.bits) - 1), BITS.number(swizzle.place + one.half)
+    return f"(permuted w (rows w r c {width}{rows}) {mask} {place})"
+
+
+def _permuted(one: Operand) -> str:
+    line = BITS.number(7 + one.half)
+    return (
+        "(define-fun permuted ((w Word) (a N) (mask N) (place N)) N\n"
+        f"  (bvxor a (bvshl (bvand (bvsub (bvlshr a {line}) (base-offset w)) mask) place)))"
+    )
+
+
+def _rows(one: Operand) -> str:
+    """The sums before the exclusive-or: without a swizzle, and in rows of W."""
+    sixteen, eight = one.counted(16), 8
+    if one.major == "K":
+        b, row = BITS.product("c", one.units), BITS.part("r", eight)
+        rest = BITS.rest("r", eight)
+        plain = BITS.sum("(start w)", BITS.product(row, "(stride w)"), BITS.product(rest, sixteen))
+        rows = BITS.sum("(start w)", BITS.product(row, "(stride w)"), BITS.product(rest, "W"))
+        within, pieces = BITS.rest("b", sixteen), BITS.part("b", sixteen)
+        return "\n".join(
+            [
+                f"(define-fun plain ((w Word) (r N) (c N)) N (let ((b {b}))",
+                f"  (bvadd {plain} {within} {BITS.product(pieces, '(leading w)')})))",
+                f"(define-fun rows ((w Word) (r N) (c N) (W N)) N (let ((b {b}))",
+                f"  (bvadd {rows} {within} {BITS.product(pieces, sixteen)})))",
+            ]
+        )
+    b = BITS.product("r", one.units)
+    plain = BITS.sum(
+        "(start w)",
+        BITS.product(BITS.part("b", sixteen), "(stride w)"),
+        BITS.rest("b", sixteen),
+        BITS.product(BITS.rest("c", eight), sixteen),
+        BITS.product(BITS.part("c", eight), "(leading w)"),
+    )
+    rows = BITS.sum(
+        "(start w)",
+        BITS.product(BITS.part("b", "W"), "(leading w)"),
+        BITS.rest("b", "W"),
+        BITS.product(BITS.rest("c", "n"), "W"),
+        BITS.product(BITS.part("c", "n"), "(stride w)"),
+    )
+    return (
+        f"(define-fun plain ((w Word) (r N) (c N)) N (let ((b {b}))\n  {plain}))\n"
+        f"(define-fun rows ((w Word) (r N) (c N) (W N) (n N)) N (let ((b {b}))\n  {rows}))"
+    )
+
+
+def _across(one: Operand) -> str:
+    """The walk with LBO mode 1: from piece 8 of its line on, K goes on in the line that LBO names."""
+    sixteen = one.counted(16)
+    piece = BITS.sum(BITS.rest(BITS.part("(start w)", sixteen), 8), BITS.part("b", sixteen))
+    here = f"(bvadd (start w) {BITS.product(BITS.part('b', sixteen), sixteen)})"
+    there = f"(bvadd (leading w) {BITS.product(f'(bvsub p {BITS.number(8)})', sixteen)})"
+    down = BITS.sum(
+        BITS.product(BITS.part("r", 8), "(stride w)"),
+        BITS.product(BITS.rest("r", 8), one.counted(128)),
+        BITS.rest("b", sixteen),
+    )
+    return (
+        "; LBO mode 1: piece p of 16 bytes of its line; from piece 8 on K goes on in the line at address LBO.\n"
+        f"(define-fun across ((w Word) (r N) (c N)) N (let ((b {BITS.product('c', one.units)}))\n"
+        f"  (let ((p {piece})) (permuted w (bvadd {down}\n"
+        f"    (ite {BITS.below('p', 8)} {here} {there})) {BITS.number(7)} {BITS.number(4 + one.half)}))))"
+    )
+
+
+def _meaningful(one: Operand) -> str:
+    """Whether a word means anything: version, swizzle code and LBO mode of sm100; every word of sm90 does."""
+    if one.arch == "sm90":
+        return "(define-fun meaningful ((w Word)) Bool true)"
+    known = " ".join(f"(= (code w) {BITS.number(code)})" for code in CODES["sm100"])
+    absolute = "(not (absolute w))"
+    if one.may_cross:
+        line = f"(= {BITS.rest('(leading w)', one.counted(128))} {BITS.number(0)})"
+        absolute = f"(or {absolute} (and (= (code w) {BITS.number(2)}) (= (base-offset w) {BITS.number(0)}) {line}))"
+    return (
+        "; A word of sm100 has version 1, a swizzle code that is one; LBO mode 1 only where 48 bytes of K may cross.\n"
+        f"(define-fun meaningful ((w Word)) Bool\n  (and (= ((_ extract 48 46) w) #b001) (or {known}) {absolute}))"
+    )
