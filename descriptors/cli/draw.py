@@ -15,6 +15,7 @@ from descriptors.cli.values import address, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
+from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
@@ -39,17 +40,26 @@ _TAKEN = {
 }
 
 
+def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
+    if text in COLOURS:
+        raise click.UsageError(f"--color colours the answer; what the colour of a cell means is --colour-by {text}")
+    return read_word(context, parameter, text)
+
+
 #: Arguments and options of the command that are no decorators of it.
 _PARAMETERS: list[click.Parameter] = [
     click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
-    click.Argument(["word"], required=False, callback=read_word),
+    click.Argument(["word"], required=False, callback=_word),
     *(one for one in derive.params if one.name in names() and one.name != "dtype"),
 ]
 
 
 @click.command("draw", params=_PARAMETERS)
 @dtype_option(required=False)
-@click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
+@click.option(
+    "--colour-by", "--color-by", "colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]"
+)
 @click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
 @click.option(
     "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
@@ -63,13 +73,13 @@ _PARAMETERS: list[click.Parameter] = [
     "--output",
     help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
 )
-@json_option("Write the numbers of the picture as JSON.", colours=False)
+@json_option("Write the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
 
     \b
     levels   the four levels: tile, atom, subtile, chunk      chunks   one subtile's chunks, LBO and SBO as arrows
-    tile     every 16 bytes, coloured by --colour             advance  where each subtile starts, and the steps
+    tile     every 16 bytes, coloured by --colour-by          advance  where each subtile starts, and the steps
     atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
     boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
     swizzle  a swizzle mode by itself                         diff     a wrong word: draw diff 0x... with a tile
@@ -107,7 +117,8 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
     """Refuse what the picture asked for does not take."""
     for name, kinds in _TAKEN.items():
         if operand[name] is not None and what not in kinds:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes only with {', '.join(kinds)}")
+            option = "--colour-by" if name == "colour" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} goes only with {', '.join(kinds)}")
     if operand["pattern_start"] is not None and what != "diff":
         raise click.UsageError("--pattern-start goes only with diff")
     if word is not None and what not in ("word", "diff"):

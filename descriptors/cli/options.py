@@ -85,9 +85,9 @@ def together(*options: Option) -> Option:
     return add
 
 
-def json_option(help: str, *, colours: bool = True) -> Option:
-    """``--json``, with what it writes; and ``--color``, of the text without it, unless that means something else."""
-    return together(click.option("--json", "as_json", is_flag=True, help=help), *([color_option] if colours else []))
+def json_option(help: str) -> Option:
+    """``--json``, with what it writes; and ``--color``, of the text without it."""
+    return together(click.option("--json", "as_json", is_flag=True, help=help), color_option)
 
 
 def option(name: str, **settings: Any) -> Option:

@@ -14,7 +14,7 @@ from typing import Any
 from descriptors.errors import DescriptorError, FieldError
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
-from descriptors.text import aligned, tuple_text, word_text
+from descriptors.text import aligned, known_line, known_record, tuple_text, word_text
 from layoutalg import size
 
 #: Subtiles that are listed at most for a person; a record has them all.
@@ -38,8 +38,10 @@ def tell_words(d: Derivation, base: int = 0) -> str:
     mn, k = (name.lower() for name in names(d))
     title = f"Descriptor word of subtile ({mn}, {k}) of a tile at address {base}"
     if size(d.advance) > MOST_LISTED:
-        return f"{title}\n   {size(d.advance)} subtiles are too many to list (--json has them all)."
-    return "\n".join([title, *subtile_table(_texts(d.words(base)), mn, columns=4)])
+        table = [f"   {size(d.advance)} subtiles are too many to list (--json has them all)."]
+    else:
+        table = list(subtile_table(_texts(d.words(base)), mn, columns=3))
+    return "\n".join([title, *table, *known_line(d.arch)])
 
 
 def words_record(d: Derivation, base: int = 0) -> Any:
@@ -69,7 +71,7 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     one = subtile_record(d, subtile, base)
     place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
     on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
-    return f"{one['word']}  {place}{on}"
+    return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch)])
 
 
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
     }
     if d.crossing is not None:
         record["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
-    return record
+    return record | known_record(d.arch)
 
 
 def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: int = 16) -> Iterator[str]:
