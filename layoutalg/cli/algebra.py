@@ -108,7 +108,7 @@ def show(layout: str, as_json: bool, rows: int | None, columns: int | None, ever
     """
     value = evaluate(source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise LayoutError(f"show: the operand must be a layout, found {tell(value)[:120]}")
+        raise LayoutError(f"show: the operand must be a layout, as (8,8):(8,1), found {tell(value)[:120]}")
     if as_json:
         say(json_text(record_offsets(value)))
     else:

@@ -152,3 +152,23 @@ def test_what_is_not_read_of_a_word_is_not_painted() -> None:
     line = next(line for line in picture(d, "word").text(color=True).splitlines() if "\x1b" in line)
     assert " 00000000000001 " in line and "48;5;254m" not in line
     assert line.count("\x1b[30;48;5;") == 4
+
+
+@pytest.mark.parametrize("what", ["tile", "atoms", "banks", "boxes"])
+def test_what_no_instruction_decides_is_drawn_without_one(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["draw", what, "--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B", "--major", "K", "--json"]
+    assert main(line) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert main([*line, "--mma", "64x16"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert alone.keys() == whole.keys()
+    assert what != "boxes" or alone == whole
+    assert main(["draw", "levels", *line[2:-1]]) == 2
+    assert "--mma is missing" in capsys.readouterr().err
+
+
+def test_an_unswizzled_tile_of_core_matrices_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("draw banks --tile 64x64 --dtype bf16 --swizzle none --major K".split()) == 0
+    assert 'rows that lie as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
+    assert main("draw banks --tile 64x64 --dtype bf16 --swizzle 128B --major K".split()) == 0
+    assert "core matrices" not in capsys.readouterr().out
