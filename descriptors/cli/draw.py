@@ -154,8 +154,8 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
         return picture(decode(word, operand["arch"], **known, shape=shape))
     if what == "banks" and operand["swizzle"] is not None and as_swizzle_mode(operand["swizzle"]) is SwizzleMode.NONE:
         note(
-            "without a swizzle a canonical tile is of core matrices, 8 rows of 16 bytes together; rows that lie as in a "
-            'matrix are drawn by --layout "(64,64):(64,1)"'
+            "without a swizzle a canonical tile is of core matrices, 8 rows of 16 bytes together; rows as in a matrix "
+            'are drawn by --layout "(64,64):(64,1)"'
         )
     if operand["layout"] is None and operand["mma"] is None and operand["cp"] is None and what in _WITHOUT_MMA:
         return picture(filled_tile({name: operand[name] for name in names("tma")}), what, **options)

@@ -169,6 +169,6 @@ def test_what_no_instruction_decides_is_drawn_without_one(what: str, capsys: pyt
 
 def test_an_unswizzled_tile_of_core_matrices_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("draw banks --tile 64x64 --dtype bf16 --swizzle none --major K".split()) == 0
-    assert 'rows that lie as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
+    assert 'rows as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
     assert main("draw banks --tile 64x64 --dtype bf16 --swizzle 128B --major K".split()) == 0
     assert "core matrices" not in capsys.readouterr().out
