@@ -104,6 +104,26 @@ def some_texts(values: Iterable[object], most: int = 8) -> list[str]:
     return texts if len(texts) <= most else [*texts[: most - 2], "...", texts[-1]]
 
 
+def listed(label: str, values: Iterable[str], width: int = 80) -> list[str]:
+    """A label and what it names, in lines of which none is broken within a value; it goes on under the first.
+
+    >>> listed("change: ", ["swizzle 128B -> 64B", "version 0 -> 1"], 40)
+    ['change: swizzle 128B -> 64B,', '        version 0 -> 1']
+    >>> listed("change: ", ["version 0 -> 1"])
+    ['change: version 0 -> 1']
+    """
+    lines = [label]
+    for value in values:
+        if lines[-1] == label:
+            lines[-1] += value
+        elif len(lines[-1]) + len(value) + 3 <= width:
+            lines[-1] += f", {value}"
+        else:
+            lines[-1] += ","
+            lines.append(" " * len(label) + value)
+    return lines
+
+
 def tuple_text(values: Iterable[object]) -> str:
     """A tuple as CuTe writes it: without spaces.
 

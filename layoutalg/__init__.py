@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.algebra.slicing import dice, slice_, slice_and_offset
     from layoutalg.algebra.symbols import Proof, prove, substitute, symbols_of
     from layoutalg.algebra.tiling import local_partition, local_tile
-    from layoutalg.analysis.banks import Access, access, accesses, bank_group, wavefronts
+    from layoutalg.analysis.banks import Access, access, bank_group, wavefronts
     from layoutalg.analysis.f2_layouts import NotLinearError, from_f2, to_f2, to_f2_affine
     from layoutalg.analysis.f2_matrix import F2Matrix
     from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, to_linear_layout
@@ -47,7 +47,6 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         AccessPattern,
         NoSwizzleError,
         conflicts_by_rank,
-        find_swizzle,
         swizzle_mode,
         wavefronts_by_rank,
     )
@@ -64,7 +63,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         UndecidedError,
     )
     from layoutalg.fragments.fragment import Fragment
-    from layoutalg.fragments.fragment_accesses import moves
+    from layoutalg.fragments.fragment_accesses import accesses, find_swizzle, moves
     from layoutalg.fragments.fragment_names import fragment
     from layoutalg.fragments.tiled_copy import (
         CopyAtom,
@@ -125,12 +124,12 @@ _NAMES = {
     "algebra.slicing": "dice slice_ slice_and_offset",
     "algebra.symbols": "Proof prove substitute symbols_of",
     "algebra.tiling": "local_partition local_tile",
-    "analysis.banks": "Access access accesses bank_group wavefronts",
+    "analysis.banks": "Access access bank_group wavefronts",
     "analysis.f2_layouts": "from_f2 NotLinearError to_f2 to_f2_affine",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.linear_layout": "from_linear_layout LinearLayout to_linear_layout",
     "analysis.swizzle_search": (
-        "AccessPattern conflicts_by_rank find_swizzle NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
+        "AccessPattern conflicts_by_rank NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
     ),
     "drawing.figure": "Figure",
     "drawing.picture": "Picture",
@@ -138,7 +137,7 @@ _NAMES = {
     "dsl_programs": "jit make_swizzle",
     "errors": "CoordinateError LayoutError NotationError NotDivisibleError NotInjectiveError UndecidedError",
     "fragments.fragment": "Fragment",
-    "fragments.fragment_accesses": "moves",
+    "fragments.fragment_accesses": "accesses find_swizzle moves",
     "fragments.fragment_names": "fragment",
     "fragments.tiled_copy": (
         "copy_atom CopyAtom make_layout_tv make_tiled_copy make_tiled_copy_A make_tiled_copy_B make_tiled_copy_C "

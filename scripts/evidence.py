@@ -79,6 +79,9 @@ def main() -> None:
     differ = f"on which implementations of the algebra differ, on {text} in their text alone"
     print(f"docs/divergences.md: {len(rows)} inputs {differ}, each one a test")
     print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")
+    for who in conformance["asked"].values():
+        of = ", ".join(f"{count:,} {mark}" for mark, count in who.items() if mark != "version")
+        print(f"  {who['version']}: {of}")
 
 
 if __name__ == "__main__":

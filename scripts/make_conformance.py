@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Write tests/vectors/conformance.json: a conformance suite for CuTe layout algebra, for any implementation.
 
-Usage: python scripts/make_conformance.py [--check]      --check only compares, and exits 1 if the file is out of date
+Usage: python scripts/make_conformance.py [--check | --mark INCLUDE]
+
+--check only compares, and exits 1 if the file is out of date. --mark asks CuTe for each case too: the installed CuTe
+DSL, and CuTe C++ with the headers of CUTLASS in the folder INCLUDE (the package nvidia-cutlass has them), g++ and the
+CUDA toolkit of CUDA_HOME; a quarter of an hour. Without it the marks of the file stay as they are.
 
 Inputs are random from a fixed seed. Each answer is what this package gives, and is kept only after a judge that shares
 no code with it (tests/judge/) has checked the post-condition by enumeration; each refusal is
@@ -12,6 +16,7 @@ docs/sources.md says how to run the file.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 
 import corpus  # noqa: E402
 from cases import encode, run, spelled  # noqa: E402
+from cute_marks import MARKS, counts, cpp_marks, cpp_version, dsl_marks, dsl_version  # noqa: E402
 from ended import end  # noqa: E402
 from generated import write_or_check  # noqa: E402
 from postconditions import REFUSED, TooLarge, fault  # noqa: E402
@@ -38,7 +44,7 @@ HEADER: dict[str, Any] = {
     "version": 1,
     "documentation": "docs/sources.md",
     "format": {
-        "case": "one object a line: operation, operands, and either answer, or refused (kind) and reason",
+        "case": "one object a line: operation, operands, either answer, or refused (kind) and reason; then dsl and cpp",
         "string": "a layout, swizzle or composed layout in CuTe notation, e.g. S<3,4,3> o 0 o (8,64):(64,1)",
         "number": "an integer",
         "list": "a tuple: a shape, an order, a coordinate, a tiler of modes, or several results",
@@ -59,6 +65,7 @@ HEADER: dict[str, Any] = {
         "Where the case is refused, raise an error, or give no answer; any answer is wrong, but of left_inverse where "
         "the kind is NotDivisibleError: no left inverse has a mode for each stride, and one of another form may exist.",
     ],
+    "marks": MARKS,
     "operands": {
         "coalesce": ["layout", "profile?"],
         "composition": ["a", "b: layout, integer or tuple of tilers"],
@@ -339,17 +346,41 @@ def suite() -> list[dict[str, Any]]:
     return cases
 
 
-def render(cases: list[dict[str, Any]]) -> str:
-    """The file: a readable header, then one case a line."""
-    counts: dict[str, int] = {}
+def question(case: dict[str, Any]) -> str:
+    """What a case asks."""
+    return json.dumps([case["operation"], case["operands"]])
+
+
+def marked(cases: list[dict[str, Any]], include: Path | None) -> dict[str, str]:
+    """Give every case the marks of CuTe, and return who gave them: asked now, or those of the file."""
+    if include is not None:
+        cuda = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+        for case, dsl, cpp in zip(cases, dsl_marks(cases), cpp_marks(cases, include, cuda), strict=True):
+            case |= dsl | cpp
+        return {"dsl": dsl_version(), "cpp": cpp_version(include)}
+    current = json.loads(FILE.read_text(encoding="utf-8"))
+    known = {question(case): case for case in current["cases"]}
     for case in cases:
-        counts[case["operation"]] = counts.get(case["operation"], 0) + 1
+        case |= {name: known[question(case)][name] for name in _MARKED if name in known.get(question(case), ())}
+    return {who: current["asked"][who]["version"] for who in ("dsl", "cpp")}
+
+
+#: What CuTe's marks are called in a case.
+_MARKED = ("dsl", "dsl_answer", "cpp", "cpp_answer")
+
+
+def render(cases: list[dict[str, Any]], asked: dict[str, str]) -> str:
+    """The file: a readable header, then one case a line."""
+    number: dict[str, int] = {}
+    for case in cases:
+        number[case["operation"]] = number.get(case["operation"], 0) + 1
     refused = sum("refused" in case for case in cases)
     header = HEADER | {
         "seed": SEED,
         "cases in all": len(cases),
         "of them refused": refused,
-        "cases an operation": counts,
+        "asked": {who: {"version": version, **counts(cases, who)} for who, version in asked.items()},
+        "cases an operation": number,
     }
     head = json.dumps(header, indent=2, ensure_ascii=False)[:-2]
     lines = ",\n".join("    " + json.dumps(case, ensure_ascii=False) for case in cases)
@@ -357,12 +388,17 @@ def render(cases: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--check"]) and (len(arguments) != 2 or arguments[0] != "--mark"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    include = Path(arguments[1]) if len(arguments) == 2 else None
     try:
-        text = render(suite()) if arguments in ([], ["--check"]) else ""  # a usage needs no suite
+        cases = suite()
+        text = render(cases, marked(cases, include))
     except DisagreementError as error:
         print(f"make_conformance: {error}", file=sys.stderr)
         return 1
-    return write_or_check(FILE, text, "make_conformance.py", __doc__, arguments)
+    return write_or_check(FILE, text, "make_conformance.py", __doc__, [] if include else arguments)
 
 
 if __name__ == "__main__":

@@ -237,12 +237,12 @@ show "S<2,1,3> o 0 o (8,8):(8,1)" --rows 4 --columns 3
 show "(2,(2,2)):(4,(1,2))" --json
 show "(2,2):(2,1)" --color
 show 17
-draw "S<2,1,3> o 0 o (8,8):(8,1)" --colour bank --element-bytes 4
+draw "S<2,1,3> o 0 o (8,8):(8,1)" --colour-by bank --element-bytes 4
 draw "(2,(2,2)):(4,(1,2))" --label coord
 draw "(4,4):(4,1)" --access "(4,4):(1,4)"
 draw "flat_divide((4,4):(4,1), (2,2))" --before "(4,4):(4,1)"
-draw "(2,2):(2,1)" --colour thread --label value --level 1x2 --title "Two levels" --json
-draw "(2,2):(2,1)" --colour red
+draw "(2,2):(2,1)" --colour-by thread --label value --level 1x2 --title "Two levels" --json
+draw "(2,2):(2,1)" --colour-by red
 draw "(2,2):(2,1)" --label bank
 draw "(2,2):(2,1)" -o picture.png
 draw "(1024,1024):(1,1024)" -o picture.svg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from descriptors.cli.values import address, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
+from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
-from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
+from descriptors.smem.operands.operand import SwizzleMode, as_element_type, as_swizzle_mode
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.text import known_record
 from layoutalg import Picture, evaluate
@@ -39,17 +41,36 @@ _TAKEN = {
 }
 
 
+class _What(click.Choice[str]):
+    """What can be drawn, which a word by itself is told how to become."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name; a word is drawn under one too."""
+        if re.fullmatch("0x[0-9a-fA-F]+", str(value)):
+            raise click.UsageError(f"a word is drawn by: descriptors draw word {value}", ctx)
+        return super().convert(value, param, ctx)
+
+
+def _word(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
+    if text in COLOURS:
+        raise click.UsageError(f"--color colours the answer; what the colour of a cell means is --colour-by {text}")
+    return read_word(context, parameter, text)
+
+
 #: Arguments and options of the command that are no decorators of it.
 _PARAMETERS: list[click.Parameter] = [
-    click.Argument(["what"], type=click.Choice(NAMES), metavar="WHAT"),
-    click.Argument(["word"], required=False, callback=read_word),
+    click.Argument(["what"], type=_What(NAMES), metavar="WHAT"),
+    click.Argument(["word"], required=False, callback=_word),
     *(one for one in derive.params if one.name in names() and one.name != "dtype"),
 ]
 
 
 @click.command("draw", params=_PARAMETERS)
 @dtype_option(required=False)
-@click.option("--colour", "--color", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]")
+@click.option(
+    "--colour-by", "--color-by", "colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]"
+)
 @click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
 @click.option(
     "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
@@ -63,13 +84,13 @@ _PARAMETERS: list[click.Parameter] = [
     "--output",
     help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
 )
-@json_option("Write the numbers of the picture as JSON.", colours=False)
+@json_option("Write the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
     """Draw a tile, or a word: in the terminal, or with -o into a file.
 
     \b
     levels   the four levels: tile, atom, subtile, chunk      chunks   one subtile's chunks, LBO and SBO as arrows
-    tile     every 16 bytes, coloured by --colour             advance  where each subtile starts, and the steps
+    tile     every 16 bytes, coloured by --colour-by          advance  where each subtile starts, and the steps
     atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
     boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
     swizzle  a swizzle mode by itself                         diff     a wrong word: draw diff 0x... with a tile
@@ -107,7 +128,8 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
     """Refuse what the picture asked for does not take."""
     for name, kinds in _TAKEN.items():
         if operand[name] is not None and what not in kinds:
-            raise click.UsageError(f"--{name.replace('_', '-')} goes only with {', '.join(kinds)}")
+            option = "--colour-by" if name == "colour" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} goes only with {', '.join(kinds)}")
     if operand["pattern_start"] is not None and what != "diff":
         raise click.UsageError("--pattern-start goes only with diff")
     if word is not None and what not in ("word", "diff"):
@@ -130,8 +152,13 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
         known = {name: operand[name] for name in ("dtype", "major")}
         shape = operand["mma"] if isinstance(operand["mma"], tuple) else None
         return picture(decode(word, operand["arch"], **known, shape=shape))
-    if what == "boxes" and operand["mma"] is None and operand["cp"] is None:
-        return _boxes(operand, options)
+    if what == "banks" and operand["swizzle"] is not None and as_swizzle_mode(operand["swizzle"]) is SwizzleMode.NONE:
+        note(
+            "without a swizzle a canonical tile is of core matrices, 8 rows of 16 bytes together; rows as in a matrix "
+            'are drawn by --layout "(64,64):(64,1)"'
+        )
+    if operand["layout"] is None and operand["mma"] is None and operand["cp"] is None and what in _WITHOUT_MMA:
+        return picture(filled_tile({name: operand[name] for name in names("tma")}), what, **options)
     try:
         derivation = tile_of(operand)
     except DescriptorError as error:
@@ -146,16 +173,15 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
     return picture(derivation, what, base=base_address(operand), **options)
 
 
+#: What does not depend on what one instruction reads, so that none need be named.
+_WITHOUT_MMA = ("boxes", "tile", "atoms", "banks")
+
+
 def _plainly(operand: dict[str, Any]) -> Picture:
     """A layout that no word reads: its offsets, coloured by bank."""
     note("no word reads this layout, so that it is drawn plainly, coloured by bank")
     width = as_element_type(operand["dtype"]).storage_bits // 8
     return plain_picture(evaluate(operand["layout"]), colour="bank", element_bytes=max(width, 1))
-
-
-def _boxes(operand: dict[str, Any], options: dict[str, Any]) -> Picture:
-    """Boxes do not depend on what one instruction reads, so that none need be named."""
-    return picture(filled_tile({name: operand[name] for name in names("tma")}), "boxes", **options)
 
 
 def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:

@@ -28,7 +28,8 @@ def _option(name: str) -> click.Option:
     """A key of a question as an option: a text, which the question reads as a page's."""
     row = ARGUMENTS.get(name)
     words, named = (row.short, bool(row.choices)) if row else (_LOOK[name], name in ("tab", "colour"))
-    return click.Option([f"--{name}"], help=words, shell_complete=complete if named else None)
+    spellings = ["--colour-by", "--color-by", name] if name == "colour" else [f"--{name}"]
+    return click.Option(spellings, help=words, shell_complete=complete if named else None)
 
 
 _PARAMETERS: list[click.Parameter] = [

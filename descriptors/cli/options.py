@@ -85,9 +85,9 @@ def together(*options: Option) -> Option:
     return add
 
 
-def json_option(help: str, *, colours: bool = True) -> Option:
-    """``--json``, with what it writes; and ``--color``, of the text without it, unless that means something else."""
-    return together(click.option("--json", "as_json", is_flag=True, help=help), *([color_option] if colours else []))
+def json_option(help: str) -> Option:
+    """``--json``, with what it writes; and ``--color``, of the text without it."""
+    return together(click.option("--json", "as_json", is_flag=True, help=help), color_option)
 
 
 #: ``--smt2`` of the commands whose answer is a claim.
@@ -164,12 +164,17 @@ def need(options: dict[str, Any], *names: str) -> None:
     The name of an atom is a swizzle that tells the major too, and a shape of ``tcgen05.cp`` does for ``mma``.
 
     Raises:
-        click.UsageError: naming the first option that is missing.
+        click.UsageError: naming the options that are missing, what the first of them takes first.
         DescriptorError: if the atom is of another major.
     """
-    for name in names if options.get("tile") is not None else ():
-        if _value(options, name) is None:
-            raise click.UsageError(f"--{name} is missing, which a tile does not tell as a layout does: {_TELLS[name]}")
+    missing = [name for name in names if _value(options, name) is None] if options.get("tile") is not None else []
+    if missing:
+        first, *others = missing
+        more = "; so are " + " and ".join(f"--{name} ({_TELLS[name]})" for name in others) if others else ""
+        raise click.UsageError(
+            f"--{first} is missing, which a tile does not tell as a layout does: {_TELLS[first]}"
+            + (more.replace("so are", "so is") if len(others) == 1 else more)
+        )
 
 
 def _value(options: dict[str, Any], name: str) -> object:
@@ -181,7 +186,7 @@ def _value(options: dict[str, Any], name: str) -> object:
 #: What the options take that a tile must come with.
 _TELLS = {
     "major": "one of K, MN, the dimension that is contiguous",
-    "swizzle": "one of none, 32B, 64B, 128B, 128B_BASE32B",
+    "swizzle": "one of none, 32B, 64B, 128B, 128B_BASE32B, which descriptors search ranks",
     "mma": "MNxK that one instruction reads, like 64x16",
 }
 

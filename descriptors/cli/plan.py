@@ -8,11 +8,12 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import Guide, json_option, legality_option, smt2_option
-from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note, smt2_text
+from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.text import known_record
 from layoutalg.cli.console import json_text, say
 
 
@@ -124,7 +125,10 @@ def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any
     if options["arch"] is None:
         assume("sm100", "as --arch is not given; sm90 is Hopper")
     proposals = propose(dtype, top=4 if top is None else top, **options)
-    return answered(proposals, as_json)
+    known = known_record(proposals.plans[0].asked.arch)
+    for grade in known.values():
+        note(grade, "known")
+    return json_text(record(proposals) | known) if as_json else for_terminal(tell(proposals))
 
 
 #: The commands that the group registers.

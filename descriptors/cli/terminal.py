@@ -31,7 +31,7 @@ COLOURS: Mapping[str, str] = {
     r"^(?:disproved|different|no word|but no|warning)\b|\berror:|\bno\b(?=; )": "1;31",
     r"\bassumed\b.*|(?:documented, )?not measured on [^;)]*|NVIDIA's code, evaluated": "33",
     r"^note:.*|^more: .*": "2",
-    r"^right word: .*": "1",
+    r"^(?:right word|change): .*": "1",
 }
 
 

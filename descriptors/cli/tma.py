@@ -46,9 +46,9 @@ def tma(rank: int, as_json: bool, **options: Any) -> None:
     boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    plan = tma_plan(filled_tile(options), rank)
-    proof = plan.verify()
-    say(answered(plan, as_json, proved=proof))
+    tile = filled_tile(options)
+    plan = tma_plan(tile, rank)
+    say(answered(plan, as_json, proved=plan.verify(), arch=tile.arch))
 
 
 @click.command("tensor-map")

@@ -5,6 +5,7 @@ Where they take a word or a layout, a tile of atoms will do: what ``derive`` mak
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -161,12 +162,23 @@ def read(
     say(json_text(record(read_out)) if as_json else for_terminal(tell(read_out, everything=everything)))
 
 
+def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> str | None:
+    """A callback that refuses a second word where a layout belongs."""
+    if text is not None and re.fullmatch(r"\s*0x[0-9a-fA-F_']+\s*", text):
+        raise click.UsageError(
+            f"diff compares a word with a LAYOUT or a --tile, found the word {text.strip()}; descriptors decode names "
+            "the fields of each of two words",
+            context,
+        )
+    return text
+
+
 _READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
 
 
 @click.command()
 @click.argument("word", callback=word)
-@click.argument("layout", required=False)
+@click.argument("layout", required=False, callback=_no_word)
 @word_options(known=True, shape=_READS)
 @tile_options("LAYOUT")
 @click.option(

@@ -20,7 +20,7 @@ refused with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
@@ -259,7 +259,21 @@ def propose(
     ranked = sorted(fits, key=_rank)
     for one in ranked[:most]:
         prove_plan(one)
-    return Proposals(whole, tuple(ranked[:most]), len(fits), tuple(refused), len(legal) - len(dividing))
+    return Proposals(whole, tuple(ranked[:most]), len(fits), tuple(_by_reason(refused)), len(legal) - len(dividing))
+
+
+def _by_reason(refused: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Refusals, those of one instruction for one reason as one.
+
+    >>> list(_by_reason([("m64n8k16, A K-major", "no"), ("m64n8k16, A MN-major", "no"), ("m64n8k16", "small")]))
+    [('m64n8k16, A K-major; A MN-major', 'no'), ('m64n8k16', 'small')]
+    """
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, reason in refused:
+        instruction, comma, rest = name.partition(", ")
+        names.setdefault((instruction, reason), []).append(comma + rest)
+    for (instruction, reason), others in names.items():
+        yield instruction + "; ".join([others[0], *(one.removeprefix(", ") for one in others[1:])]), reason
 
 
 def _rank(one: Plan) -> tuple[int, int, int, int]:

@@ -94,18 +94,20 @@ def tell_columns(plan: ColumnPlan) -> str:
     """The columns of a CTA for a person: what lies where, what to allocate, how many CTAs fit an SM.
 
     >>> from descriptors.tmem.columns import tmem_plan
-    >>> print(*tell_columns(tmem_plan(128, 256, 64)).splitlines()[-2:], sep="\\n")
-       allocate 256 columns; 2 CTAs an SM
-       known    NVIDIA's code, evaluated; not measured on a Blackwell GPU
+    >>> print(tell_columns(tmem_plan(128, 256, 64)))
+    allocate 256 columns, 256 of them used; 2 CTAs fit an SM
+       part  columns  lane  what
+       D     [0,256)  0     accumulator of 128x256 f32, cta_group 1
+       known  NVIDIA's code, evaluated; not measured on a Blackwell GPU
     """
     rows: list[tuple[object, ...]] = [("part", "columns", "lane", "what")]
     for part in plan.parts:
         what = part.fragment.what if part.fragment is not None else ""
         rows.append((part.name, f"[{part.column},{part.column + part.columns})", part.lane, what))
     facts = [("note", note) for note in plan.notes]
-    facts.append(("allocate", f"{plan.allocate} columns; {counted(plan.ctas, 'CTA')} an SM"))
-    head = f"Tensor memory of a CTA: {plan.used} of 512 columns used"
-    return "\n".join([head, *aligned(rows, indent=3), *aligned([*facts, ("known", plan.evidence)], indent=3, gap=1)])
+    fit = f"{counted(plan.ctas, 'CTA')} {'fits' if plan.ctas == 1 else 'fit'} an SM"
+    head = f"allocate {counted(plan.allocate, 'column')}, {plan.used} of them used; {fit}"
+    return "\n".join([head, *aligned(rows, indent=3), *aligned([*facts, ("known", plan.evidence)], indent=3)])
 
 
 def record_columns(plan: ColumnPlan) -> dict[str, Any]:

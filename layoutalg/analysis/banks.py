@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.composed import ComposedLayout
@@ -43,16 +44,19 @@ from layoutalg.tuples.leaf import as_flag, as_int, need_int
 WARP = 32
 #: Banks of shared memory, and the bytes of a word of one.
 BANKS, BANK_BYTES = 32, 4
+#: Bytes of global memory that are moved together.
+SECTOR_BYTES = 32
 #: Bytes that a group of banks serves: the most that one lane moves, and the least that a swizzle of chunks moves.
 GROUP_BYTES = 16
 
 
 @frozen
-class Access:
-    """One instruction of one warp, and how shared memory serves it.
+class Access(Shown):
+    """One instruction of one warp, and how memory serves it: shared memory by banks, global memory by sectors.
 
     Args:
         addresses: byte address of each lane; None for an inactive one.
+        access_bytes: bytes that each lane moves.
         phases: the lanes of each phase.
         phase_wavefronts: wavefronts that each phase takes; 0 if none of its lanes is active.
         warp: number of the warp, where the access comes from a layout.
@@ -60,9 +64,14 @@ class Access:
 
     >>> access([16 * lane for lane in range(32)], 4).phase_wavefronts
     (4,)
+    >>> print(access([16 * lane for lane in range(32)], 4))
+    32 lanes of 4 bytes
+       shared memory  4 wavefronts in 1 phase, 3 of them for bank conflicts
+       global memory  16 sectors of 32 bytes, of which 25 % are accessed
     """
 
     addresses: tuple[int | None, ...]
+    access_bytes: int
     phases: tuple[tuple[int, ...], ...]
     phase_wavefronts: tuple[int, ...]
     warp: int
@@ -71,12 +80,14 @@ class Access:
     def __init__(
         self,
         addresses: tuple[int | None, ...],
+        access_bytes: int,
         phases: tuple[tuple[int, ...], ...],
         phase_wavefronts: tuple[int, ...],
         warp: int = 0,
         value: int = 0,
     ) -> None:
-        fix(self, addresses=addresses, phases=phases, phase_wavefronts=phase_wavefronts, warp=warp, value=value)
+        fix(self, addresses=addresses, access_bytes=access_bytes, phases=phases, phase_wavefronts=phase_wavefronts)
+        fix(self, warp=warp, value=value)
 
     @property
     def wavefronts(self) -> int:
@@ -91,6 +102,45 @@ class Access:
         31
         """
         return sum(count - 1 for count in self.phase_wavefronts if count)
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of 32 bytes in which its bytes lie: what it costs where the addresses are of global memory.
+
+        Law: at least a 32nd of the bytes that the lanes access, each counted once; as many where they lie together.
+        Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (transactions of 32 bytes).
+
+        >>> [access([step * lane for lane in range(32)], 4).sectors for step in (4, 8, 32)]
+        [4, 8, 32]
+        """
+        # The bytes of an access divide a sector and its address, so that none lies in two.
+        return len({address // SECTOR_BYTES for address in self.addresses if address is not None})
+
+    @property
+    def efficiency(self) -> float:
+        """The part of its sectors' bytes that are accessed; 1 where no lane takes part.
+
+        >>> [access([step * lane for lane in range(32)], 4).efficiency for step in (4, 8, 32)]
+        [1.0, 0.5, 0.125]
+        """
+        places = {address for address in self.addresses if address is not None}
+        return len(places) * self.access_bytes / (SECTOR_BYTES * self.sectors) if places else 1.0
+
+    def __str__(self) -> str:
+        active = sum(address is not None for address in self.addresses)
+        of = "" if active == len(self.addresses) else f" of {len(self.addresses)}"
+        waves, phases = self.wavefronts, len(self.phases)
+        sectors, share = _many(self.sectors, "sector"), round(100 * self.efficiency)
+        return (
+            f"{_many(active, 'lane')}{of} of {_many(self.access_bytes, 'byte')}\n"
+            f"   shared memory  {_many(waves, 'wavefront')} in {_many(phases, 'phase')}, "
+            f"{self.conflicts} of them for bank conflicts\n"
+            f"   global memory  {sectors} of 32 bytes, of which {share} % are accessed"
+        )
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number != 1)}"
 
 
 def wavefronts(
@@ -149,7 +199,7 @@ def access(
     lanes, paired = _lanes(addresses, width), not as_flag(store, "banks: store") and width >= 8
     phases = _phases(lanes, max(1, min(WARP, count * bank_width // width)), merge=paired)
     costs = tuple(_cost([lanes[lane] for lane in phase], width, count, bank_width) for phase in phases)
-    return Access(lanes, phases, costs)
+    return Access(lanes, width, phases, costs)
 
 
 def bank_group(address: int, line_bytes: int = BANKS * BANK_BYTES) -> int:
@@ -273,36 +323,7 @@ def accesses(
     base: int = 0,
     store: bool = False,
 ) -> tuple[Access, ...]:
-    """Every access that the threads make to move their values of a tile, warp by warp.
-
-    Thread t moves the element at ``layout(thread_values(t, v))`` for each value v, ``access_bytes`` at a time.
-
-    Args:
-        layout: the tile in shared memory: coordinate to offset, in elements.
-        thread_values: (threads, values) to an index into the tile, as CuTe's thread-value layouts.
-        element_bytes: bytes of an element.
-        access_bytes: bytes of one load or store of a thread; default: one element. More needs as many values in a row
-            to lie in a row.
-        banks, bank_bytes, store: as for :func:`wavefronts`.
-        base: byte address of offset 0.
-
-    Raises:
-        LayoutError: if the thread-value map has not two modes or leaves the tile, values of one access do not lie side
-            by side, or an address is not aligned.
-
-    A 64 x 64 tile of 2-byte elements, row-major. Each thread of a warp stores 8 elements: lanes 8 to a row; then one
-    row a lane, and so again with a swizzle:
-
-    >>> from layoutalg import ComposedLayout, Layout, Swizzle
-    >>> tile = Layout((64, 64), (64, 1))
-    >>> by_row = Layout(((8, 4), 8), ((512, 1), 64))
-    >>> by_column = Layout((32, 8), (1, 64))
-    >>> [sum(a.wavefronts for a in accesses(tile, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
-    [4, 32]
-    >>> swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, tile)
-    >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
-    [4, 4]
-    """
+    """What :func:`layoutalg.accesses` gives, of threads that are no name; arguments and errors are its own."""
     if not isinstance(layout, (Layout, ComposedLayout, Swizzle)):
         raise LayoutError(f"banks: the tile must be a layout, found {safe_text(layout)}")
     unit = positive(element_bytes, "element_bytes")
@@ -325,7 +346,7 @@ def accesses(
             lanes = range(first, min(first + WARP, threads))
             addresses = [start + unit * _first_offset(layout, thread_values, lane, value, vector) for lane in lanes]
             one = access(addresses, width, banks, bank_bytes, store=store)
-            transfers.append(Access(one.addresses, one.phases, one.phase_wavefronts, warp, value))
+            transfers.append(Access(one.addresses, width, one.phases, one.phase_wavefronts, warp, value))
     return tuple(transfers)
 
 

@@ -247,35 +247,9 @@ def find_swizzle(
     store: bool = False,
     candidates: Iterable[Swizzle] | None = None,
 ) -> Swizzle:
-    """The smallest swizzle of byte addresses with which the accesses to a tile have no bank conflict.
+    """What :func:`layoutalg.find_swizzle` gives, of accesses that are no names; arguments and errors are its own.
 
-    Law: with every address a replaced by ``swizzle(a)``, ``banks.access(...).conflicts == 0`` for each access, and no
-    smaller swizzle does that. The swizzle permutes the tile's bytes among themselves and leaves those of one access
-    side by side (its base is at least log2 of their number). Where none is needed, it has 0 bits. For offsets in
-    elements of ``2**k`` bytes the same swizzle is ``Swizzle(bits, base - k, shift)``.
-
-    Args:
-        layout: the tile: coordinate to offset, in elements. None if all accesses are given by addresses.
-        accesses: one access or several: layouts or sequences of byte addresses, as ``lanes`` of :class:`AccessPattern`;
-            or such patterns themselves, where accesses differ in bytes or some are stores.
-        element_bytes: bytes of an element.
-        access_bytes: bytes of one load or store of a lane, of accesses that are no patterns; default: one element.
-        banks: number of banks.
-        bank_bytes: width of a bank, in bytes.
-        store: whether the accesses that are no patterns are stores.
-        candidates: the swizzles to choose from, on byte addresses, in order of preference; one that tears an access or
-            leaves the tile is passed over. Default: all whose fields lie within the bits of the tile's addresses, in
-            the order of ``every_swizzle``.
-
-    Raises:
-        NoSwizzleError: if none will do; the best one is an attribute of the error.
-        LayoutError: for a malformed access, as in ``layoutalg.analysis.banks``.
-
-    Eight lanes read 16 bytes each, down a column of a tile of 8 rows of 64, 32 or 16 half-precision numbers. The
-    swizzles found are those that the hardware calls 128B, 64B and 32B:
-
-    >>> column = Layout((8, 8), (1, 8))
-    >>> print(*[find_swizzle(Layout((8, n), (n, 1)), column, 2, 16) for n in (64, 32, 16)])
+    >>> print(*[find_swizzle(Layout((8, n), (n, 1)), Layout((8, 8), (1, 8)), 2, 16) for n in (64, 32, 16)])
     S<3,4,3> S<2,4,3> S<1,4,3>
     """
     element_bytes = as_int(element_bytes, "find_swizzle: element_bytes")

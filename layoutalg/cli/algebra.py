@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from inspect import Signature, getdoc, signature
 from typing import Any
 
 import click
 
-from layoutalg.cli.console import Status, color_option, json_text, line_width, say, wants_color
-from layoutalg.cli.options import EXPRESSIONS, json_option, source
+from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, printable, say, wants_color
+from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
@@ -24,13 +24,14 @@ from layoutalg.notation.expression import OPERATIONS, evaluate, operations
 
 
 @click.command("eval", context_settings=EXPRESSIONS)
-@click.argument("expression")
-@json_option("Write the value as JSON.")
+@click.argument("expression", required=False)
+@click.option("--file", "path", help="A file of expressions, one a line; # begins a comment line.")
+@json_option("Write the value as JSON; of lines an object each, with the number of its line.")
 @click.option(
     "--check", "compared", is_flag=True, help="Compare the value with the CuTe DSL's too; exit status 1 if it differs."
 )
-def eval_(expression: str, as_json: bool, compared: bool) -> Status:
-    """Evaluate EXPRESSION and print its value.
+def eval_(expression: str | None, path: str | None, as_json: bool, compared: bool) -> Status:
+    """Evaluate EXPRESSION and print its value; of a file or of standard input (-) that of every line.
 
     \b
     layoutalg eval "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"
@@ -38,15 +39,48 @@ def eval_(expression: str, as_json: bool, compared: bool) -> Status:
     layoutalg eval "recast_layout(128, 16, S<3,4,3> o 0 o (8,64):(64,1))"
     layoutalg eval "((8,16):(1,8))(3,_)"
     layoutalg eval "right_inverse((4,8):(8,1))" --check
+    layoutalg eval --file expressions.txt --json
 
-    `layoutalg ops` lists the operations. - reads the expression from standard input.
+    `layoutalg ops` lists the operations. Of lines each is answered; one that is refused is told with its number on
+    standard error, the others go on, and the exit status is 2.
     """
-    text = source(expression)
+    if (expression is None) == (path is None):
+        raise click.UsageError("give an EXPRESSION, - for the lines of standard input, or --file with a file of lines")
+    if path is not None or expression == "-":
+        if compared:
+            raise click.UsageError("--check goes with one EXPRESSION")
+        return _each_line(lines_of("-" if path is None else path), as_json)
+    text = str(expression)
     if compared:
         return _evaluate_both(text, as_json)
-    value = evaluate(text)
+    try:
+        value = evaluate(text)
+    except LayoutError as error:
+        if is_file(text):
+            raise LayoutError(f"{error}; --file {text} evaluates its lines") from None
+        raise
     say(json_text(record(value)) if as_json else tell(value))
     return Status.ANSWER
+
+
+def _each_line(lines: Iterable[str], as_json: bool) -> Status:
+    """Answer every line that is neither empty nor a comment; bad input if one is refused."""
+    status = Status.ANSWER
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            value = evaluate(text)
+            say(json_text({"line": number, **record(value)}) if as_json else tell(value))
+        except LayoutError as error:
+            status = Status.BAD_INPUT
+            message = " ".join(str(error).split())
+            if as_json:
+                say(json_text({"line": number, "error": {"type": type(error).__name__, "message": message}}))
+            else:
+                complain(printable(f"layoutalg: line {number}: {message}"))
+    return status
 
 
 def _evaluate_both(text: str, as_json: bool) -> Status:
@@ -74,7 +108,7 @@ def show(layout: str, as_json: bool, rows: int | None, columns: int | None, ever
     """
     value = evaluate(source(layout))
     if not isinstance(value, (Layout, ComposedLayout)):
-        raise LayoutError(f"show: the operand must be a layout, found {tell(value)[:120]}")
+        raise LayoutError(f"show: the operand must be a layout, as (8,8):(8,1), found {tell(value)[:120]}")
     if as_json:
         say(json_text(record_offsets(value)))
     else:

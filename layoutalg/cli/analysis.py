@@ -51,6 +51,30 @@ def banks(
 
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
+@access_options
+@click.option("--base", type=int, default=0, help="Byte address of offset 0.")
+@json_option("Write every access as JSON.")
+def sectors(
+    layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
+) -> None:
+    """Count the sectors of global memory, 32 bytes each, that warps touch when they move their values of LAYOUT.
+
+    \b
+    Each lane reads 16 bytes, eight lanes a row of 64 2-byte elements; then a row for each lane:
+    layoutalg sectors "(64,64):(64,1)" --access "((8,4),8):((512,1),64)@16B" --element-bytes 2
+    layoutalg sectors "(64,64):(64,1)" --access "(32,8):(1,64)@16B" --element-bytes 2
+    """
+    tile = layout_of(layout, "sectors")
+    kinds = []
+    for text in texts:
+        one = access_of(text, tile, element_bytes, width, store, "sectors")
+        lanes = need_layout(one.lanes, "sectors")
+        kinds.append((text, accesses(tile, lanes, element_bytes, one.access_bytes, base=base, store=one.store)))
+    say(json_text(analysis.record_sectors(kinds)) if as_json else analysis.tell_sectors(kinds))
+
+
+@click.command(context_settings=EXPRESSIONS)
+@click.argument("layout")
 @json_option("Write the columns of the matrix as JSON.")
 def f2(layout: str, as_json: bool) -> None:
     """Show LAYOUT as a matrix over GF(2): which bit of the index goes to which bits of the offset.
@@ -154,6 +178,45 @@ def _access_lines(accesses: Sequence[Access], store: bool) -> Iterator[str]:
         yield f"  ... and {len(accesses) - _LISTED} more (--json has them all)"
 
 
+def tell_sectors(kinds: Sequence[tuple[str, Sequence[Access]]]) -> str:
+    """What accesses cost in global memory for a person, a line for each kind of access and one for each access.
+
+    Args:
+        kinds: how each was written, and its accesses.
+
+    >>> from layoutalg import Layout, accesses
+    >>> by_row = accesses(Layout((64, 64), (64, 1)), Layout(((8, 4), 8), ((512, 1), 64)), 2, 16)
+    >>> print(tell_sectors([("by row", by_row)]))
+    1 access of a warp: 16 sectors of 32 bytes, of which 100 % are accessed
+      warp 0, value 0: 16 sectors, 100 %
+    """
+    return "\n".join(line for text, found in kinds for line in _sector_lines(text if len(kinds) > 1 else "", found))
+
+
+def _sector_lines(text: str, found: Sequence[Access]) -> Iterator[str]:
+    times = "access" if len(found) == 1 else "accesses"
+    touched = sum(one.sectors for one in found)
+    share = round(100 * sum(one.efficiency * one.sectors for one in found) / max(1, touched))
+    head = f"{len(found)} {times} of a warp: {touched} sector{'s' * (touched != 1)} of 32 bytes"
+    yield f"{text}{': ' * bool(text)}{head}, of which {share} % are accessed"
+    for one in found[:_LISTED]:
+        sectors = f"{one.sectors} sector{'s' * (one.sectors != 1)}"
+        yield f"  warp {one.warp}, value {one.value}: {sectors}, {round(100 * one.efficiency)} %"
+    if len(found) > _LISTED:
+        yield f"  ... and {len(found) - _LISTED} more (--json has them all)"
+
+
+def record_sectors(kinds: Sequence[tuple[str, Sequence[Access]]]) -> dict[str, Any]:
+    """The same as plain data, all accesses."""
+    rows = [
+        {"access": text, "warp": one.warp, "value": one.value, "addresses": one.addresses}
+        | {"sectors": one.sectors, "efficiency": one.efficiency}
+        for text, found in kinds
+        for one in found
+    ]
+    return {"sectors": sum(one.sectors for _, found in kinds for one in found), "accesses": rows}
+
+
 def _totals(accesses: Sequence[Access]) -> tuple[int, int]:
     return sum(one.wavefronts for one in accesses), sum(one.conflicts for one in accesses)
 
@@ -230,4 +293,4 @@ def _on_elements(swizzle: Swizzle, element_bytes: int) -> str | None:
 
 
 #: The commands that the group registers.
-commands: list[click.Command] = [banks, f2, linear, find_swizzle]
+commands: list[click.Command] = [banks, f2, linear, find_swizzle, sectors]

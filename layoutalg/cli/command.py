@@ -25,7 +25,10 @@ COMMANDS = {
         "Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.",
     ),
     "draw": ("layoutalg.cli.draw", "Draw LAYOUT: in the terminal, or with -o into a file."),
-    "eval": ("layoutalg.cli.algebra", "Evaluate EXPRESSION and print its value."),
+    "eval": (
+        "layoutalg.cli.algebra",
+        "Evaluate EXPRESSION and print its value; of a file or of standard input (-) that of every line.",
+    ),
     "f2": (
         "layoutalg.cli.analysis",
         "Show LAYOUT as a matrix over GF(2): which bit of the index goes to which bits of the offset.",
@@ -39,6 +42,10 @@ COMMANDS = {
         "Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.",
     ),
     "ops": ("layoutalg.cli.algebra", "List the operations of the algebra, or explain the one called NAME."),
+    "sectors": (
+        "layoutalg.cli.analysis",
+        "Count the sectors of global memory, 32 bytes each, that warps touch when they move their values of LAYOUT.",
+    ),
     "same": (
         "layoutalg.cli.algebra",
         "Compare two layouts as functions of the index, whatever their shapes; exit status 1 if they differ.",

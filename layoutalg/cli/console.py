@@ -289,7 +289,7 @@ def run(
         _empty_output()
         return int(Status.ANSWER)  # the reader has seen enough
     except (KeyboardInterrupt, click.Abort):
-        _complain("")  # ends the line on which the terminal shows ^C
+        complain("")  # ends the line on which the terminal shows ^C
         return int(Status.INTERRUPTED)
     except NotThereError as error:
         return _refuse(name, error, str(error), words, Status.NOT_THERE)
@@ -354,7 +354,7 @@ def _refuse(
 ) -> int:
     """One line, whatever the message holds: on standard error, or as JSON where the answer was to be JSON."""
     if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
-        _complain(printable(" ".join(f"{name}: {message}".split())))
+        complain(printable(" ".join(f"{name}: {message}".split())))
         return int(status)
     try:
         say(json_text({"error": {"type": type(error).__name__, "message": " ".join(message.split())}}))
@@ -378,7 +378,7 @@ def printable(line: str) -> str:
     return "".join([one if one.isprintable() else ascii(one)[1:-1] for one in line])
 
 
-def _complain(line: str) -> None:
+def complain(line: str) -> None:
     """A line on standard error, if there is one; ``print`` would take standard output in its place."""
     if sys.stderr is not None:
         with suppress(OSError):

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import json_text, line_width, save_picture, say, wants_color
+from layoutalg.cli.console import color_option, json_text, line_width, save_picture, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
 from layoutalg.fragments.fragment_names import fragment, is_name
 from layoutalg.pictures.layout_picture import draw
@@ -32,7 +32,11 @@ def _named_or_layout(text: str) -> Any:
 @click.command("draw", context_settings=EXPRESSIONS)
 @click.argument("layout")
 @click.option(
-    "--colour", "--color", type=click.Choice(COLOURS), help="What the colour of a cell is.  [default: offset]"
+    "--colour-by",
+    "--color-by",
+    "colour",
+    type=click.Choice(COLOURS),
+    help="What the colour of a cell is.  [default: offset]",
 )
 @click.option("--label", type=click.Choice(LABELS), help="What is written in a cell.  [default: offset]")
 @click.option("--element-bytes", type=int, help="Bytes of an element, which banks need.")
@@ -46,6 +50,7 @@ def _named_or_layout(text: str) -> Any:
     help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output.",
 )
 @json_option("Write what stands where as JSON, without pixels.")
+@color_option
 def draw_(
     layout: str,
     colour: str | None,
@@ -64,7 +69,7 @@ def draw_(
     gives one, or the name of a fragment (`layoutalg atoms`). - reads it from standard input.
 
     \b
-    layoutalg draw "S<3,3,3> o 0 o (8,64):(64,1)" --colour bank --element-bytes 2 -o atom.svg
+    layoutalg draw "S<3,3,3> o 0 o (8,64):(64,1)" --colour-by bank --element-bytes 2 -o atom.svg
     layoutalg draw "flat_divide((8,16):(16,1), (4,8))" --before "(8,16):(16,1)" -o tiles.html
     layoutalg draw mma.m16n8k16.C -o accumulator.tex
     """

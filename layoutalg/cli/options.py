@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import Any
 
 import click
 
 from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.cli.console import standard_input
-from layoutalg.errors import LayoutError
-from layoutalg.fragments.fragment_accesses import moves
-from layoutalg.fragments.fragment_names import fragment, is_name
+from layoutalg.errors import LayoutError, brief
+from layoutalg.fragments.fragment_accesses import named, said
+from layoutalg.fragments.fragment_names import is_name
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
 
@@ -53,6 +55,35 @@ def source(argument: str) -> str:
     return text
 
 
+def lines_of(path: str) -> Iterator[str]:
+    """The lines of a file, or of standard input for ``-``, each of at most ``MOST_TYPED`` characters.
+
+    Raises:
+        click.UsageError: if there is no such file, or it is no text.
+        OSError: if standard input is closed.
+        LayoutError: if a line is longer.
+    """
+    try:
+        with nullcontext(standard_input()) if path == "-" else Path(path).open(encoding="utf-8") as stream:
+            while line := stream.readline(MOST_TYPED + 1):
+                if len(line) > MOST_TYPED:
+                    raise LayoutError(f"notation: a line must have at most {MOST_TYPED} characters, found more")
+                yield line
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{brief(path)} must be text in UTF-8, found bytes that are not") from None
+    except OSError as error:
+        if path == "-":
+            raise
+        raise click.UsageError(f"--file must be a file that can be read, found {path}: {error.strerror}") from None
+
+
+def is_file(text: str) -> bool:
+    """Whether a text names a file that is there, so that it was meant as one where it is no expression."""
+    with suppress(OSError, ValueError):
+        return Path(text).is_file()
+    return False
+
+
 def layout_of(text: str, operation: str) -> Any:
     """The layout that a text is, for an operation that takes nothing else.
 
@@ -92,20 +123,11 @@ def access_of(
     >>> print(access_of("(8,8):(1,8)@16B,store", Layout((8, 8), (8, 1)), 2, None, False, "banks"))
     AccessPattern(Layout((8, 8), (1, 8)), 16, True)
     """
-    import re
-
-    match = re.fullmatch(r"(.*?)(?:@\s*(\d{1,3})\s*[bB])?(?:\s*,\s*(load|store))?\s*", text, re.DOTALL)
-    lanes, width_text, direction = match.groups() if match else (text, None, None)
-    bytes_moved = int(width_text) if width_text else width
+    lanes, bytes_moved, direction = said(text)
     if is_name(lanes):
-        matrices = fragment(lanes)
-        matrix = matrices.name.split(".")[0].endswith(
-            "matrix"
-        )  # has its own width and direction, which options leave alone
-        moved_bytes = (int(width_text) if width_text else None) if matrix else bytes_moved
-        says = direction == "store" if direction else (True if store and not matrix else None)
-        return moves(matrices, tile, element_bytes, moved_bytes, says)
-    stores = store if direction is None else direction == "store"
+        return named(text, tile, element_bytes, width, store)
+    bytes_moved = width if bytes_moved is None else bytes_moved
+    stores = store if direction is None else direction
     return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stores)
 
 

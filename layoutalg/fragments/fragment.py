@@ -29,6 +29,7 @@ from collections.abc import Iterable
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import prepend
+from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
@@ -150,7 +151,7 @@ def need_thread_values(value: object, operation: str) -> Layout:
 
 
 @frozen
-class Fragment:
+class Fragment(Shown):
     """A tile, and what each thread's registers hold of it.
 
     Args:
@@ -199,5 +200,10 @@ class Fragment:
         index = self.layout(thread, value)
         return index % self.shape[0], index // self.shape[0]
 
+    @property
+    def extents(self) -> str:
+        """Rows and columns, as people write them."""
+        return f"{self.shape[0]}x{self.shape[1]}"
+
     def __str__(self) -> str:
-        return f"{self.name}: {self.shape[0]}x{self.shape[1]}, {self.layout}"
+        return f"{self.name}: {self.extents}, {self.layout}"

@@ -16,21 +16,189 @@ Source: PTX ISA 9.1, ldmatrix: thread addresses.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from typing import Any
+
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.rearrange import append
-from layoutalg.analysis.banks import need_offset
-from layoutalg.analysis.swizzle_search import AccessPattern
-from layoutalg.errors import LayoutError
+from layoutalg.analysis.banks import Access, need_offset
+from layoutalg.analysis.banks import accesses as of_layout
+from layoutalg.analysis.swizzle_search import AccessPattern, Lanes
+from layoutalg.analysis.swizzle_search import find_swizzle as search
+from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment, row_pointers
-from layoutalg.fragments.fragment_names import fragment as named
+from layoutalg.fragments.fragment_names import fragment as fragment_of
+from layoutalg.fragments.fragment_names import is_name
+from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout, need_layout, rank, size
+from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int, need_int
 
 #: Bytes of a row of ``ldmatrix``.
 _ROW_BYTES = 16
+
+
+#: The bytes of a move and its direction, behind the name of a fragment or a layout.
+_SAYS = re.compile(r"(.*?)(?:@\s*(\d{1,3})\s*[bB])?(?:\s*,\s*(load|store))?\s*", re.DOTALL)
+
+
+def said(text: str) -> tuple[str, int | None, bool | None]:
+    """The lanes of an access as they are written, and what stands behind them: bytes, and whether it is a store.
+
+    >>> said("ldmatrix.x4"), said("(8,8):(1,8)@16B,store")
+    (('ldmatrix.x4', None, None), ('(8,8):(1,8)', 16, True))
+    """
+    match = _SAYS.fullmatch(text)
+    lanes, width, direction = match.groups() if match else (text, None, None)
+    return lanes, int(width) if width else None, None if direction is None else direction == "store"
+
+
+def named(
+    text: str, tile: AnyLayout, element_bytes: int, access_bytes: int | None = None, store: bool = False
+) -> AccessPattern:
+    """The access of a fragment by its name, with its width and its direction where the text says them.
+
+    Args:
+        text: a name, and behind it maybe ``@16B`` and ``,load``.
+        tile, element_bytes: as :func:`moves` has them.
+        access_bytes, store: of a fragment that does not say it; ``ldmatrix`` and ``stmatrix`` always do.
+
+    Raises:
+        LayoutError: if there is no such fragment, and as :func:`moves`.
+
+    >>> print(named("mma.m16n8k16.C@8B,load", Layout((16, 8), (8, 1)), 4).store)
+    False
+    """
+    name, width, direction = said(text)
+    one = fragment_of(name)
+    if not one.name.split(".")[0].endswith("matrix"):
+        width = access_bytes if width is None else width
+        direction = (True if store else None) if direction is None else direction
+    return moves(one, tile, element_bytes, width, direction)
+
+
+def accesses(
+    layout: AnyLayout,
+    thread_values: AnyLayout | Fragment | str,
+    element_bytes: int,
+    access_bytes: int | None = None,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    *,
+    base: int = 0,
+    store: bool = False,
+) -> tuple[Access, ...]:
+    """Every access that the threads make to move their values of a tile, warp by warp.
+
+    Thread t moves the element at ``layout(thread_values(t, v))`` for each value v, ``access_bytes`` at a time.
+
+    Args:
+        layout: the tile in shared memory: coordinate to offset, in elements.
+        thread_values: (threads, values) to an index into the tile, as CuTe's thread-value layouts; or a fragment that
+            moves the whole tile, or its name (``layoutalg atoms``), behind which may stand, as in the command, the
+            bytes of an access and its direction: ``"mma.m16n8k16.C@8B,load"``.
+        element_bytes: bytes of an element.
+        access_bytes: bytes of one load or store of a thread; default: one element. More needs as many values in a row
+            to lie in a row.
+        banks, bank_bytes, store: as for :func:`wavefronts`; without ``store``, a fragment of C, of D and of
+            ``stmatrix`` is stored.
+        base: byte address of offset 0.
+
+    Raises:
+        LayoutError: if the thread-value map has not two modes or leaves the tile, values of one access do not lie side
+            by side, or an address is not aligned.
+
+    A 64 x 64 tile of 2-byte elements, row-major. Each thread of a warp stores 8 elements: lanes 8 to a row; then one
+    row a lane, and so again with a swizzle:
+
+    >>> from layoutalg import ComposedLayout, Layout, Swizzle
+    >>> tile = Layout((64, 64), (64, 1))
+    >>> by_row = Layout(((8, 4), 8), ((512, 1), 64))
+    >>> by_column = Layout((32, 8), (1, 64))
+    >>> [sum(a.wavefronts for a in accesses(tile, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 32]
+    >>> swizzled = ComposedLayout(Swizzle(3, 3, 3), 0, tile)
+    >>> [sum(a.wavefronts for a in accesses(swizzled, tv, 2, 16, store=True)) for tv in (by_row, by_column)]
+    [4, 4]
+    >>> [sum(one.conflicts for one in accesses(one, "ldmatrix.x4", 2)) for one in (tile, swizzled)]
+    [448, 0]
+    """
+    lanes = _pattern(thread_values, layout, element_bytes, access_bytes, store, "banks")
+    if isinstance(lanes, AccessPattern):
+        access_bytes, store, lanes = lanes.access_bytes, lanes.store, lanes.lanes
+    return of_layout(layout, lanes, element_bytes, access_bytes, banks, bank_bytes, base=base, store=store)
+
+
+def find_swizzle(
+    layout: AnyLayout | None,
+    accesses: Lanes | AccessPattern | Fragment | str | Iterable[Lanes | AccessPattern | Fragment | str],
+    element_bytes: int = 1,
+    access_bytes: int | None = None,
+    banks: int = 32,
+    bank_bytes: int = 4,
+    *,
+    store: bool = False,
+    candidates: Iterable[Swizzle] | None = None,
+) -> Swizzle:
+    """The smallest swizzle of byte addresses with which the accesses to a tile have no bank conflict.
+
+    Law: with every address a replaced by ``swizzle(a)``, ``banks.access(...).conflicts == 0`` for each access, and no
+    smaller swizzle does that. The swizzle permutes the tile's bytes among themselves and leaves those of one access
+    side by side (its base is at least log2 of their number). Where none is needed, it has 0 bits. For offsets in
+    elements of ``2**k`` bytes the same swizzle is ``Swizzle(bits, base - k, shift)``.
+
+    Args:
+        layout: the tile: coordinate to offset, in elements. None if all accesses are given by addresses.
+        accesses: one access or several: layouts or sequences of byte addresses, as ``lanes`` of :class:`AccessPattern`;
+            such patterns themselves, where accesses differ in bytes or some are stores; fragments that move the whole
+            tile, or their names, as :func:`accesses` has them.
+        element_bytes: bytes of an element.
+        access_bytes: bytes of one load or store of a lane, of accesses that are no patterns; default: one element.
+        banks: number of banks.
+        bank_bytes: width of a bank, in bytes.
+        store: whether the accesses that are no patterns are stores.
+        candidates: the swizzles to choose from, on byte addresses, in order of preference; one that tears an access or
+            leaves the tile is passed over. Default: all whose fields lie within the bits of the tile's addresses, in
+            the order of ``every_swizzle``.
+
+    Raises:
+        NoSwizzleError: if none will do; the best one is an attribute of the error.
+        LayoutError: for a malformed access, as in ``layoutalg.analysis.banks``.
+
+    Eight lanes read 16 bytes each, down a column of a tile of 8 rows of 64, 32 or 16 half-precision numbers. The
+    swizzles found are those that the hardware calls 128B, 64B and 32B:
+
+    >>> column = Layout((8, 8), (1, 8))
+    >>> print(*[find_swizzle(Layout((8, n), (n, 1)), column, 2, 16) for n in (64, 32, 16)])
+    S<3,4,3> S<2,4,3> S<1,4,3>
+    >>> print(find_swizzle(Layout((64, 64), (64, 1)), ["ldmatrix.x4", "stmatrix.x4"], 2))
+    S<3,4,3>
+    """
+    patterns: Any = [accesses] if isinstance(accesses, (str, Fragment)) else accesses
+    if isinstance(patterns, Iterable) and not isinstance(patterns, (Layout, ComposedLayout)):
+        patterns = [_pattern(one, layout, element_bytes, access_bytes, store, "find_swizzle") for one in patterns]
+    return search(layout, patterns, element_bytes, access_bytes, banks, bank_bytes, store=store, candidates=candidates)
+
+
+def _pattern(
+    one: Any, tile: AnyLayout | None, element_bytes: int, access_bytes: int | None, store: bool, operation: str
+) -> Any:
+    """The accesses of a fragment or of its name; anything else as it is."""
+    if isinstance(one, Fragment) and not is_name(one.name):  # of a tiled copy or MMA
+        return moves(one, need_layout(tile, operation), element_bytes, access_bytes, store)
+    if not isinstance(one, (str, Fragment)):
+        return one
+    text = one.name if isinstance(one, Fragment) else one
+    if not is_name(said(text)[0]):
+        raise LayoutError(
+            f"{operation}: an access must be a layout or the name of a fragment (`layoutalg atoms` lists them), found "
+            f"{brief(text)}; evaluate() makes a layout of its text"
+        )
+    return named(text, need_layout(tile, operation), element_bytes, access_bytes, store)
 
 
 def moves(
@@ -77,7 +245,7 @@ def _matrices(
     fragment: Fragment, tile: AnyLayout, unit: int, access_bytes: int | None, store: bool | None
 ) -> AccessPattern:
     """The rows that the threads of ``ldmatrix`` point at, whatever the type of the tile's elements."""
-    head, count = named(fragment.name).name.split(".")[:2]
+    head, count = fragment_of(fragment.name).name.split(".")[:2]
     stores = head == "stmatrix"
     access_bytes = _ROW_BYTES if access_bytes is None else as_int(access_bytes, "moves: access_bytes")
     if store not in (None, stores) or access_bytes != _ROW_BYTES:

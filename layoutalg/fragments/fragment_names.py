@@ -79,7 +79,8 @@ def _matrices(head: str, words: list[str]) -> Fragment:
     count = {"x1": 1, "x2": 2, "x4": 4}.get(words[0] if words else "")
     if count is None or len(rest) != len(words) - 1:
         raise LayoutError(
-            f"fragment: {head} must be followed by x1, x2 or x4, and each word once, found {'.'.join(words)}"
+            f"fragment: {head} must be followed by x1, x2 or x4, and each word once, found "
+            f"{'.'.join(words) or 'nothing'}"
         )
     trans = "trans" in rest
     types = [word for word in words[1:] if word in _BITS]

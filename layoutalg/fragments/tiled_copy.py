@@ -23,6 +23,7 @@ True
 
 from __future__ import annotations
 
+from math import gcd, prod
 from typing import Literal
 
 from layoutalg.algebra.coalesce import coalesce
@@ -31,15 +32,19 @@ from layoutalg.algebra.divide import zipped_divide
 from layoutalg.algebra.inverse import right_inverse
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.products import raked_product
+from layoutalg.algebra.rearrange import group_modes
 from layoutalg.algebra.slicing import slice_and_offset
+from layoutalg.analysis.banks import Access, access, accesses
+from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.fragment import need_thread_values, row_pointers
+from layoutalg.fragments.fragment import Fragment, need_thread_values, row_pointers
 from layoutalg.fragments.fragment_names import fragment
-from layoutalg.fragments.tiled_mma import TiledMma, is_tiler
+from layoutalg.fragments.tiled_mma import TiledMma, extent_of, is_tiler
 from layoutalg.frozen import fix, frozen
+from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, size, through
-from layoutalg.tuples.int_tuple import check_depth, safe_text
+from layoutalg.layouts.modes import AnyLayout, Tiler, need_layout, need_plain, rank, size, through
+from layoutalg.tuples.int_tuple import check_depth, safe_text, text
 from layoutalg.tuples.leaf import as_int, need_int
 
 
@@ -133,7 +138,7 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
 
 
 @frozen
-class TiledCopy:
+class TiledCopy(Shown):
     """A copy atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -184,6 +189,90 @@ class TiledCopy:
     def partition_D(self, layout: AnyLayout, thread: int) -> tuple[AnyLayout, int]:
         """What a thread has afterwards, ``(value, Rest, ...)``, and its offset."""
         return _of_thread(self.thrfrg_D(layout), as_int(thread, "partition_D: thread"))
+
+    def accesses(
+        self, tensor: AnyLayout, element_bytes: int, *, base: int = 0, store: bool = False
+    ) -> tuple[Access, ...]:
+        """What its warps ask of memory to copy a tensor, access by access: banks, sectors, the bytes of each lane.
+
+        A thread moves as many of an atom's values at once as 16 bytes hold. Of ``ldmatrix`` and ``stmatrix`` only the
+        threads count whose addresses are read: 8 for each matrix.
+
+        Args:
+            tensor: coordinate to offset, in elements; the tile divides it.
+            element_bytes: bytes of an element.
+            base: byte address of offset 0.
+            store: whether the tensor is what is written, not what is read.
+
+        Raises:
+            LayoutError: if the tile does not divide the tensor, or values that are moved at once do not lie side by
+                side.
+
+        128 threads copy 64 x 64 of a row-major matrix, eight of them a row of 16 bytes each:
+
+        >>> copy = make_tiled_copy_tv(8, Layout((16, 8), (8, 1)), Layout((1, 8)))
+        >>> print(copy.accesses(Layout((64, 64), (512, 1)), 2)[0])
+        32 lanes of 16 bytes
+           shared memory  4 wavefronts in 4 phases, 0 of them for bank conflicts
+           global memory  16 sectors of 32 bytes, of which 100 % are accessed
+        """
+        parts = self.thrfrg_D(tensor) if store else self.thrfrg_S(tensor)
+        mine, other = (self.atom.source, self.atom.destination)[:: -1 if store else 1]
+        lanes = group_modes(parts, 1, rank(parts))
+        unit, values = as_int(element_bytes, "accesses: element_bytes"), int(size(mine[1]))
+        together = gcd(values, max(1, 16 // max(1, unit)))
+        whole = accesses(Layout(cosize(tensor)), lanes, unit, together * unit, base=base, store=store)
+        active = min(int(size(mine)), int(size(other))) // values
+        if active == int(size(mine[0])):
+            return whole
+        served = [access(one.addresses[:active], one.access_bytes, store=store) for one in whole]
+        return tuple(
+            Access(one.addresses, one.access_bytes, one.phases, one.phase_wavefronts, was.warp, was.value)
+            for one, was in zip(served, whole, strict=True)
+        )
+
+    def fragment(self, side: Literal["S", "D"]) -> Fragment:
+        """What each thread reads of a tile (S), or has of it afterwards (D): ``draw(copy.fragment("S"))`` shows it.
+
+        Raises:
+            LayoutError: for another side; if the tile leaves a mode as it is, so that it has no extent.
+
+        >>> print(make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))).fragment("S"))
+        S of a tiled copy: 8x32, ((8,4),(4,2)):((32,2),(8,1))
+        """
+        if side not in ("S", "D"):
+            raise LayoutError(
+                f"TiledCopy: a side must be S, what is read, or D, what is written, found {safe_text(side)}"
+            )
+        if any(tiler is None for tiler in self.tiler):
+            raise LayoutError(f"TiledCopy: a tile must have an extent along each mode, found {self.tiler}")
+        extents = [extent_of(tiler) for tiler in self.tiler]
+        tile = Layout(tuple(extents))
+        lanes = need_plain(self.thrfrg_D(tile) if side == "D" else self.thrfrg_S(tile), "TiledCopy")
+        thread_values = coalesce(make_layout(lanes[0], lanes[1]), (1, 1))
+        return Fragment(f"{side} of a tiled copy", (extents[0], prod(extents[1:])), thread_values)
+
+    def _drawn(self) -> tuple[Fragment, ...]:
+        read, written = self.fragment("S"), self.fragment("D")
+        return (read,) if read.layout == written.layout else (read, written)
+
+    def __str__(self) -> str:
+        """Its tile, and what each thread reads and has afterwards.
+
+        >>> print(make_tiled_copy_tv(4, Layout((4, 8), (8, 1)), Layout((2, 4), (4, 1))))
+        a tiled copy: 32 threads, 8 values each, 4 of them at once; tile (8,32)
+           S, D  ((8,4),(4,2)):((32,2),(8,1))
+           (thread, value) to an index into the tile, first mode fastest
+        """
+        threads, values = map(size, self.layout_tv)
+        head = f"a tiled copy: {threads} threads, {values} values each, {size(self.atom.reference[1])} of them at once"
+        if any(tiler is None for tiler in self.tiler):
+            return f"{head}; tile {self.tiler}, {self.layout_tv}"
+        sides = self._drawn()
+        names = ("S, D",) if len(sides) == 1 else ("S", "D")
+        rows = [f"   {name}  {one.layout}" for name, one in zip(names, sides, strict=True)]
+        last = "   (thread, value) to an index into the tile, first mode fastest"
+        return "\n".join([f"{head}; tile {text(tuple(map(extent_of, self.tiler)))}", *rows, last])
 
     def _thrfrg(self, target: Layout, layout: AnyLayout, operation: str) -> AnyLayout:
         need_layout(layout, operation)

@@ -32,9 +32,10 @@ from layoutalg.algebra.inverse import right_inverse
 from layoutalg.algebra.make import make_layout
 from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
+from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import numbers
-from layoutalg.fragments.fragment import need_thread_values
+from layoutalg.fragments.fragment import Fragment, need_thread_values
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
@@ -116,7 +117,7 @@ _MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
 
 
 @frozen
-class TiledMma:
+class TiledMma(Shown):
     """An MMA atom repeated over threads, and over the values of each thread.
 
     Args:
@@ -156,8 +157,50 @@ class TiledMma:
     @property
     def tile_mnk(self) -> tuple[int, int, int]:
         """The extents of M, N and K that all threads cover at once."""
-        m, n, k = [_extent(self._tiler(mode)) for mode in range(3)]
+        m, n, k = [extent_of(self._tiler(mode)) for mode in range(3)]
         return m, n, k
+
+    def fragment(self, operand: Literal["A", "B", "C"]) -> Fragment:
+        """What each thread has of an operand's tile, with a picture: ``draw(mma.fragment("A"))``.
+
+        Raises:
+            LayoutError: for another operand.
+
+        >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).fragment("C"))
+        C of m16n8k16: 32x8, ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
+        """
+        i, j, _ = _MODES[_operand(operand)]
+        shape = (self.tile_mnk[i], self.tile_mnk[j])
+        return Fragment(f"{operand} of {self._instruction}", shape, self.tv_layout(operand))
+
+    @property
+    def _instruction(self) -> str:
+        """The shape of the atom, as PTX writes it."""
+        return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.atom.shape_mnk, strict=True))
+
+    def _drawn(self) -> tuple[Fragment, ...]:
+        return tuple(self.fragment(operand) for operand in ("A", "B", "C"))
+
+    def __str__(self) -> str:
+        """Its tile, and what each thread has of A, B and C.
+
+        >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)))
+        m16n8k16, 2x1x1 of them: 64 threads, a tile of 32x8x16
+           A  32x16  ((4,8,2),((2,2,2),(1,1))):((64,1,16),((32,8,256),(0,0)))
+           B  8x16   ((4,8,2),((2,2),(1,1))):((16,1,0),((8,64),(0,0)))
+           C  32x8   ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
+           (thread, value) to an index into the operand's tile, first mode fastest
+        """
+        atoms, tile = ("x".join(map(str, map(size, one))) for one in (self.atom_layout, self.tile_mnk))
+        rows = [(operand, one.extents, one.layout) for operand, one in zip("ABC", self._drawn(), strict=True)]
+        wide = max(len(extents) for _, extents, _ in rows)
+        return "\n".join(
+            [
+                f"{self._instruction}, {atoms} of them: {size(self.thr_layout_vmnk)} threads, a tile of {tile}",
+                *(f"   {operand}  {extents:<{wide}}  {layout}" for operand, extents, layout in rows),
+                "   (thread, value) to an index into the operand's tile, first mode fastest",
+            ]
+        )
 
     def thrfrg_A(self, layout: AnyLayout) -> AnyLayout:
         """A layout (M, K) by threads and values: ``((thread, (ThrM, ThrK)), (value, (RestM, RestK)))``.
@@ -257,7 +300,7 @@ def _is_shape(tiler: tuple[object, ...]) -> bool:
     return all(isinstance(mode, int) or (type(mode) is tuple and _is_shape(mode)) for mode in tiler)
 
 
-def _extent(tiler: Tiler) -> int:
+def extent_of(tiler: Tiler) -> int:
     """How far a tiler of one mode reaches."""
     return need_int(size(tiler) if isinstance(tiler, Layout) else product(tiler), "TiledMma: a tile")  # type: ignore[arg-type]
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from layoutalg.analysis.banks import BANKS, Access
 from layoutalg.drawing.arrange import arrange
 from layoutalg.drawing.grid import Drawable
 from layoutalg.drawing.picture import Picture
@@ -31,11 +32,14 @@ from layoutalg.drawing.shapes import Scene
 from layoutalg.drawing.text_table import columns_within, text_of
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
+from layoutalg.fragments.fragment_names import fragment, is_name
+from layoutalg.fragments.tiled_copy import TiledCopy
+from layoutalg.fragments.tiled_mma import TiledMma
 from layoutalg.frozen import arguments, fix, frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import AnyLayout
 from layoutalg.pictures.plates import Question, plate_of
-from layoutalg.pictures.quantities import COLOURS, LABELS, Limits
+from layoutalg.pictures.quantities import COLOURS, LABELS, Limits, Words
 from layoutalg.tuples.int_tuple import product as size
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
@@ -60,7 +64,7 @@ class LayoutPicture(Picture):
     colour: str
     label: str
     element_bytes: int | None
-    thread_values: AnyLayout | None
+    thread_values: AnyLayout | Words | None
     before: Drawable | None
     levels: tuple[tuple[int, int], ...] | None
     title: str
@@ -71,7 +75,7 @@ class LayoutPicture(Picture):
         colour: str = "offset",
         label: str = "offset",
         element_bytes: int | None = None,
-        thread_values: AnyLayout | None = None,
+        thread_values: AnyLayout | Words | None = None,
         before: Drawable | None = None,
         levels: tuple[tuple[int, int], ...] | None = None,
         title: str = "",
@@ -141,12 +145,12 @@ class LayoutPicture(Picture):
 
 
 def draw(
-    layout: Drawable | Fragment,
+    layout: Drawable | Fragment | TiledCopy | TiledMma | Access | str,
     colour: str | None = None,
     label: str | None = None,
     *,
     element_bytes: int | None = None,
-    thread_values: AnyLayout | Fragment | None = None,
+    thread_values: AnyLayout | Fragment | str | None = None,
     before: Drawable | None = None,
     levels: Iterable[tuple[int, int]] | None = None,
     title: str = "",
@@ -158,14 +162,16 @@ def draw(
 
     Args:
         layout: a layout or composed layout of any rank, or any function on the coordinates of its ``shape``; of a
-            :class:`Fragment` its tile, with who holds what.
+            :class:`Fragment`, or its name, the tile, with who holds what; of a tiled copy the tile as it is afterwards,
+            of a tiled MMA the tile of C; of an :class:`Access` the lines of 128 bytes that it touches, a column for
+            each bank, with the lanes that access a word.
         colour: what the cells' colour is: ``offset`` (the default), ``bank``, ``block``, ``mode`` (the position in the
             last mode: the default where there is a ``before``), ``thread``, ``value`` or ``none``.
         label: what is written in them: ``offset`` (the default), ``index``, ``coord``, ``bank``, ``block``, ``mode``,
             ``thread``, ``value`` or ``none``.
         element_bytes: bytes of an element, which banks need.
-        thread_values: (threads, values) to an index into the layout, or a fragment of its shape: each cell shows who
-            holds it. Without it, threads and values are the rows and columns of the layout itself.
+        thread_values: (threads, values) to an index into the layout, or a fragment of its shape, or its name: each
+            cell shows who holds it. Without it, threads and values are the rows and columns of the layout itself.
         before: another layout, drawn first: its cells have the colours that the cells of the same offset have after it.
         levels: the rows and columns of up to three blocks, innermost first, in place of those of the nesting.
         title: a few words above the notation.
@@ -182,12 +188,19 @@ def draw(
       0  | 0 1
       1  | 3 2
     """
-    if isinstance(layout, Fragment):
-        title = title or layout.name
-        layout, thread_values = Layout(layout.shape), layout
+    drawn = _fragment_of(layout)
+    if isinstance(drawn, Fragment):
+        title = title or drawn.name
+        drawn, thread_values = Layout(drawn.shape), drawn
+    if isinstance(drawn, Access):
+        words = Words(drawn)
+        lines = max(1, len(words.lines))
+        return LayoutPicture(Layout((lines, BANKS)), "thread", "thread", None, words, title=title or "Lanes over banks")
+    if isinstance(thread_values, str):
+        thread_values = fragment(thread_values)
     if isinstance(thread_values, Fragment):
-        thread_values = thread_values_of(thread_values, layout)
-    for operand in (layout, layout if before is None else before):
+        thread_values = thread_values_of(thread_values, drawn)
+    for operand in (drawn, drawn if before is None else before):
         if not callable(operand) or not hasattr(operand, "shape"):
             raise LayoutError(f"draw: the operand must be a layout, found {safe_text(operand)}")
     usual = "thread" if thread_values is not None else "offset"
@@ -197,7 +210,21 @@ def draw(
         element_bytes = positive(element_bytes, "element_bytes")
     elif "bank" in (by, written):
         raise LayoutError("draw: banks need element_bytes, the bytes of an element, found none")
-    return LayoutPicture(layout, by, written, element_bytes, thread_values, before, levels_of(levels), str(title))
+    return LayoutPicture(drawn, by, written, element_bytes, thread_values, before, levels_of(levels), str(title))
+
+
+def _fragment_of(value: Any) -> Any:
+    """The fragment that a name, a tiled copy or a tiled MMA is drawn as; anything else as it is."""
+    if isinstance(value, TiledCopy):
+        return value.fragment("D")
+    if isinstance(value, TiledMma):
+        return value.fragment("C")
+    if isinstance(value, str) and not is_name(value):
+        raise LayoutError(
+            "draw: the operand must be a layout or the name of a fragment (`layoutalg atoms` lists them), found "
+            f"{brief(value)}; evaluate() makes a layout of its text"
+        )
+    return fragment(value) if isinstance(value, str) else value
 
 
 def thread_values_of(fragment: Fragment, layout: Drawable) -> AnyLayout:

@@ -25,13 +25,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from layoutalg.analysis.banks import BANK_BYTES, BANKS, need_few, need_offset
+from layoutalg.analysis.banks import BANK_BYTES, BANKS, Access, need_few, need_offset
 from layoutalg.drawing.grid import Axis, Drawable, frame
 from layoutalg.errors import LayoutError
 from layoutalg.frozen import frozen
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout, has_basis
-from layoutalg.layouts.modes import AnyLayout, size
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import product, safe_text, text, unrank
 from layoutalg.tuples.leaf import need_int
@@ -221,8 +220,50 @@ def _sums(layout: Layout, rows: int, columns: int, point: Sequence[int], start: 
 Holder = tuple[int, int]
 
 
-def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
+@frozen
+class Words:
+    """(lane, word) of an access to an index into the words of the lines of 128 bytes that it touches.
+
+    A :class:`Drawable`, as layouts are; the lines lie one below the other, lowest first, a column for each bank.
+
+    >>> from layoutalg import access
+    >>> words = Words(access([0, 144, None, 400], 8))
+    >>> words.lines, words.shape, words(1, 0), words(2, 0)
+    ((0, 1, 3), (4, 2), 13, None)
+    """
+
+    access: Access
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The numbers of those lines: of their first byte, in 128 bytes."""
+        line = BANKS * BANK_BYTES
+        return tuple(sorted({address // line for address in self.access.addresses if address is not None}))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Lanes, and words of each."""
+        return len(self.access.addresses), max(1, self.access.access_bytes // BANK_BYTES)
+
+    def __call__(self, *coord: int) -> int | None:
+        """The index of a lane's word: row + rows * bank."""
+        lane, word = coord
+        address = self.access.addresses[lane]
+        if address is None:
+            return None
+        line, bank = divmod(address // BANK_BYTES + word, BANKS)
+        return self.lines.index(line) + len(self.lines) * bank
+
+    def __str__(self) -> str:
+        return f"the {self.shape[0]} lanes of an access, at bytes {', '.join(str(128 * line) for line in self.lines)}"
+
+
+def holders(thread_values: Any, count: int) -> list[tuple[Holder, ...]]:
     """The holders of each of ``count`` elements of a tile, by the element's index; threads in order, then values.
+
+    Args:
+        thread_values: a layout or a function on the coordinates of a shape, as :class:`Words`.
+        count: how many elements there are.
 
     Raises:
         LayoutError: if the map has not two modes, or leaves the tile.
@@ -231,16 +272,20 @@ def holders(thread_values: AnyLayout, count: int) -> list[tuple[Holder, ...]]:
     >>> holders(Layout((2, 2), (1, 0)), 2)
     [((0, 0), (0, 1)), ((1, 0), (1, 1))]
     """
-    if not isinstance(thread_values, (Layout, ComposedLayout)) or len(thread_values) != 2:
+    shape = getattr(thread_values, "shape", None)
+    if not callable(thread_values) or type(shape) is not tuple or len(shape) != 2:
         raise LayoutError(
             f"draw: thread_values must have two modes (threads, values), found {safe_text(thread_values)}"
         )
-    threads, values = (need_int(size(thread_values, mode=[i]), "draw: a number of threads or values") for i in (0, 1))
+    threads, values = (need_int(product(mode), "draw: a number of threads or values") for mode in shape)
     need_few(threads * values, thread_values)
     holders_of: list[list[Holder]] = [[] for _ in range(count)]
     for thread in range(threads):
         for value in range(values):
-            index = need_offset(thread_values(thread, value), thread_values)
+            where = thread_values(thread, value)
+            if where is None:  # a lane of an access that takes no part
+                continue
+            index = need_offset(where, thread_values)
             if not 0 <= index < count:
                 raise LayoutError(
                     f"draw: thread_values must stay in the tile's {count} elements, found {index} of thread {thread}, "

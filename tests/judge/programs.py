@@ -45,7 +45,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
     "layoutalg": {
         "eval": ["(4,8):(8,1)"],
         "show": ["(4,8):(8,1)"],
-        "draw": ["(4,8):(8,1)", "--colour", "thread"],
+        "draw": ["(4,8):(8,1)", "--colour-by", "thread"],
         "same": ["(4,8):(1,4)", "32:1"],
         "ops": [],
         "atoms": [],

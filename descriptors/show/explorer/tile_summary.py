@@ -108,7 +108,7 @@ def commands(q: Question, view: View) -> list[dict[str, str]]:
     if kind is not None:
         extra = [*(["--stage", str(q.stage)] if q.stage else [])]
         if kind == "tile" and q.colour in _COLOURS_OF_DRAW:
-            extra += ["--colour", q.colour]
+            extra += ["--colour-by", q.colour]
         if kind == "banks":
             extra += ["--subtile", f"{i},{j}"]
             if q.lanes.strip():

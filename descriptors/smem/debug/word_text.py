@@ -36,7 +36,7 @@ from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.smem.words.descriptor import WORDS
-from descriptors.text import aligned, known_line, known_record, word_text
+from descriptors.text import aligned, known_line, known_record, listed, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
 _ROWS, _COLUMNS = 32, 16
@@ -165,16 +165,18 @@ def record_fetched(fetched: Fetched) -> dict[str, Any]:
 
 
 def tell_diff(diff: Diff) -> str:
-    """A comparison for a person: the verdict, the right word, then what differs.
+    """A comparison for a person: the verdict, what to change, the right word, then what differs.
 
     >>> from descriptors import diff
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
-    >>> print(tell_diff(found).splitlines()[1])
-    right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024
+    >>> print(*tell_diff(found).splitlines()[1:3], sep="\\n")
+    change: stride_byte_offset 512 -> 1024
+    right word: 0x4000004000010000
     """
-    differs = [] if diff.ok else [*_right_word(diff), *(f"   {one}" for one in diff.mismatches), *_picture(diff)]
     transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
-    return "\n".join([diff.headline, *transposed, *differs])
+    differs = [] if diff.ok else [*(f"   {one}" for one in diff.mismatches), *_picture(diff)]
+    mended = [] if diff.ok else _right_word(diff)
+    return "\n".join([diff.headline, *mended, *transposed, *differs, *known_line(diff.arch)])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -209,7 +211,8 @@ def _right_word(diff: Diff) -> Iterator[str]:
     changes = [str(change) for change in diff.changes]
     if diff.right_major is not diff.major:
         changes.append(f"major {diff.major} -> {diff.right_major}")
-    yield f"right word: {word_text(diff.right_word)}; change {', '.join(changes) or 'nothing'}"
+    yield from listed("change: ", changes or ["nothing"])
+    yield f"right word: {word_text(diff.right_word)}"
     if (values := WORDS[diff.arch].decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
         yield f"   its base offset is {values['base_offset']}, as the swizzle pattern starts at {diff.pattern_start:#x}"
     if diff.illegal:
@@ -233,6 +236,7 @@ def record_diff(diff: Diff) -> dict[str, Any]:
         "transposed": _transposed(diff),
         "changes": [fields(one, "field found right") for one in diff.changes],
         **fields(diff, "illegal reason"),
+        **known_record(diff.arch),
     }
 
 

@@ -26,7 +26,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.derivation.explanation import SHORT, unread_mark
 from descriptors.smem.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
 from descriptors.smem.operands.operand import choose
-from descriptors.text import counted, extents_text
+from descriptors.text import counted, extents_text, known_line, known_record
 
 #: What the indices of a subtile are called in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
@@ -45,7 +45,7 @@ def write_formulas(derivation: SymbolicDerivation, format: str = "text") -> str:
 
     >>> from descriptors.smem.derivation.symbolic import derive_symbolic
     >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
-    >>> print(write_formulas(d, "python").splitlines()[10])
+    >>> print(write_formulas(d, "python").splitlines()[11])
         return 1024*k
     """
     return choose("formulas: format", format, WRITERS)(derivation)
@@ -82,6 +82,7 @@ def tell_formulas(derivation: SymbolicDerivation) -> str:
             "",
             f"Start address: {counted(subtiles(d), 'subtile')}",
             *(f"   {step}" for step in d.steps),
+            *known_line(d.arch),
         ]
     )
 
@@ -100,7 +101,8 @@ def _latex(d: SymbolicDerivation) -> str:
         lines.append(rf"{name} &= {math(step.bytes)}, \quad 0 \le i < {math(step.extent)}")
     body = " \\\\\n".join(f"  {line}" for line in lines)
     note = "in bytes; a start address is the sum of i times Delta over the loops of its subtile, fastest first"
-    return f"% {_title(d)}\n% {note}\n\\begin{{align*}}\n{body}\n\\end{{align*}}"
+    known = "".join(f"% {line}\n" for line in known_line(d.arch))
+    return f"% {_title(d)}\n% {note}\n{known}\\begin{{align*}}\n{body}\n\\end{{align*}}"
 
 
 def _python(d: SymbolicDerivation) -> str:
@@ -108,7 +110,7 @@ def _python(d: SymbolicDerivation) -> str:
         if not name.isidentifier() or keyword.iskeyword(name) or name in _INDICES.values():
             raise DescriptorError(f"formulas: a symbol must be able to name a parameter in Python, found {name}")
     arguments = ", ".join(d.symbols)
-    lines = [f'"""Offsets in bytes: {_title(d)}."""']
+    lines = [f'"""Offsets in bytes: {_title(d)}."""', *(f"# {line}" for line in known_line(d.arch))]
     for name, value in offsets_of(d):
         note = " It changes nothing for this operand." if name in d.dont_care else ""
         head = f"def {name}({f'*, {arguments}' if arguments else ''}):"
@@ -158,6 +160,7 @@ def record_formulas(derivation: SymbolicDerivation) -> dict[str, Any]:
         **{name: plain_data(value) for name, value in offsets_of(d)},
         "dont_care": d.dont_care,
         "steps": [fields(step, "dimension extent bytes") for step in d.steps],
+        **known_record(d.arch),
     }
 
 

@@ -23,7 +23,7 @@ from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.words.bitfield import span
-from descriptors.text import extents_text, word_text
+from descriptors.text import extents_text, known_line, word_text
 from layoutalg import size
 
 #: What people call the two offsets.
@@ -91,7 +91,7 @@ def explain(derivation: Derivation) -> str:
     """
     if not isinstance(derivation, Derivation):
         raise DescriptorError(f"explain: the operand must be a derivation, found {brief(derivation)}")
-    return "\n".join(_sentences(derivation))
+    return "\n".join([*_sentences(derivation), *known_line(derivation.arch)])
 
 
 def _sentences(d: Derivation) -> Iterator[str]:

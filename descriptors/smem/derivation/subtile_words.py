@@ -14,7 +14,7 @@ from typing import Any
 from descriptors.errors import DescriptorError, FieldError
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
-from descriptors.text import aligned, tuple_text, word_text
+from descriptors.text import aligned, known_line, known_record, tuple_text, word_text
 from layoutalg import size
 
 #: Subtiles that are listed at most for a person; a record has them all.
@@ -32,14 +32,17 @@ def tell_words(d: Derivation, base: int = 0) -> str:
         DescriptorError: as ``Derivation.words``.
 
     >>> from descriptors import derive
-    >>> print(tell_words(derive((64, 32), "bf16", "K", "64B", (64, 16), arch="sm90")).splitlines()[2])
-         0  0x8000002000010000  0x8000002000010002
+    >>> print(tell_words(derive((128, 16), "bf16", "K", "32B", (64, 16), arch="sm90")).splitlines()[2])
+         0  0xc000001000010000  0xc000001000010080
     """
     mn, k = (name.lower() for name in names(d))
     title = f"Descriptor word of subtile ({mn}, {k}) of a tile at address {base}"
     if size(d.advance) > MOST_LISTED:
-        return f"{title}\n   {size(d.advance)} subtiles are too many to list (--json has them all)."
-    return "\n".join([title, *subtile_table(_texts(d.words(base)), mn, columns=4)])
+        table = [f"   {size(d.advance)} subtiles are too many to list (--json has them all)."]
+    else:
+        words = tuple(zip(*_texts(d.words(base)), strict=True))  # k down: three words across fill 80 columns
+        table = list(subtile_table(words, k, across=mn, columns=3))
+    return "\n".join([title, *table, *known_line(d.arch)])
 
 
 def words_record(d: Derivation, base: int = 0) -> Any:
@@ -69,7 +72,7 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     one = subtile_record(d, subtile, base)
     place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
     on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
-    return f"{one['word']}  {place}{on}"
+    return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch)])
 
 
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
@@ -96,15 +99,18 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
     }
     if d.crossing is not None:
         record["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
-    return record
+    return record | known_record(d.arch)
 
 
-def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: int = 16) -> Iterator[str]:
-    """Lines of a table with a cell for each subtile, mn down and k across; a table for each stage.
+def subtile_table(
+    table: object, mn: str = "mn", stage: str = "", *, across: str = "k", columns: int = 16
+) -> Iterator[str]:
+    """Lines of a table with a cell for each subtile, one dimension down and the other across; a table for each stage.
 
     Args:
         table: nested as ``Derivation.offsets_bytes``; a cell is a number or a text.
-        mn: name of the first dimension.
+        mn: name of the first dimension, which runs down.
+        across: name of the second.
         stage: the stages chosen already, of a tile with several modes of stages.
         columns: the most on one line.
 
@@ -118,14 +124,14 @@ def subtile_table(table: object, mn: str = "mn", stage: str = "", *, columns: in
     if isinstance(first, tuple) and isinstance(first[0], tuple):
         for i in range(len(first[0])):
             of_stage = tuple(tuple(cell[i] for cell in row) for row in table)
-            yield from subtile_table(of_stage, mn, f"{stage},{i}" if stage else str(i), columns=columns)
+            yield from subtile_table(of_stage, mn, f"{stage},{i}" if stage else str(i), across=across, columns=columns)
         return
     if stage:
         yield f"   stage ({stage})" if "," in stage else f"   stage {stage}"
     count = len(first) if isinstance(first, tuple) else 1
     for start in range(0, count, columns):
         stop = min(start + columns, count)
-        rows = [(f"{mn} \\ k", *map(str, range(start, stop)))]
+        rows = [(f"{mn} \\ {across}", *map(str, range(start, stop)))]
         for i, row in enumerate(table):
             assert isinstance(row, tuple)
             rows.append((str(i), *map(str, row[start:stop])))

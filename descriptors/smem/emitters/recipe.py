@@ -28,7 +28,7 @@ from descriptors.smem.instructions.transpose import transpose_bit, transpose_not
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.words.descriptor import MNEMONICS
-from descriptors.text import tuple_text
+from descriptors.text import known_line, tuple_text
 from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
 from layoutalg.frozen import frozen
 
@@ -268,3 +268,4 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
         yield transpose_note(d.arch, d.operand)
     aligned = f"The tile must start at a multiple of {d.swizzle.alignment_bytes} bytes"
     yield aligned + ("." if d.swizzle is SwizzleMode.NONE else ", where the swizzle pattern repeats.")
+    yield from known_line(d.arch)

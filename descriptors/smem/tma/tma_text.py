@@ -16,18 +16,19 @@ from typing import Any
 
 from descriptors.answers import Table, fields
 from descriptors.smem.tma.tma_plan import TmaPlan
-from descriptors.text import aligned
+from descriptors.text import aligned, known_line, known_record
 
 #: Boxes that are listed; the others are counted.
 _LISTED = 32
 
 
-def tell_tma_plan(plan: TmaPlan, proved: int | None = None) -> str:
+def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") -> str:
     """A plan for a person.
 
     Args:
         plan: the plan.
         proved: how many elements ``plan.verify()`` compared, for a last line.
+        arch: where it shall run; the copies do not depend on it, but how they are known does.
 
     >>> from descriptors import derive, tma_plan
     >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -51,7 +52,7 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None) -> str:
     ]
     if proved is not None:
         lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
-    return "\n".join(lines)
+    return "\n".join([*lines, *known_line(arch)])
 
 
 def tables_tma_plan(plan: TmaPlan) -> list[Table]:
@@ -106,12 +107,13 @@ def _box_table(plan: TmaPlan) -> Iterator[str]:
         yield f"   ... and {len(plan.boxes) - _LISTED} more (--json has them all)"
 
 
-def record_tma_plan(plan: TmaPlan, proved: int | None = None) -> dict[str, Any]:
+def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") -> dict[str, Any]:
     """A plan as plain data; names and codes are those of the driver's header.
 
     Args:
         plan: the plan.
         proved: how many elements ``plan.verify()`` compared.
+        arch: where it shall run.
 
     >>> from descriptors import derive, tma_plan
     >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
@@ -128,6 +130,7 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None) -> dict[str, Any]:
         "boxes": [fields(box, "stage origin coordinates offset_bytes") for box in plan.boxes],
         "origin_multiples": plan.origin_multiples,
         "proved": None if proved is None else proof,
+        **known_record(arch),
     }
 
 

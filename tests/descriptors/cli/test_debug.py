@@ -111,7 +111,7 @@ def test_diff_ends_with_0_for_the_same_and_1_for_different(capsys: pytest.Captur
     assert run(capsys, "diff", "0x4000004000010000", *options).startswith("same: ")
     printed = run(capsys, "diff", "0x4000002000010000", *options, status=1)
     assert printed.splitlines()[0] == "different: 896 of 1024 elements are read from elsewhere"
-    assert "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024" in printed
+    assert "change: stride_byte_offset 512 -> 1024\nright word: 0x4000004000010000" in printed
     record = json.loads(run(capsys, "diff", "0x4000002000010000", *options, "--json", status=1))
     assert (record["same"], record["differing"], record["right_word"]) == (False, 896, "0x4000004000010000")
     assert record["changes"] == [{"field": "stride_byte_offset", "found": 512, "right": 1024}]

@@ -55,7 +55,7 @@ def test_a_tile_that_no_box_fills_has_the_other_pictures(tmp_path: Path, capsys:
         ["swizzle", "--swizzle", "64B"],
         ["boxes", "--dtype", "bf16", "--major", "MN", "--swizzle", "64B", "--tile", "128x128x2", "--stage", "1"],
         ["banks", *TILE, "--access", "(32,8):(1,128)", "--access-bytes", "16", "--number", "0"],
-        ["tile", *TILE, "--colour", "bank"],
+        ["tile", *TILE, "--colour-by", "bank"],
         ["levels", "--dtype", "bf16", "--swizzle", "128B", "--layout", "((8,8),64):((64,512),1)", "--mma", "64x16"],
         ["chunks", "--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64", "--cp", "128x256b"],
         ["advance", *TILE[:-2], "--stages", "3", "--stage", "2"],
@@ -70,8 +70,8 @@ def test_whatever_derive_takes_is_drawn(arguments: list[str], capsys: pytest.Cap
     ("arguments", "message"),
     [
         (["shadow", *TILE], "'shadow' is not one of 'levels'"),
-        (["tile", *TILE, "--colour", "red"], "picture: colour must be one of order, bank, atom"),
-        (["levels", *TILE, "--colour", "bank"], "--colour goes only with tile"),
+        (["tile", *TILE, "--colour-by", "red"], "picture: colour must be one of order, bank, atom"),
+        (["levels", *TILE, "--colour-by", "bank"], "--colour-by goes only with tile"),
         (["levels", *TILE, "--stage", "1"], "picture: the stage must be one of 1, found 1"),
         (["levels", *TILE, "--subtile", "9,9"], "picture: mn of the subtile must be at most 1, found 9"),
         (["levels", *TILE, "--subtile", "1"], "the subtile must be two numbers"),
@@ -152,3 +152,23 @@ def test_what_is_not_read_of_a_word_is_not_painted() -> None:
     line = next(line for line in picture(d, "word").text(color=True).splitlines() if "\x1b" in line)
     assert " 00000000000001 " in line and "48;5;254m" not in line
     assert line.count("\x1b[30;48;5;") == 4
+
+
+@pytest.mark.parametrize("what", ["tile", "atoms", "banks", "boxes"])
+def test_what_no_instruction_decides_is_drawn_without_one(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["draw", what, "--tile", "64x64", "--dtype", "bf16", "--swizzle", "128B", "--major", "K", "--json"]
+    assert main(line) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert main([*line, "--mma", "64x16"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert alone.keys() == whole.keys()
+    assert what != "boxes" or alone == whole
+    assert main(["draw", "levels", *line[2:-1]]) == 2
+    assert "--mma is missing" in capsys.readouterr().err
+
+
+def test_an_unswizzled_tile_of_core_matrices_says_that_it_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("draw banks --tile 64x64 --dtype bf16 --swizzle none --major K".split()) == 0
+    assert 'rows as in a matrix are drawn by --layout "(64,64):(64,1)"' in capsys.readouterr().out
+    assert main("draw banks --tile 64x64 --dtype bf16 --swizzle 128B --major K".split()) == 0
+    assert "core matrices" not in capsys.readouterr().out

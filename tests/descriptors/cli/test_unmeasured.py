@@ -27,7 +27,20 @@ ANSWERS = {
     "draw word 0x4000404000010000": "draw word 0x4000004000010000 --arch sm90",
     f"draw levels {_TILE} --arch sm100": f"draw levels {_TILE} --arch sm90",
     f"draw diff 0x4000402000010000 {_TILE} --arch sm100": f"draw diff 0x4000002000010000 {_TILE} --arch sm90",
+    f"derive {_TILE} --arch sm100 --subtile 0,1": f"derive {_TILE} --arch sm90 --subtile 0,1",
+    f"diff 0x4000404000010000 {_TILE} --arch sm100": f"diff 0x4000004000010000 {_TILE} --arch sm90",
+    f"diff 0x4000402000010000 {_TILE} --arch sm100": f"diff 0x4000002000010000 {_TILE} --arch sm90",
+    f"tma {_TILE} --arch sm100": f"tma {_TILE} --arch sm90",
 }  # fmt: skip
+
+_SYMBOLS = '--dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic'
+#: Answers of one form: texts without data beside them, and code, whose comment may be broken into lines.
+TEXTS = [
+    *(f"derive {_TILE} {other}" for other in ("--explain", "--words")),
+    *(f"derive {_TILE} --emit {language}" for language in ("cuda", "header", "ptx", "cutedsl", "python")),
+    *(f"derive {_SYMBOLS} --format {form}" for form in ("text", "latex", "python", "json")),
+    f'emit cuda "a: {_TILE}"',
+]
 
 
 def printed(capsys: pytest.CaptureFixture[str], line: str) -> str:
@@ -40,6 +53,12 @@ def test_text_and_data_say_so(line: str, capsys: pytest.CaptureFixture[str]) -> 
     assert KNOWN in printed(capsys, line)
     as_json = " --format json" if line == "formulas" else " --json"
     assert KNOWN in printed(capsys, line + as_json)
+
+
+@pytest.mark.parametrize("line", TEXTS)
+def test_texts_say_so(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert KNOWN in printed(capsys, f"{line} --arch sm100")
+    assert "Blackwell GPU" not in printed(capsys, f"{line} --arch sm90")
 
 
 @pytest.mark.parametrize("line", [line for line in ANSWERS.values() if line])

@@ -124,6 +124,21 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["derieve"], "No such command 'derieve'; did you mean derive?"),
         (["nothing"], "No such command 'nothing'; one of derive, draw, explore, emit, match"),
         (["decode"], "WORD is missing"),
+        (["draw", "0x4000404000010000"], "a word is drawn by: descriptors draw word 0x4000404000010000"),
+        (["draw", "tile", "--dtype", "bf16", "--color", "bank"], "cell means is --colour-by bank"),
+        (
+            ["diff", "0x4000404000010000", "0x4000404000010002"],
+            "found the word 0x4000404000010002; descriptors decode names the fields of each of two words",
+        ),
+        (
+            ["derive", "--dtype", "bf16", "--tile", "64x64"],
+            "contiguous; so are --swizzle (one of none, 32B, 64B, 128B, 128B_BASE32B, which descriptors search ranks) "
+            "and --mma (MNxK",
+        ),
+        (
+            ["derive", "--dtype", "bf16", "--tile", "64x64", "--major", "K"],
+            "so is --mma (MNxK that one instruction reads, like 64x16)",
+        ),
         (["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K"], "--shape is missing: MNxK that one"),
         (
             ["read", "0x4000404000010000", "--dtype", "bf16", "--major", "K", "--shape", "64"],

@@ -22,7 +22,7 @@ class TestLayouts:
     def test_the_accesses_are_those_of_the_addresses(self) -> None:
         for one in accesses(self.tile, self.by_column, 2, 4, base=256):
             want = [256 + 2 * self.tile(self.by_column(t, one.value)) for t in range(32)]
-            assert one == Access(tuple(want), access(want, 4).phases, access(want, 4).phase_wavefronts, 0, one.value)
+            assert one == Access(tuple(want), 4, access(want, 4).phases, access(want, 4).phase_wavefronts, 0, one.value)
 
     def test_warps_and_values_are_numbered(self) -> None:
         two_warps = Layout((64, 4), (1, 64))

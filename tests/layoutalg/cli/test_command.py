@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from each import each
@@ -187,11 +188,43 @@ def test_the_process_reads_standard_input_and_returns_the_status() -> None:
     assert process("eval", "(4,8):1").returncode == 2
 
 
-@pytest.mark.parametrize("command", ["eval", "show", "draw"])
-def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str) -> None:
+def test_lines_are_answered_each_and_a_bad_one_is_told_with_its_number(tmp_path: Path) -> None:
+    lines = "(4,8):(8,1)\n\n# a comment\n(4,8:1\nsize((4,8))\ncomposition((6,2):(1,7), (3,2):(2,3))\n"
+    path = tmp_path / "expressions.txt"
+    path.write_text(lines)
+    for done in (process("eval", "--file", str(path)), process("eval", "-", input=lines)):
+        assert (done.returncode, done.stdout) == (2, "(4,8):(8,1)\n32\n")
+        numbers = [line.partition(": notation")[0].partition(": composition")[0] for line in done.stderr.splitlines()]
+        assert numbers == ["layoutalg: line 4", "layoutalg: line 6"]
+    records = [json.loads(line) for line in process("eval", "-", "--json", input=lines).stdout.splitlines()]
+    assert [(one["line"], "error" in one) for one in records] == [(1, False), (4, True), (5, False), (6, True)]
+    assert process("eval", "-", input="4:1\n4:2").returncode == 0
+
+
+def test_a_file_is_no_expression_and_the_message_says_what_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "e.txt").write_text("4:1")
+    monkeypatch.chdir(tmp_path)
+    for arguments, message in (
+        (["e.txt"], "; --file e.txt evaluates its lines"),
+        (["--file", "missing"], "--file must be a file that can be read, found missing: No such file"),
+        (["--file", str(tmp_path)], "Is a directory"),
+        ([], "give an EXPRESSION, - for the lines of standard input, or --file"),
+        (["4:1", "--file", "e.txt"], "give an EXPRESSION"),
+        (["-", "--check"], "--check goes with one EXPRESSION"),
+    ):
+        status, out, err = run(capsys, "eval", *arguments)
+        assert (status, out, message in err) == (2, "", True), err
+
+
+@pytest.mark.parametrize(
+    ("command", "what"), [("eval", "a line"), ("show", "standard input"), ("draw", "standard input")]
+)
+def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str, what: str) -> None:
     ended = process(command, "-", input="(4,8):(8,1) " * 900_000)
     assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr == "layoutalg: notation: standard input must have at most 1048576 characters, found more\n"
+    assert ended.stderr == f"layoutalg: notation: {what} must have at most 1048576 characters, found more\n"
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:

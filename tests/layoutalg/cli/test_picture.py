@@ -24,7 +24,7 @@ def test_a_file_is_written_and_named(suffix: str, tmp_path: Path, capsys: pytest
 
 
 def test_every_option_reaches_the_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    command = "draw (4,4):(4,1) --color bank --label index --element-bytes 4 --level 2x2 --title Words --json"
+    command = "draw (4,4):(4,1) --color-by bank --label index --element-bytes 4 --level 2x2 --title Words --json"
     assert main(command.split()) == 0
     data = json.loads(capsys.readouterr().out)
     expected = draw(Layout((4, 4), (4, 1)), "bank", "index", element_bytes=4, levels=[(2, 2)], title="Words").record()
@@ -61,19 +61,19 @@ def test_a_terminal_gets_colours_unless_it_asked_for_none(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    main(["draw", "(2,2):(2,1)", "--colour", "thread"])
+    main(["draw", "(2,2):(2,1)", "--colour-by", "thread"])
     assert "\x1b[30;48;5;153m 0\x1b[0m" in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
-    main(["draw", "(2,2):(2,1)", "--colour", "thread"])
+    main(["draw", "(2,2):(2,1)", "--colour-by", "thread"])
     assert "\x1b" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["(4,4):(1,4)", "--colour", "red"], "'red' is not one of 'offset', 'bank',"),
+        (["(4,4):(1,4)", "--colour-by", "red"], "'red' is not one of 'offset', 'bank',"),
         (["(4,4):(1,4)", "--label", "red"], "'red' is not one of 'offset', 'index',"),
-        (["(4,4):(1,4)", "--colour", "bank"], "draw: banks need element_bytes"),
+        (["(4,4):(1,4)", "--colour-by", "bank"], "draw: banks need element_bytes"),
         (["(4,4):(1,4)", "--level", "8"], "a block must be its rows and columns, as in 8x64, found '8'"),
         (["(4,4):(1,4)", "--level", "0x8"], "draw: a level's rows must be positive, found 0"),
         (["(4,4):(1,4)", "-o", "a.png"], "save: a file's name must end in .svg, .tex, .txt, .html, found a.png"),

@@ -199,7 +199,7 @@ def test_an_edited_word_shows_what_it_reads_and_the_right_word(home: Any) -> Non
     settled(home, lambda: field.fill("512") or field.press("Tab"))
     assert text(home, "#proof") == "WRONG: 896 of 1024 elements; change stride_byte_offset 512 -> 1024"
     assert text(home, "#headword") == home.input_value("#word") == "0x4000402000010000"
-    assert "right word: 0x4000404000010000; change stride_byte_offset 512 -> 1024" in text(home, "#edited pre")
+    assert "change: stride_byte_offset 512 -> 1024\nright word: 0x4000404000010000" in text(home, "#edited pre")
     assert home.locator("#svg .f-c7").count() >= 1
     settled(home, lambda: home.click("#reset"))
     assert text(home, "#edited") == ""

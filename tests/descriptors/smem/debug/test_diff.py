@@ -95,7 +95,7 @@ def test_the_wrong_major_is_named_when_the_word_itself_is_right() -> None:
     difference = diff(1 << 62 | 64 << 32, "S<3,3,3> o 0 o (64,16):(1,64)", **BF16_K)
     assert not difference.ok
     assert (difference.right_major, difference.changes) == (Major.MN, ())
-    assert "change major K -> MN" in tell(difference)
+    assert "change: major K -> MN" in tell(difference)
 
 
 def test_a_layout_that_no_word_reads_says_which_mode_fails() -> None:
@@ -171,11 +171,22 @@ def test_two_elements_of_a_byte_are_told_apart() -> None:
 def test_the_answer_is_told_in_lines() -> None:
     lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
     assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
-    assert lines[1] == "right word: 0x4000004000010000; change stride_byte_offset 512 -> 1024"
-    assert lines[2] == "   its base offset is 0, as the swizzle pattern starts at 0x0"
-    assert lines[3] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
+    assert lines[1:3] == ["change: stride_byte_offset 512 -> 1024", "right word: 0x4000004000010000"]
+    assert lines[3] == "   its base offset is 0, as the swizzle pattern starts at 0x0"
+    assert lines[4] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
     same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
     assert same == "same: the word reads all 1024 elements from where the layout stores them"
+
+
+def test_what_to_change_is_the_second_line_and_broken_between_two_changes_alone() -> None:
+    found = diff(1 << 62 | 3 << 49 | 9 << 32 | 7, SW128, arch="sm90", dtype="bf16", major="MN", shape=(64, 16))
+    changes = [*map(str, found.changes), f"major {found.major} -> {found.right_major}"]
+    lines = tell(found).splitlines()
+    told, following = lines[1:], lines.index(f"right word: {found.right_word:#018x}")
+    assert len(changes) > 2 and told[0].startswith("change: ") and max(map(len, lines[1:following])) <= 80
+    assert [
+        one.strip().rstrip(",") for line in lines[1:following] for one in line.removeprefix("change: ").split(", ")
+    ] == changes
 
 
 def test_a_picture_that_is_mostly_wrong_is_cut_and_says_how_much_is_left_out() -> None:
