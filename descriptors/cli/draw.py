@@ -19,7 +19,6 @@ from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
-from descriptors.smem.tma.tma_plan import TmaError
 from descriptors.text import known_record
 from layoutalg import Picture, evaluate
 from layoutalg import draw as plain_picture
@@ -177,16 +176,19 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
 
 
 def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
-    """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
-    base, derivation, left_out = base_address(operand), tile_of(operand), ""
+    """Every picture of a tile into a folder: drawn first, then written; what cannot be drawn is left out, and said."""
+    base, derivation, left_out = base_address(operand), tile_of(operand), list[str]()
     pictures = {kind: picture(derivation, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     pictures["tile_bank"] = picture(derivation, "tile", **{**options, "colour": "bank"})
-    try:
-        pictures["boxes"] = picture(derivation, "boxes", **options)
-    except TmaError as error:
-        left_out = f"\nleft out boxes: {error}"
-    for one in pictures.values():
-        one.scene()  # whatever cannot be drawn is refused before the folder is made
+    for name in [*pictures, "boxes"]:
+        try:
+            one = pictures[name] if name in pictures else picture(derivation, name, **options)
+            one.scene()  # what is too large is refused here, before the folder is made
+        except DescriptorError as error:
+            pictures.pop(name, None)
+            left_out.append(f"\nleft out {name}: {error}")
+        else:
+            pictures[name] = one
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -194,7 +196,7 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     for name, one in pictures.items():
         one.save(folder / f"{name}.svg")
     Gallery(derivation.headline, tuple(pictures.items())).save(folder / "index.html")
-    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{left_out}")
+    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{''.join(left_out)}")
 
 
 #: The commands that the group registers.

@@ -19,9 +19,10 @@ from layoutalg import Figure, Picture, Scene, Swizzle
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, the width of a bit, the size of a unit of 16 bytes.
-LEFT, BIT, UNIT, HIGH = 52, 44, 62, 30
+LEFT, BIT, UNIT, HIGH = 52, 34, 47, 30
 
-_ROLES = {"Y": "c7", "Z": "c5", "b": "r2", ".": "faint"}
+#: Of the bits; none of them is a piece's.
+_ROLES = {"Y": "r7", "Z": "r5", "b": "r2", ".": "faint"}
 
 
 #: Address bits that are drawn.
@@ -87,10 +88,10 @@ class SwizzlePicture(Picture):
     def scene(self) -> Scene:
         """The bits, the map of lines, and the rows of an atom."""
         figure, title, sentence = Figure(), f"Swizzle {self.mode}: {self.swizzle}", self.sentence()
-        figure.heading(0, 0, title, sentence, room=1160)
+        figure.heading(0, 0, title, sentence)
         y = ruler(figure, self.bit_names(), 96) + 64
         lines, unit = self.lines(), self.unit_bytes
-        words = f"lines of {LINE_BYTES} bytes; a number: the piece of {unit} bytes as the program counts it"
+        words = f"a number: the piece of {unit} bytes as the program counts it"
         figure.panel_heading(LEFT, y, "What lies at each place", [words])
         roles = [[Figure.kind(one) for one in row] for row in lines]
         across = 1 << self.swizzle.bits
@@ -191,8 +192,8 @@ def ruler(figure: Figure, names: str, y: float) -> float:
         foot = y + 54
         figure.arrow([(start, y + 38), (start, foot), (end, foot), (end, y + 38)], "accent", 1.8)
         figure.text((start + end) / 2, foot + 17, "xor", "accent", 13, "middle", bold=True)
-        entries = [("c7", "Y: selects"), ("c5", "Z: changes"), ("r2", "b: byte in a piece")]
-        figure.legend(LEFT + count * BIT + 40, y + 8, entries, 460)
+        entries = [(_ROLES["Y"], "Y: selects"), (_ROLES["Z"], "Z: is changed"), (_ROLES["b"], "b: byte in a piece")]
+        figure.legend(LEFT + count * BIT + 24, y + 8, entries, 440)
     return y + 76
 
 
