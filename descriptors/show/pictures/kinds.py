@@ -111,7 +111,7 @@ def picture(
 
     Args:
         answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
-            shifts, the plan of a main loop, a swizzle mode, what lies in tensor memory or is moved there, which have one
+            shifts, the plan of a main loop, a swizzle mode, what tensor memory holds or is moved there, which have one
             picture each and take no further arguments.
         kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
