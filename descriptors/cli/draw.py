@@ -18,9 +18,9 @@ from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
-from descriptors.smem.operands.operand import as_element_type, as_swizzle_mode
+from descriptors.smem.operands.operand import SwizzleMode, as_element_type, as_swizzle_mode
 from descriptors.text import known_record
-from layoutalg import Picture, evaluate
+from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
 
@@ -71,7 +71,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
     tile     every 16 bytes, coloured by --colour             advance  where each subtile starts, and the steps
     atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
     boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
-    swizzle  a swizzle mode by itself                         diff     a wrong word: draw diff 0x... with a tile
+    swizzle  a swizzle by itself, a mode or S<B,M,S>          diff     a wrong word: draw diff 0x... with a tile
     all      every one of them as SVG, with an index.html, into the folder -o
 
     \b
@@ -122,7 +122,7 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
 def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict[str, Any]) -> Picture:
     if what == "swizzle":
         need({**operand, "tile": "any"}, "swizzle")
-        return picture(as_swizzle_mode(operand["swizzle"]))
+        return picture(_any_swizzle(operand["swizzle"]))
     if what == "diff":
         return _compared(word, operand, options.get("subtile"))
     if what == "word" and word is not None:
@@ -143,6 +143,15 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
             raise
         return _plainly(operand)
     return picture(derivation, what, base=base_address(operand), **options)
+
+
+def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
+    """A swizzle mode by its name, or any other swizzle, on bytes, as CuTe writes it."""
+    if text.strip().startswith(("S<", "Sw<", "Swizzle<")):
+        swizzle = evaluate(text.replace("Swizzle<", "S<"))
+        if isinstance(swizzle, Swizzle):
+            return swizzle
+    return as_swizzle_mode(text)
 
 
 def _plainly(operand: dict[str, Any]) -> Picture:

@@ -52,7 +52,7 @@ from descriptors.tmem.readout import Readout
 from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from descriptors.tmem.tmem_fragment import TmemFragment
-from layoutalg import Figure, Layout, Picture, Scene
+from layoutalg import Figure, Layout, Picture, Scene, Swizzle
 from layoutalg.frozen import frozen
 
 
@@ -88,7 +88,7 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     Report: ProofPicture,
     ShiftConvolution: ShiftPicture,
     Plan: MainLoopPicture,
-    SwizzleMode: SwizzlePicture,
+    **dict.fromkeys((SwizzleMode, Swizzle), SwizzlePicture),
     ColumnPlan: ColumnsPicture,
     BlockScaled: ColumnsPicture,
     **dict.fromkeys((TmemFragment, TmemMove, TmemCopy, Copied, ScaleFactors, Readout), CellsPicture),
@@ -96,7 +96,17 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
 
 
 def picture(
-    answer: Derivation | Decoded | Diff | TmaPlan | Report | ShiftConvolution | Plan | SwizzleMode | Held | Shared,
+    answer: Derivation
+    | Decoded
+    | Diff
+    | TmaPlan
+    | Report
+    | ShiftConvolution
+    | Plan
+    | SwizzleMode
+    | Swizzle
+    | Held
+    | Shared,
     kind: str | None = None,
     *,
     stage: int = 0,
@@ -111,7 +121,7 @@ def picture(
 
     Args:
         answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
-            shifts, the plan of a main loop, a swizzle mode, what tensor memory holds or is moved there, which have one
+            shifts, the plan of a main loop, a swizzle, what tensor memory holds or is moved there, which have one
             picture each and take no further arguments.
         kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
