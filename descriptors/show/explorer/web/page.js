@@ -237,6 +237,15 @@
     at.replaceChildren(...boxes);
     $("canvas").style.setProperty("--w", found.width);
     $("canvas").style.setProperty("--h", found.height);
+    if (!hover) keepInView(found);
+  }
+  /** A picture that is wider than its place, as on a phone, shows the chosen element. */
+  function keepInView({ width, marks: [...all] }) {
+    const room = $("scroll"), mark = all.findLast((one) => one.role === "cell"), scale = $("canvas").clientWidth / width;
+    if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
+    room.dataset.at = String(mark.x);
+    const x = mark.x * scale;
+    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 2;
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
@@ -370,7 +379,7 @@
     box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
     const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
     canvas.style.setProperty("--w", picture.width);
-    return make("div", {}, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), canvas, make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
+    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over" }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;
