@@ -116,8 +116,7 @@ def about_page(url: str = "") -> str:
         source("about.html"),
         pictures
         | {
-            "about": "A page that shows which bytes of shared memory a tensor core's descriptor word reads, and whether "
-            "yours is right.",
+            "about": "Which bytes of shared memory a tensor core's descriptor word reads, and whether yours is right.",
             "unfurled": _unfurled(url),
             "style": shared("descriptors.show.browser", "colours.css"),
             "examples": "\n".join(examples),

@@ -360,18 +360,22 @@
     $("use").hidden = !found?.use;
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : found.picture ? "" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
     at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
   }
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
     const again = (key, value) => {
       const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
-      $("paste").value = [notation, ...["tile", "grid", "at"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      $("paste").value = [notation, ...["tile", "grid", "at", "label", "swizzled"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
       tell(true);
     };
-    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit" };
-    const inputs = Object.keys(names).filter((key) => key in set).map((key) => make("label", {}, `${names[key]} `, make("input", { value: set[key], size: 8, spellcheck: false, on: { change: (event) => again(key, event.target.value.trim()) } })));
+    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit", label: "number", swizzled: "swizzled" };
+    const lists = { label: ["column", "CMmRn"], swizzled: ["yes", "no"] };
+    const inputs = Object.keys(names).filter((key) => key in set).map((key) => {
+      const on = { change: (event) => again(key, event.target.value.trim()) };
+      return make("label", {}, `${names[key]} `, lists[key] ? make("select", { on }, ...choice(lists[key], set[key])) : make("input", { value: set[key], size: 8, spellcheck: false, on }));
+    });
     const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
     draw(svg, picture.svg);
     box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
