@@ -13,6 +13,7 @@ Law: what is written in a cell of the enlarged panel is the coordinate whose pla
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -37,7 +38,7 @@ TOP, LOW, HIGH, WIDE, WIDEST = 118, 3, 24, 330, 24
 #: Of the enlarged panel: lanes, parts of cells beside one another, the least width of a part, and of all of them.
 FEW_LANES, FEW_PARTS, PART, ACROSS = 16, 8, 56, 456
 #: The most elements of a fragment that are placed, and the most frames that are drawn.
-MOST_ELEMENTS, MOST_FRAMES = 1 << 21, 64
+MOST_ELEMENTS, MOST_FRAMES = 1 << 20, 64
 
 #: Modes that tell tiles apart, which have kinds instead of shades.
 _TILES = ("M tile", "N tile")
@@ -89,25 +90,17 @@ class CellsPicture(Picture):
         >>> CellsPicture(tmem_move("16x256b.x1")).cells()[9, 3]
         (((5, 3), 32),)
         """
-        import numpy as np
-
         fragment = self.fragment
         shown = [fragment.modes.index(mode) for mode in self._modes()]
-        if size(fragment.layout) > MOST_ELEMENTS:
-            found = size(fragment.layout)
-            raise DescriptorError(f"picture: a picture must have at most {MOST_ELEMENTS} elements, found {found}")
-        places = fragment.cells().reshape(*(size(one) for one in fragment.layout), 3)
-        flat = places.reshape(-1, 3)
-        keys, first = np.unique(flat[:, 0] << 21 | flat[:, 1] << 5 | flat[:, 2], return_index=True)
-        coordinates = np.stack(np.unravel_index(first, places.shape[:-1]), axis=-1)[:, shown].tolist()
         held: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
-        for key, coordinate in zip(keys.tolist(), map(tuple, coordinates), strict=True):
-            parts = held.setdefault((key >> 21, key >> 5 & 0xFFFF), [])
+        for place, whole in sorted(elements(fragment).items()):
+            coordinate = tuple(whole[mode] for mode in shown)
+            parts = held.setdefault((place >> 21, place >> 5 & 0xFFFF), [])
             if parts and fragment.bits == 1 and parts[-1][0] == coordinate:  # the next bit of the same
                 parts[-1] = (parts[-1][0], parts[-1][1] + 1)
             else:
                 parts.append((coordinate, fragment.bits))
-        return {place: tuple(parts) for place, parts in held.items()}
+        return {at: tuple(parts) for at, parts in held.items()}
 
     def scene(self) -> Scene:
         """Every lane and column, and the first of them enlarged."""
@@ -239,6 +232,33 @@ class CellsPicture(Picture):
             f"{name[:1].upper()}{name[1:]}. Lanes down, columns across, a cell is {CELL_BITS} bits{packed}; "
             f"{self._shown()}{again}. {how[:1].upper()}{how[1:]}."
         )
+
+
+def elements(fragment: TmemFragment) -> dict[int, tuple[int, ...]]:
+    """The coordinate of each element by its place, ``lane << 21 | column << 5 | bit``; of several the first.
+
+    Raises:
+        DescriptorError: for too many elements.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> elements(accumulator(64, 32))[33 << 21 | 5 << 5][:2]
+    (17, 5)
+    """
+    layout, bits = fragment.layout, fragment.bits
+    if size(layout) > MOST_ELEMENTS:
+        found = size(layout)
+        raise DescriptorError(f"picture: a picture must have at most {MOST_ELEMENTS} elements, found {found}")
+    modes = [[_number(mode(index)) * bits for index in range(size(mode))] for mode in layout]
+    place_of: dict[int, tuple[int, ...]] = {}
+    for coordinate in product(*(range(len(offsets)) for offsets in modes)):
+        place = sum(offsets[index] for offsets, index in zip(modes, coordinate, strict=True))
+        place_of.setdefault(place, coordinate)
+    return place_of
+
+
+def _number(offset: object) -> int:
+    assert isinstance(offset, int)
+    return offset
 
 
 def _first(held: dict[tuple[int, int], Parts], lane: int, column: int) -> int | None:

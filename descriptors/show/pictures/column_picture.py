@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from descriptors.show.pictures.cell_picture import elements
 from descriptors.show.pictures.main_loop_picture import rows_of
 from descriptors.show.pictures.panels import Frame, story
 from descriptors.text import aligned, counted
@@ -136,11 +137,7 @@ def places(part: Part) -> set[tuple[int, int]]:
     fragment = part.fragment
     if fragment is None:
         return {(lane, part.column + column) for lane in range(LANES) for column in range(part.columns)}
-    import numpy as np
-
-    cells = fragment.cells().reshape(-1, 3)
-    taken = np.unique(cells[:, 0] << 16 | cells[:, 1]).tolist()
-    return {((one >> 16) + part.lane, (one & 0xFFFF) + part.column) for one in taken}
+    return {((one >> 21) + part.lane, (one >> 5 & 0xFFFF) + part.column) for one in elements(fragment)}
 
 
 def part_lanes(part: Part) -> str:
