@@ -39,7 +39,7 @@ from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen
 
 #: The width of the word's bar.
-WIDE = Figure.ROOM
+WIDE = Figure.ROOM - 16
 
 
 @frozen

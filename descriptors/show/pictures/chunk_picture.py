@@ -88,7 +88,7 @@ class ChunksPicture(Picture):
         right = max(chunks.width + label_room(d), 300)
         figure.text(right, 78, heading, "muted", figure.HEADING, bold=True)
         figure.text(right, 97, words[0], "muted", figure.BODY)
-        piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk)
+        piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk, pad=14)
         beam(figure, chunks, chunks.cell(*self.chunk), piece)
         draw_steps(figure, d, chunks)
         self._meanings(figure, right + piece.width + 66)
@@ -180,7 +180,7 @@ def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, 
     labels = [[str(one) for one in row] for row in places]
     rows, columns = len(places), len(places[0])
     longest = max(len(label) for row in labels for label in row)
-    wide = max(columns * max(cell, 7 * longest + 22), 100) if columns <= _MOST_WIDE else 420
+    wide = max(columns * max(cell, 6.1 * longest + 14), 92) if columns <= _MOST_WIDE else 420
     frame = Frame(x, y, wide, height, rows, columns)
     fill(figure, frame, order_roles(ranks(places)), labels)
     border(figure, frame, "chunk", rows, columns, outer=False)
@@ -222,13 +222,13 @@ def _across(figure: Figure, frame: Frame, words: str, why: str, role: str, repea
 
 
 def chunk_panel(
-    figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0)
+    figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0), pad: float = 5
 ) -> Frame:
-    """The 16-byte pieces of one chunk of a subtile, each with its address."""
+    """The 16-byte pieces of one chunk of a subtile, each with its address and so much room about it."""
     addresses, (rows, columns) = a.addresses(subtile, chunk), a.chunk_units
     labels = [[str(one) for one in row] for row in addresses]
     longest = max(len(label) for row in labels for label in row)
-    wide = max(columns * (7 * longest + 6), 120)
+    wide = max(columns * (6.1 * longest + pad), 120)
     frame = Frame(x, y, wide, height if rows > 1 else 76, rows, columns)
     fill(figure, frame, [[figure.kind(bank_group(one)) for one in row] for row in addresses], labels)
     hairs(figure, frame)

@@ -34,9 +34,9 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: The width of the words' bars, the height of a panel, where panels begin.
-WIDE, DOWN, TOP = Figure.ROOM, 768, 112
+WIDE, DOWN, TOP = Figure.ROOM - 16, 768, 112
 #: The width of the sentences beside the panels, and the lowest cell that is framed.
-SIDE, LEAST = 260, 10
+SIDE, LEAST = 246, 10
 #: What is filled with what is wrong.
 _WRONG = field_role("", moves=("",))
 

@@ -45,7 +45,7 @@ from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Between two panels, and where their cells begin.
-GAP, TOP = 28, 142
+GAP, TOP = 20, 142
 
 
 @frozen
@@ -79,7 +79,7 @@ class LevelsPicture(Picture):
         edge = _head(figure, left, f"2 {_capital(many(2, subtile_name(d)))}", words, "subtile")
         subtiles = subtiles_panel(figure, a, left, TOP, wide, high, self.subtile)
         figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d, wide + 44), "muted", 13, "middle")
-        left = max(left + wide + 38, edge + GAP)
+        left = max(left + wide + 34, edge + GAP)
         edge = _head(figure, left, f"3 One subtile: {many(2, chunk_name(d))}", chunks_heading(a), "subtile")
         chunks = chunks_panel(figure, a, left, TOP, high)
         figure.zoom(subtiles.cell(*self.subtile), chunks.box, "subtile", "beam", subtiles.x + wide)

@@ -25,7 +25,7 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: The width of the bar, the columns of the table below it, the height of a line.
-WIDE, COLUMNS, LINE = Figure.ROOM, (0, 32, 112, 280, 372, 470), 25
+WIDE, COLUMNS, LINE = Figure.ROOM - 16, (0, 32, 112, 280, 372, 470), 25
 
 
 @frozen
