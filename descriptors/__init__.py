@@ -4,11 +4,11 @@
 every operand in it, and proves the result; each step is a value of ``layoutalg``; ``derive_symbolic`` does it for all
 tiles of a kind at once.
 ``decode``, ``read``, ``diff`` and ``candidates`` go the other way, from words and layouts to what is wrong with them;
-``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor; ``accumulator``, ``tmem_plan``, ``readout``,
-``tmem_copied`` and ``block_scaled`` say what lies in Blackwell's tensor memory and how it gets there; ``search``,
-``lattice``, ``atlas`` and ``formulas`` look at many at once; ``plan`` puts it together: one instruction
-and its main loop, whole, proved as a product. ``tell`` and ``record`` write any of these answers down, as text and as
-plain data.
+``idesc``, ``emit`` and ``tma_plan`` make what goes with a descriptor, and ``tensor_map`` is what the driver makes of
+such a plan; ``accumulator``, ``tmem_plan``, ``readout``, ``tmem_copied`` and ``block_scaled`` say what lies in
+Blackwell's tensor memory and how it gets there; ``search``, ``lattice``, ``atlas`` and ``formulas`` look at many at
+once; ``plan`` puts it together: one instruction and its main loop, whole, proved as a product. ``tell`` and ``record``
+write any of these answers down, as text and as plain data.
 The other names are the parts: operands, atoms, canonical forms, the words of sm90 (``wgmma``) and sm100 (``tcgen05``).
 
 >>> d = derive(tile=(128, 128), dtype="bf16", major="MN", swizzle="64B", mma=(64, 16), arch="sm100")
@@ -70,10 +70,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.operands.swizzled import plain
     from descriptors.smem.proof.mismatch import Mismatch
     from descriptors.smem.proof.read_model import read_addresses
-    from descriptors.smem.tma.tma_plan import Box, Dimension, TmaError, TmaPlan
+    from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_check, box_layout, map_changes
+    from descriptors.smem.tma.map_notation import parse_tensor_map
+    from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
     from descriptors.smem.tma.tma_planner import tma_plan
     from descriptors.smem.words.bitfield import Field, UnknownCode, Word
     from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
+    from descriptors.smem.words.tensor_map import Im2colWindow, MapRefusal, TensorMap, TmaError, tensor_map
     from descriptors.sweep.atlas import Summary, atlas
     from descriptors.sweep.finding import Finding, Refusal, Survey
     from descriptors.sweep.formulas import FormulaRow, formulas
@@ -82,8 +85,9 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.accumulator import accumulator
     from descriptors.tmem.block_scaled import BlockScaled, block_scaled
     from descriptors.tmem.columns import ColumnPlan, tmem_plan
-    from descriptors.tmem.copied import Copied, Landing, tmem_copied
+    from descriptors.tmem.copied import Copied, tmem_copied
     from descriptors.tmem.copies import TmemCopy, WidenedCopy, tmem_copies, tmem_copy, widened_copy
+    from descriptors.tmem.landing_proof import Landing
     from descriptors.tmem.moves import TmemMove, tmem_move
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
     from descriptors.tmem.readout import Readout, readout, readouts
@@ -139,10 +143,13 @@ _NAMES = {
     "smem.operands.swizzled": "plain",
     "smem.proof.mismatch": "Mismatch",
     "smem.proof.read_model": "read_addresses",
-    "smem.tma.tma_plan": "Box Dimension TmaError TmaPlan",
+    "smem.tma.map_check": "BoxCheck MapChanges box_check box_layout map_changes",
+    "smem.tma.map_notation": "parse_tensor_map",
+    "smem.tma.tma_plan": "Box Dimension TmaPlan",
     "smem.tma.tma_planner": "tma_plan",
     "smem.words.bitfield": "Field UnknownCode Word",
     "smem.words.descriptor": "Arch SMEM_BYTES SmemDescriptor",
+    "smem.words.tensor_map": "Im2colWindow MapRefusal TensorMap TmaError tensor_map",
     "sweep.atlas": "atlas Summary",
     "sweep.finding": "Finding Refusal Survey",
     "sweep.formulas": "FormulaRow formulas",
@@ -151,8 +158,9 @@ _NAMES = {
     "tmem.accumulator": "accumulator",
     "tmem.block_scaled": "block_scaled BlockScaled",
     "tmem.columns": "ColumnPlan tmem_plan",
-    "tmem.copied": "Copied Landing tmem_copied",
+    "tmem.copied": "Copied tmem_copied",
     "tmem.copies": "tmem_copies tmem_copy TmemCopy widened_copy WidenedCopy",
+    "tmem.landing_proof": "Landing",
     "tmem.moves": "tmem_move TmemMove",
     "tmem.reductions": "tmem_reduction TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
@@ -174,6 +182,7 @@ __all__ = [
     "Atom",
     "BlockScaled",
     "Box",
+    "BoxCheck",
     "Candidate",
     "Change",
     "ChoiceError",
@@ -198,10 +207,13 @@ __all__ = [
     "FormulaRow",
     "Grid",
     "IllegalError",
+    "Im2colWindow",
     "Landing",
     "Lattice",
     "Major",
     "MajorName",
+    "MapChanges",
+    "MapRefusal",
     "Match",
     "Matrix",
     "Mismatch",
@@ -226,6 +238,7 @@ __all__ = [
     "SwizzleMode",
     "SwizzleName",
     "SymbolicDerivation",
+    "TensorMap",
     "TmaError",
     "TmaPlan",
     "TmemCopy",
@@ -239,6 +252,8 @@ __all__ = [
     "atlas",
     "block_scaled",
     "block_scaled_product",
+    "box_check",
+    "box_layout",
     "candidates",
     "canonical_atom",
     "check_copy",
@@ -265,9 +280,11 @@ __all__ = [
     "formulas",
     "idesc",
     "lattice",
+    "map_changes",
     "match",
     "operand_a",
     "pack_scales",
+    "parse_tensor_map",
     "picture",
     "plain",
     "plan",
@@ -286,6 +303,7 @@ __all__ = [
     "sparse_metadata",
     "survey",
     "tell",
+    "tensor_map",
     "tma_plan",
     "tmem_copied",
     "tmem_copies",

@@ -91,8 +91,17 @@ def some(values: Iterable[object], most: int = 8) -> str:
     >>> some(range(4)), some(range(40))
     ('0, 1, 2, 3', '0, 1, 2, 3, 4, 5, ..., 39')
     """
+    return ", ".join(some_texts(values, most))
+
+
+def some_texts(values: Iterable[object], most: int = 8) -> list[str]:
+    """The same, one by one.
+
+    >>> some_texts(range(40), 4)
+    ['0', '1', '...', '39']
+    """
     texts = list(map(str, values))
-    return ", ".join(texts if len(texts) <= most else [*texts[: most - 2], "...", texts[-1]])
+    return texts if len(texts) <= most else [*texts[: most - 2], "...", texts[-1]]
 
 
 def tuple_text(values: Iterable[object]) -> str:

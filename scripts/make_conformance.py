@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "judge"), str(ROOT / "scripts" /
 import corpus  # noqa: E402
 from cases import encode, run, spelled  # noqa: E402
 from ended import end  # noqa: E402
+from generated import write_or_check  # noqa: E402
 from postconditions import REFUSED, TooLarge, fault  # noqa: E402
 
 from layoutalg import ComposedLayout, Layout, LayoutError, make_identity_layout, make_ordered_layout, size  # noqa: E402
@@ -356,22 +357,12 @@ def render(cases: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
     try:
-        text = render(suite())
+        text = render(suite()) if arguments in ([], ["--check"]) else ""  # a usage needs no suite
     except DisagreementError as error:
         print(f"make_conformance: {error}", file=sys.stderr)
         return 1
-    name = FILE.relative_to(ROOT)
-    if arguments:
-        current = FILE.exists() and FILE.read_text(encoding="utf-8") == text
-        print(f"{name} is {'up to date' if current else 'out of date: run scripts/make_conformance.py'}")
-        return 0 if current else 1
-    FILE.write_text(text, encoding="utf-8")
-    print(f"wrote {name}, {len(text) / 1e6:.2f} MB")
-    return 0
+    return write_or_check(FILE, text, "make_conformance.py", __doc__, arguments)
 
 
 if __name__ == "__main__":

@@ -83,13 +83,13 @@ def _results(name: str, report: Report) -> list[dict[str, Any]]:
 
 
 def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
-    print_ = sha256("\0".join([*alike(one), str(number)]).encode("utf-8", "surrogateescape")).hexdigest()
+    fingerprint = sha256("\0".join([*alike(one), str(number)]).encode("utf-8", "surrogateescape")).hexdigest()
     return {
         "ruleId": one.rule.name,
         "level": _LEVELS[one.rule.level],
         "message": {"text": f"{one.rule.demands}, {one.found}; {one.rule.fix}"},
         "locations": [_place(name, one.line, one.function)],
-        "partialFingerprints": {FINGERPRINT: print_[:32]},
+        "partialFingerprints": {FINGERPRINT: fingerprint[:32]},
     }
 
 

@@ -7,14 +7,8 @@ Kernels may be many, and folders of them: a file that cannot be read is told and
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import get_terminal_size, which
 from typing import Any
 
 import click
@@ -24,20 +18,18 @@ from descriptors.check import kernel_text
 from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
-from descriptors.check.ptx.ptx_module import LIMIT
 from descriptors.check.rules import Level
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
+from descriptors.cli.kernel_files import expanded, shown, text_of
 from descriptors.cli.options import json_option, together
-from descriptors.cli.terminal import answered, for_terminal
-from descriptors.cli.values import complete, numbers
-from descriptors.errors import DescriptorError, brief
+from descriptors.cli.terminal import Progress, answered, for_terminal
+from descriptors.cli.values import complete, named_integers, named_texts, numbers
+from descriptors.errors import DescriptorError
 from descriptors.text import counted
-from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, standard_input, wants_color
+from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
+from layoutalg.files import write_whole
 from layoutalg.frozen import frozen
-
-#: How long a compiler may take, in seconds.
-COMPILE_S = 600
 
 _FILE = click.argument("file")
 _TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
@@ -47,38 +39,16 @@ _INCLUDE = click.option(
 )
 _ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
 
-
-def _pairs(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
-    """What ``NAME=VALUE``, given again and again, says."""
-    found: dict[str, str] = {}
-    for row in rows:
-        name, sign, value = row.partition("=")
-        if not (name and sign and value):
-            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
-        found[name] = value
-    return found
-
-
-def _whole(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, int]:
-    """The same where values are integers, decimal or hexadecimal."""
-    found: dict[str, int] = {}
-    for name, value in _pairs(context, parameter, rows).items():
-        if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
-            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
-        found[name] = int(value, 0) if "x" in value.lower() else int(value)
-    return found
-
-
 #: What is known of the launch.
 _LAUNCH = together(
     click.option("--threads", metavar="X[xYxZ]", callback=numbers("x"), help="Threads of a CTA, as it is launched."),
     click.option("--cluster", metavar="X[xYxZ]", callback=numbers("x"), help="CTAs of a cluster, as it is launched."),
     click.option(
-        "--param", "parameters", multiple=True, metavar="NAME=VALUE", callback=_whole,
+        "--param", "parameters", multiple=True, metavar="NAME=VALUE", callback=named_integers,
         help="A scalar parameter, by name or number (NAME+BYTES in a structure); may be repeated.",
     ),
     click.option(
-        "--tensormap", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=_pairs,
+        "--tensormap", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=named_texts,
         help="The box of a tensor map in a parameter, or that one points at: 64x128xbf16, or bytes; may be repeated.",
     ),
 )  # fmt: skip
@@ -181,14 +151,14 @@ def check(
         return without_known(found, shown(file), accepted)
 
     lit = wants_color()
-    asked = _Asked(strict, everything, lit, as_sarif, as_json, write or "")
+    form = _Form(strict, everything, lit, as_sarif, as_json, write or "")
     if len(files) == 1 and not Path(files[0]).is_dir():
-        return _of_one(files[0], checked(files[0]), asked)
-    return _of_many(files, checked, asked)
+        return _of_one(files[0], checked(files[0]), form)
+    return _of_many(files, checked, form)
 
 
 @frozen
-class _Asked:
+class _Form:
     """How answers are wanted."""
 
     strict: bool
@@ -199,41 +169,36 @@ class _Asked:
     write: str
 
 
-def shown(file: str) -> str:
-    """What a file is called."""
-    return "<stdin>" if file == "-" else file
-
-
-def _status(report: Report, asked: _Asked) -> Status:
-    """What a report says to a program that asked."""
+def _status(report: Report, form: _Form) -> Status:
+    """What a report says to a program that form."""
     left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-    wrong = report.verdict == "errors" or (asked.strict and left)
-    return Status.DIFFERENCE if wrong and not asked.write else Status.ANSWER
+    wrong = report.verdict == "errors" or (form.strict and left)
+    return Status.DIFFERENCE if wrong and not form.write else Status.ANSWER
 
 
-def _of_one(file: str, found: Report, asked: _Asked) -> Status:
+def _of_one(file: str, found: Report, form: _Form) -> Status:
     name = shown(file)
-    if asked.write:
-        _write(asked, [(name, found)])
-    elif asked.as_sarif:
+    if form.write:
+        _write(form, [(name, found)])
+    elif form.as_sarif:
         _say_json(sarif([(name, found)]))
-    elif asked.as_json:
+    elif form.as_json:
         say(json_text(record(found, name=name)))
     else:
-        say(tell(found, name=name, everything=asked.everything, color=asked.color))
-    return _status(found, asked)
+        say(tell(found, name=name, everything=form.everything, color=form.color))
+    return _status(found, form)
 
 
-def _of_many(files: Sequence[str], check_one: Callable[[str], Report], asked: _Asked) -> Status:
+def _of_many(files: Sequence[str], check_one: Callable[[str], Report], form: _Form) -> Status:
     """Every file, though some cannot be checked; then what there is to say of all of them."""
-    names, bad, left = _expanded(files)
-    progress = _Progress(len(names))
+    names, bad, left = expanded(files)
+    progress = Progress(len(names))
     done: list[tuple[str, Report]] = []
     refused: list[tuple[str, Exception]] = [*bad]
     status = max([_refusal(error) for _, error in bad], default=Status.ANSWER)
-    plain = not (asked.as_sarif or asked.as_json or asked.write)
+    plain = not (form.as_sarif or form.as_json or form.write)
     for name, error in bad if plain else ():
-        say(kernel_text.tell_refused(name, str(error), asked.color))
+        say(kernel_text.tell_refused(name, str(error), form.color))
     for file in names:
         progress.tell(shown(file))
         try:
@@ -241,26 +206,26 @@ def _of_many(files: Sequence[str], check_one: Callable[[str], Report], asked: _A
         except (DescriptorError, NotThereError, OSError) as error:
             refused.append((shown(file), error))
             status = max(status, _refusal(error))
-            text = kernel_text.tell_refused(shown(file), str(error), asked.color)
+            text = kernel_text.tell_refused(shown(file), str(error), form.color)
         else:
             done.append((shown(file), found))
-            status = max(status, _status(found, asked))
-            text = tell(found, name=shown(file), everything=asked.everything, color=asked.color) if plain else ""
+            status = max(status, _status(found, form))
+            text = tell(found, name=shown(file), everything=form.everything, color=form.color) if plain else ""
         if plain:
             progress.clear()
             say(text)
     progress.clear()
     told = [(name, str(error)) for name, error in refused]
-    if asked.write:
+    if form.write:
         if refused:
             raise DescriptorError(f"check: for a baseline every file must be checked, found {told[0][1]}; {told[0][0]}")
-        _write(asked, done)
-    elif asked.as_sarif:
+        _write(form, done)
+    elif form.as_sarif:
         _say_json(sarif(done, told))
-    elif asked.as_json:
+    elif form.as_json:
         say(json_text(_record_many(done, refused)))
     else:
-        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, asked.color))
+        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, form.color))
     return Status(status)
 
 
@@ -277,61 +242,6 @@ def _say_json(answer: object) -> None:
     import json
 
     say(json.dumps(answer))
-
-
-def _expanded(files: Sequence[str]) -> tuple[list[str], list[tuple[str, Exception]], int]:
-    """The files, each once, and those of folders; folders that have none; how many a compiler is wanting for."""
-    found: dict[str, str] = {}
-    bad: list[tuple[str, Exception]] = []
-    compiler, left = which("nvcc") is not None, 0
-    for file in files:
-        if file == "-" or not Path(file).is_dir():
-            found.setdefault(file if file == "-" else os.path.realpath(file), file)
-            continue
-        held = list(_inside(file))
-        sources = [one for one in held if one.endswith(".cu")]
-        left += 0 if compiler else len(sources)
-        kept = [one for one in held if compiler or not one.endswith(".cu")]
-        if not kept:
-            bad.append((file, DescriptorError("check: a folder must have a .ptx file, found none")))
-        for one in kept:
-            found.setdefault(os.path.realpath(one), one)
-    return list(found.values()), bad, left
-
-
-def _inside(folder: str) -> Iterator[str]:
-    """The kernels of a folder and of those inside it, in order."""
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
-
-
-class _Progress:
-    """A line on a terminal that says how far a check of many files is, after a while."""
-
-    #: Seconds before it shows.
-    PATIENCE = 2.0
-
-    def __init__(self, files: int) -> None:
-        self.files, self.number, self.shown = files, 0, False
-        self.begun = time.monotonic()
-        self.live = files > 1 and sys.stderr is not None and sys.stderr.isatty()
-
-    def tell(self, name: str) -> None:
-        """The next file."""
-        self.number += 1
-        if self.live and time.monotonic() - self.begun >= self.PATIENCE:
-            line = f"{self.number} of {counted(self.files, 'file')}: {printable(name)}"
-            sys.stderr.write(f"\r\x1b[K{line[: get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
-            self.shown = True
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self.shown = False
 
 
 def _baseline(file: str) -> Baseline:
@@ -352,17 +262,17 @@ def _writable(file: str) -> None:
             ) from None
 
 
-def _write(asked: _Asked, done: Sequence[tuple[str, Report]]) -> None:
+def _write(form: _Form, done: Sequence[tuple[str, Report]]) -> None:
     text = baseline_text(done)
-    Path(asked.write).write_text(text, encoding="utf-8", newline="\n")
+    write_whole({Path(form.write): text.encode()})
     rows = baseline(text)
     left = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
     many = sum(rows.values()) - left
-    if asked.as_json or asked.as_sarif:
-        say(json_text({"written": asked.write, "findings": many, "undecided": left}))
+    if form.as_json or form.as_sarif:
+        say(json_text({"written": form.write, "findings": many, "undecided": left}))
     else:
         told = f"{counted(many, 'finding')} and {left} not decided of {counted(len(done), 'file')}"
-        say(f"wrote {printable(asked.write)}: {told}")
+        say(f"wrote {printable(form.write)}: {told}")
 
 
 def _contract(file: str, init: bool, as_json: bool) -> Status:
@@ -396,65 +306,6 @@ def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -
     """
     told = explain_ptx(text_of(file, gpu_arch, include))
     say(answered(told, as_json))
-
-
-def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:
-    """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
-
-    Raises:
-        DescriptorError: if there is no such file, or it is too long, or no text, or does not compile.
-        NotThereError: if a .cu file is given and there is no nvcc.
-
-    >>> text_of("no/such.ptx")
-    Traceback (most recent call last):
-    descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
-    """
-    if file == "-":
-        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>")
-    path = Path(file)
-    if path.is_dir():
-        raise DescriptorError(f"check: the file must be a file, found a folder; {file}")
-    if not path.is_file():
-        raise DescriptorError(f"check: the file must exist, found {brief(file)}")
-    if path.suffix == ".cu":
-        return _compiled(path, gpu_arch, include)
-    with path.open("rb") as opened:
-        return _decoded(opened.read(LIMIT + 1), file, what)
-
-
-#: How cubins, objects and programs begin (ELF), and fat binaries.
-_BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
-
-
-def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
-    if len(data) > LIMIT:
-        raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
-    if data.startswith(_BINARY):
-        found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
-        raise DescriptorError(f"check: a file must be PTX, {found}; {name}")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise DescriptorError(f"check: a file must be {what}, found bytes that are no text; {name}") from None
-
-
-def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "kernel.ptx"
-        folders = [f"-I{one}" for one in include]
-        line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
-        line += [str(path), "-o", str(made)]
-        try:
-            done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_S, check=False)
-        except FileNotFoundError:
-            raise NotThereError("check: a .cu file needs nvcc on the path; give its PTX instead") from None
-        except subprocess.TimeoutExpired:
-            raise DescriptorError(f"check: nvcc must end in {COMPILE_S} seconds, found it running; {path}") from None
-        if done.returncode or not made.exists():
-            told = (done.stderr or done.stdout).strip().splitlines()
-            first = next((one for one in told if "error" in one), told[0] if told else "no output")
-            raise DescriptorError(f"check: the file must compile, found {brief(first, 200)}")
-        return _decoded(made.read_bytes(), str(path))
 
 
 #: The commands that the group registers.

@@ -47,6 +47,10 @@ COMMANDS = {
     "check": ("descriptors.cli.check", "What is wrong with a kernel in PTX, or with a TOML file of words relied on."),
     "explain": ("descriptors.cli.check", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
     "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
+    "tensor-map": (
+        "descriptors.cli.tma",
+        "What a tensor map says, whether the driver takes it, and what it disagrees with.",
+    ),
     "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
     "tmem": (
         "descriptors.cli.tmem",

@@ -86,7 +86,7 @@ def _page(question: dict[str, Any]) -> str:
 
 
 def _frozen(path: Path, question: dict[str, Any]) -> Path:
-    from descriptors.show.browser.folder import write_whole
+    from layoutalg.files import write_whole
 
     text = _page(question)
     try:

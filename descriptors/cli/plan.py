@@ -9,7 +9,7 @@ import click
 from descriptors.answers import record, tell
 from descriptors.cli.options import Guide, json_option, legality_option
 from descriptors.cli.terminal import answered, assume, assumption, for_terminal, note
-from descriptors.cli.values import complete, elsewhere, numbers
+from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.smem.words.descriptor import SMEM_BYTES
@@ -74,7 +74,7 @@ def plan(
     by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
     INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved.
     """
-    if len(words) > 2 or (len(words) == 1 and elsewhere(words[0]) == elsewhere("m64n8k16")):
+    if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
     if len(words) == 1 and (picture_path is not None or steps):
         raise click.UsageError(f"{'--steps' if steps else '--draw'} goes only with an INSTRUCTION")

@@ -14,12 +14,14 @@ note: two halves are read with the high one first
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from descriptors.answers import record, tell
+from descriptors.text import counted
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
 
 #: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
@@ -68,3 +70,38 @@ def for_terminal(answer: str) -> str:
 def answered(answer: object, as_json: bool, **options: Any) -> str:
     """What a command prints of an answer: its plain data as JSON, or its text."""
     return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
+
+
+class Progress:
+    """A line on a terminal that says how far a work on many files is, after a while.
+
+    Args:
+        files: how many there are; of one alone nothing is said.
+    """
+
+    #: Seconds before it shows.
+    PATIENCE = 2.0
+
+    def __init__(self, files: int) -> None:
+        self.files, self.number, self.shown = files, 0, False
+        self.begun = time.monotonic()
+
+    def tell(self, name: str) -> None:
+        """The next file."""
+        self.number += 1
+        if self.files < 2 or time.monotonic() - self.begun < self.PATIENCE:
+            return
+        if (width := terminal_width(sys.stderr)) is not None:
+            line = f"{self.number} of {counted(self.files, 'file')}: {printable(name)}"
+            self._write(line[: width - 1])
+            self.shown = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self.shown:
+            self._write("")
+            self.shown = False
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()

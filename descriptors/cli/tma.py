@@ -1,17 +1,20 @@
-"""The command ``descriptors tma``: the tensor copies that fill a tile, told and proved.
+"""The commands ``descriptors tma`` and ``tensor-map``: the tensor copies that fill a tile, and a map that there is.
 
 ``commands`` is for the group in ``descriptors.cli``, which also turns an error into one line and exit status 2.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
 
 from descriptors.cli.derive import derive
-from descriptors.cli.options import OptionsOnly, json_option, need, staged
+from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, unit_option
 from descriptors.cli.terminal import answered
+from descriptors.cli.values import numbers, word
+from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -19,8 +22,12 @@ from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_check, box_element, box_layout, map_changes
+from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
-from layoutalg.cli.console import say
+from descriptors.smem.words.descriptor import assumed_architecture
+from descriptors.smem.words.tensor_map import TensorMap
+from layoutalg.cli.console import Status, say, standard_input
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
@@ -44,6 +51,53 @@ def tma(rank: int, as_json: bool, **options: Any) -> None:
     say(answered(plan, as_json, proved=proof))
 
 
+@click.command("tensor-map")
+@click.argument("text", metavar="MAP")
+@click.argument("against", required=False)
+@option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
+@option("major", help="K or MN: what dimension 0 of the map is.")
+@click.option("--arch", help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
+@click.option("--shape", callback=numbers("x"), help="MNxK that one instruction reads.  [default: the whole box]")
+@unit_option
+@json_option("Write the answer as JSON.")
+def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) -> Status:
+    """Read a tensor MAP, say whether the driver takes it, and compare it AGAINST another map, a word or a layout.
+
+    \b
+    descriptors tensor-map "type=bf16 extents=4096x4096 strides=8192 box=64x128 swizzle=128B"
+    descriptors tensor-map "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B" 0x4000404000010000 --major K
+    descriptors tensor-map "type=u8 extents=64x8 strides=64 box=64x8" "(8,64):(64,1)" --major K
+
+    MAP is the driver's arguments, NAME=VALUE, fastest dimension first, named as in cuda.h or as above; or the 128 bytes
+    as a debugger prints them (x/16gx), or 256 hexadecimal digits; "-" reads it from standard input. An im2col map has
+    lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs.
+    """
+    one = parse_tensor_map(standard_input().read() if text == "-" else text)
+    if against is None:
+        say(answered(one, as_json))
+        return Status.DIFFERENCE if one.refusals() else Status.ANSWER
+    answer = _compared(one, against.strip(), options)
+    say(answered(answer, as_json))
+    return Status.ANSWER if answer.ok else Status.DIFFERENCE
+
+
+def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | Diff:
+    """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
+    if "=" in against or len(against) >= 128:
+        return map_changes(one, parse_tensor_map(against))
+    if options["major"] is None:
+        raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
+    if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
+        context = click.get_current_context()
+        number = word(context, context.command.params[1], against)
+        assert number is not None  # it was typed
+        layout = box_layout(one, options["dtype"], options["major"])
+        options |= {"arch": options["arch"] or assumed_architecture(number), "unit": "elements"}
+        options["dtype"] = box_element(one, options["dtype"])
+        return diff(number, layout, **options)
+    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
+
+
 def filled_tile(options: dict[str, Any]) -> Derivation:
     """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
     options["tile"] = staged(options["tile"], options.pop("stages"))
@@ -61,4 +115,4 @@ def filled_tile(options: dict[str, Any]) -> Derivation:
 
 
 #: The commands that the group registers.
-commands = [tma]
+commands = [tma, tensor_map]

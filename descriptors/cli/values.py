@@ -70,13 +70,22 @@ def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | N
 
 def extents_or_name(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
     """A callback that reads ``64x16``, or leaves the name of an instruction, ``m64n128k16``, as it is."""
-    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
-    if text is not None and text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII):
+    if text is not None and is_instruction(text):
         return text
     if text is not None and re.search("m\\d+n", text, re.IGNORECASE | re.ASCII):
         must = "must be MNxK like 64x16, or an instruction like m64n128k16"
         raise click.BadParameter(f"{must}, found {_quoted(text)}", param=parameter)
     return numbers("x")(context, parameter, text)
+
+
+def is_instruction(text: str) -> bool:
+    """Whether a text is the name of an instruction.
+
+    >>> is_instruction("M64N128K16"), is_instruction("bf16")
+    (True, False)
+    """
+    # The first letter is looked at first: extents have none, and a pattern takes long to compile.
+    return text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII) is not None
 
 
 _INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
@@ -169,6 +178,27 @@ def _quoted(text: str) -> str:
 def capacity(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """A callback that reads a number of bytes or ``none``."""
     return None if text is None or text.casefold() == "none" else address(context, parameter, text)
+
+
+def named_texts(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, str]:
+    """What ``NAME=VALUE``, given again and again, says."""
+    found: dict[str, str] = {}
+    for row in rows:
+        name, sign, value = row.partition("=")
+        if not (name and sign and value):
+            raise click.BadParameter(f"must be {parameter.metavar}, found {row[:60]!r}", context, parameter)
+        found[name] = value
+    return found
+
+
+def named_integers(context: click.Context, parameter: click.Parameter, rows: tuple[str, ...]) -> dict[str, int]:
+    """The same where values are integers, decimal or hexadecimal."""
+    found: dict[str, int] = {}
+    for name, value in named_texts(context, parameter, rows).items():
+        if not re.fullmatch(r"-?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", value):
+            raise click.BadParameter(f"{name} must be an integer, found {value[:60]!r}", context, parameter)
+        found[name] = int(value, 0) if "x" in value.lower() else int(value)
+    return found
 
 
 def complete(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:

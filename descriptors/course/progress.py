@@ -38,7 +38,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from descriptors.errors import DescriptorError
-from descriptors.show.browser.folder import write_whole
+from layoutalg.files import write_whole
 from layoutalg.frozen import frozen
 
 

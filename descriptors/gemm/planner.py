@@ -200,8 +200,12 @@ class Proposals(Told):
     @property
     def headline(self) -> str:
         """The answer in one line."""
-        best = f", best {self.plans[0].asked.name}" if self.plans else ""
-        return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}{best}"
+        return f"{self.subject}, best {self.plans[0].asked.name}" if self.plans else self.subject
+
+    @property
+    def subject(self) -> str:
+        """How many plans there are, and of what."""
+        return f"{counted(self.fitting, 'plan')} of a tile of {extents_text(self.tile)}"
 
 
 def propose(

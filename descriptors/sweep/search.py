@@ -47,9 +47,10 @@ from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
-from descriptors.smem.tma.tma_plan import TmaError, TmaPlan
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
 from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
+from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen

@@ -36,8 +36,8 @@ from descriptors.smem.instructions.tables import DENSE_K, SCALES
 from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.text import Told, word_text
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
-from descriptors.tmem.copied import Landing
 from descriptors.tmem.geometry import weakest
+from descriptors.tmem.landing_proof import Landing
 from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
 from layoutalg.frozen import frozen
 

@@ -26,9 +26,10 @@ from descriptors.answers import fields
 from descriptors.smem.derivation.verify import Report
 from descriptors.text import aligned, word_text
 from descriptors.tmem.block_scaled import BlockScaled, MmaStep
-from descriptors.tmem.copied import Copied, Landing, Step
+from descriptors.tmem.copied import Copied
 from descriptors.tmem.copies import TmemCopy, WidenedCopy
 from descriptors.tmem.fragment_text import record_columns, record_fragment, tell_columns, tell_fragment
+from descriptors.tmem.landing_proof import Landing, Step
 from descriptors.tmem.scale_factors import ScaleFactors
 
 #: What is not known of every copy that widens its elements.

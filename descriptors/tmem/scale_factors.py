@@ -41,8 +41,8 @@ from typing import NamedTuple
 from descriptors.errors import DescriptorError, as_flag, as_integer
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told
-from descriptors.tmem.copied import Landing, Step, prove_landing
 from descriptors.tmem.geometry import address_of
+from descriptors.tmem.landing_proof import Landing, Step, prove_landing
 from descriptors.tmem.scale_cells import (
     BLOCK_ROWS,
     FACTORS,

@@ -17,14 +17,11 @@ True
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
 from html import escape
 from os import PathLike
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
 from layoutalg.drawing.shapes import Scene
@@ -32,6 +29,7 @@ from layoutalg.drawing.svg import svg
 from layoutalg.drawing.theme import INKS, SANS, ink
 from layoutalg.drawing.tikz import document, tikz
 from layoutalg.errors import LayoutError
+from layoutalg.files import write_whole
 
 
 def painted(text: str, role: str | None) -> str:
@@ -109,7 +107,7 @@ class Picture:
                 f"save: a file's name must end in {', '.join(SUFFIXES)}, found {target.name}; for a PNG convert "
                 "an SVG, with a browser or rsvg-convert"
             )
-        write_whole(target, write())
+        _write(target, write())
 
     def _writers(self) -> dict[str, Callable[[], str]]:
         writers = (lambda: self.svg() + "\n", lambda: document(self.scene()), lambda: self.text() + "\n", self.html)
@@ -151,39 +149,16 @@ def page(scene: Scene, text: str = "") -> str:
     )
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text as UTF-8, in place of what was there; if that fails, what was there is left as it was.
-
-    A link is followed: the file that it names is written. What is no file, a pipe or a device, is written through.
+def _write(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all.
 
     Raises:
         LayoutError: if it cannot be written; the message says why.
     """
-    part = None
     try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_text(text, encoding="utf-8", newline="\n")
-            return
-        handle, part = mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(part, _mode(path))
-        os.replace(part, path)
+        write_whole({path: text.encode()})
     except (OSError, ValueError) as error:
-        if part is not None:
-            with suppress(OSError):
-                os.unlink(part)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise LayoutError(
             f"save: {path} must be a file that can be written, found: {reason}; give another path"
         ) from error
-
-
-def _mode(path: Path) -> int:
-    """The permissions that a file of this name has or gets: a temporary file's are its owner's alone."""
-    with suppress(OSError):
-        return path.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

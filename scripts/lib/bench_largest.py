@@ -73,13 +73,9 @@ def measure_largest(repeats: int) -> dict[str, tuple[float, float]]:
     """Seconds of the processor, by the median, and bytes of the most memory, of each run with its start."""
     medians = {}
     for name in RUNS:
-        report_lines = [
-            subprocess.check_output([sys.executable, __file__, name], text=True).split() for _ in range(repeats)
-        ]
-        medians[name] = (
-            statistics.median(float(one) for one, _ in report_lines),
-            max(float(one) for _, one in report_lines),
-        )
+        command = [sys.executable, __file__, name]
+        runs = [subprocess.check_output(command, text=True).split() for _ in range(repeats)]
+        medians[name] = statistics.median(float(one) for one, _ in runs), max(float(one) for _, one in runs)
     return medians
 
 

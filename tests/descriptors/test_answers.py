@@ -14,6 +14,7 @@ from descriptors import (
     DescriptorError,
     accumulator,
     block_scaled,
+    box_check,
     candidates,
     check_events,
     decode,
@@ -21,7 +22,9 @@ from descriptors import (
     derive,
     diff,
     idesc,
+    map_changes,
     match,
+    parse_tensor_map,
     plan,
     propose,
     proved,
@@ -56,6 +59,7 @@ from descriptors.sweep.search import survey
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
 OPERAND = "--dtype bf16 --major K --arch sm100"  # without an architecture a command notes which it assumes
+MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
 PIPELINE = ROOT / "docs" / "kernels" / "pipeline.ptx"
 D = derive((128, 128), "bf16", "K", "128B", (64, 16))
 
@@ -70,6 +74,11 @@ SAME: dict[str, Callable[[], Any]] = {
     "candidates (64,16):(64,1) --dtype bf16 --arch sm100": lambda: candidates("(64,16):(64,1)", "bf16"),
     "match (64,16):(64,1) --dtype bf16 --swizzle 128B": lambda: match("(64,16):(64,1)", "bf16", swizzle="128B"),
     f"derive {OPERAND} --swizzle 128B --tile 128x128 --mma 64x16 --no-verify": lambda: D,
+    f"tensor-map '{MAP}'": lambda: parse_tensor_map(MAP),
+    f"tensor-map '{MAP}' '{MAP} l2=64B'": lambda: map_changes(parse_tensor_map(MAP), parse_tensor_map(f"{MAP} l2=64B")),
+    f"tensor-map '{MAP}' (64,64):(64,1) --major K": lambda: box_check(
+        parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
+    ),
     "shapes --arch sm100": lambda: select_rows("sm100"),
     "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),

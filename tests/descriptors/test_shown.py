@@ -25,6 +25,8 @@ ACCUMULATOR = "of('tmem.accumulator').accumulator(128, 8)"
 SHIFT = "of('tmem.shift_convolution').shift_convolution(2, 3, 20, 16, 16, (1, 3), (0, 1))"
 PTX = "'.version 8.8\\n.target sm_90a\\n.entry k() { wgmma.fence.sync.aligned; ret; }'"
 PLAN = "of('gemm.planner').plan('m64n8k16', 'bf16', tile=(64, 8, 16), stages=1)"
+MAP = "of('smem.words.tensor_map').tensor_map('bf16', 8, (64, 8), (128,), (64, 8), swizzle='128B')"
+CHECK = "of('smem.tma.map_check')."
 SURVEY = "of('sweep.search').survey((64, 64), 'bf16', (64, 16), major='K')"
 
 #: Expressions that make a value, by no more than the modules that they name.
@@ -47,6 +49,9 @@ VALUES = (
     "of('check.event_report').check_events(['alloc d 48', 'dealloc d'])",
     *(f"of('check.inspection').check_ptx({PTX})", f"of('check.story').explain_ptx({PTX})"),
     *(PLAN, f"{PLAN}.a.tma", f"{PLAN}.verify()", "of('gemm.planner').propose('bf16', tile=(64, 8, 16), arch='sm90')"),
+    *(MAP, f"{MAP}.refusals()[0]", f"{CHECK}map_changes({MAP}, {MAP})"),
+    f"{CHECK}box_check({MAP}, '(8,64):(64,1)', major='K')",
+    "of('smem.words.tensor_map').Im2colWindow((0,), (-1,), 64, 8)",
     *(SURVEY, f"{SURVEY}.findings[0]", f"{SURVEY}.refusals[0]", "of('sweep.formulas').formulas()[0]"),
     *("of('sweep.lattice').lattice('64:128:64x64')", "of('sweep.atlas').Summary({'proved': 1}, 0, 9, 0.1)"),
 )

@@ -14,8 +14,8 @@ from functools import cache
 from places import ROOT
 
 ROOMS = (
-    *("layoutalg.frozen", "layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing", "layoutalg.layouts"),
-    "layoutalg.algebra",
+    *("layoutalg.frozen", "layoutalg.files", "layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing"),
+    *("layoutalg.layouts", "layoutalg.algebra"),
     *(
         "layoutalg.analysis",
         "layoutalg.fragments",

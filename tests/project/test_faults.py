@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 from places import ROOT
 
-from probes.faults import FAULTS, checker_says, counts, mended, sanitizer_says, source, summary
+from probes.fault_cases import FAULTS, source
+from probes.fault_programs import ended
+from probes.fault_report import checker_says, counts, mended, sanitizer_says, summary
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
 
@@ -55,6 +58,15 @@ def test_the_page_has_the_sums() -> None:
 def test_each_fault_still_applies_to_the_program_of_today() -> None:
     texts = [source(one) for one in FAULTS]
     assert len(set(texts)) == len(FAULTS)
+
+
+def test_who_does_not_end_is_ended_with_what_it_started() -> None:
+    begun = time.monotonic()
+    status, told, errors = ended(["sh", "-c", "sleep 60 & echo $!; echo wrong >&2; wait"], patience=1)
+    assert (status, errors) == (None, "wrong\n") and time.monotonic() - begun < 30  # the child held both pipes
+    child = Path("/proc", told.strip(), "stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+    assert ended(["sh", "-c", "echo right; exit 3"], patience=30) == (3, "right\n", "")
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")

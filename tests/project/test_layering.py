@@ -1,9 +1,9 @@
 """Imports run downward, one way, in functions too: the table of wings and rooms is the whole architecture.
 
 Further walls: a model of the hardware shares no code with what it judges, `descriptors` uses `layoutalg` through its
-public names only (besides them the one way to make a value, `layoutalg.frozen`; its programs the console that they run
-in; its oracle the service that asks the CuTe DSL), and no child of a package bears the name of a public function, so
-that names can be loaded lazily.
+public names only (besides them two mechanisms that are no algebra, `layoutalg.frozen` and `layoutalg.files`; its
+programs the console that they run in; its oracle the service that asks the CuTe DSL), and no child of a package bears
+the name of a public function, so that names can be loaded lazily.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ MODULES = sorted(modules())
 #: The one door: programs of `descriptors` end as those of `layoutalg` do, for both run in one console.
 CONSOLE = "layoutalg.cli.console"
 
-#: The one way to make a value: a mechanism of both packages, and no algebra, so that it is no public name.
-VALUES = "layoutalg.frozen"
+#: The one way to make a value, and the one to write a file: mechanisms of both packages, and no algebra, so that they
+#: are no public names.
+MECHANISMS = ("layoutalg.frozen", "layoutalg.files")
 
 #: The door of the oracle: there is one way to ask the CuTe DSL, in a process that may die, and one reader of its text.
 ORACLE = "layoutalg.oracle"
@@ -84,7 +85,7 @@ def test_the_algebra_does_not_import_the_descriptors() -> None:
 def test_descriptors_use_the_algebra_through_its_public_names() -> None:
     for module in (one for one in MODULES if one.startswith("descriptors")):
         for imported, names in imports(module):
-            if imported == VALUES:
+            if imported in MECHANISMS:
                 continue
             if imported == CONSOLE and module.startswith("descriptors.cli"):
                 continue

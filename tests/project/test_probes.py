@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
+from descriptors import tensor_map
 from descriptors.smem.proof.read_model import read_addresses
 from probes import banks, boxes, cuda, descriptor, documented, gemm, patterns, runner, tma, words
 from probes.build import kernel_name, probed_instructions, units
@@ -61,6 +62,17 @@ class TestEvidence:
         assert facts["elements"] == sum(case.addresses.size for case in cases)
         spans = {1: 32, 2: 64, 3: 128}
         assert all(case.boxes.box[0] * case.boxes.element_bits // 8 < spans[case.boxes.swizzle] for case in cases)
+
+    def test_element_strides_take_rows_and_count_them_as_the_model_says(self) -> None:
+        """The last row of a box counts too, where the extent is no multiple; dimension 0 has no stride."""
+        facts, cases = load("h100/tma_strided.json"), list(tma.strided_cases())
+        assert (facts["failed"], facts["tiles"]) == (0, len(cases))
+        for case in cases:
+            boxes = case.boxes
+            strides, box = boxes.strides_bytes, boxes.box
+            one = tensor_map(9, 0, boxes.shape, strides, box, boxes.element_strides, swizzle=boxes.swizzle)
+            assert (one.refusals(), one.transaction_bytes) == ((), boxes.arriving)
+            assert one.landing_extents[::-1] == case.addresses.shape
 
     @pytest.mark.parametrize("gpu", ["h100", "h200"])
     def test_a_box_must_begin_at_a_multiple_of_16_bytes_of_the_fast_dimension(self, gpu: str) -> None:

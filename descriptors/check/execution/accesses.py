@@ -17,7 +17,7 @@ Law: what an ordinary store wrote is read by the asynchronous proxy behind a fen
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 ...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
-...     return [one.rule for one in held.found.values()]
+...     return [one.rule for one in held.notes.wrong.values()]
 >>> of("fence.proxy.async.shared::cta;"), of("")
 ([], ['proxy-fence'])
 """
@@ -76,7 +76,7 @@ def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Acces
     runs = list(runs)
     for start, _ in runs:
         if start >> RANK != one.cta:
-            machine.reached(step, access.bit, start)
+            machine.notes.reach(step.place, start >> RANK, access.bit)
     if machine.launch.sizes is not None:
         _held(machine, step, runs, access, one.known, writes=writes)
 
@@ -93,7 +93,7 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
     access, known, published = operation
     for start, end in runs:
         _held(machine, step, [(start, end)], access, known, writes=False)
-        for _, _, writer in machine.shared.rows(start, end):
+        for _, _, writer in machine.memory.shared.rows(start, end):
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
                 found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
@@ -103,7 +103,7 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
 def _held(machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool) -> None:
     """Tell of those before that nothing orders."""
     for start, end in runs:
-        for clash in (machine.shared.write if writes else machine.shared.read)(start, end, access, known):
+        for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
             found = f"{access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
             machine.clash(step, "reuse-order", clash, f"found {found}, with nothing between")
@@ -123,7 +123,7 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         machine.skip(step, "a descriptor that describes no operand")
         return
     if machine.launch.sizes is None:
-        machine.footprints.update(runs)
+        machine.notes.footprints.update(runs)
         return
     asynchronous_read(machine, step, runs, operation)
     if not padded:
@@ -133,8 +133,8 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
 def _unwritten(machine: Machine, step: Step, runs: Runs) -> None:
     """Note the bytes that nothing wrote."""
     for start, end in runs:
-        for low, high, writer in machine.shared.rows(start, end):
+        for low, high, writer in machine.memory.shared.rows(start, end):
             if writer is None:
-                machine.unwritten.setdefault(step.place, (low, high))
+                machine.notes.unwritten.setdefault(step.place, (low, high))
             else:
-                machine.filled = True
+                machine.notes.filled = True

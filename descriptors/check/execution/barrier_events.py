@@ -68,12 +68,12 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
     Raises:
         Stop: if none was initialised there, which is told.
     """
-    found = machine.barriers.get(address)
+    found = machine.barriers.at(address)
     if found is None:
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
-    machine.uses.setdefault(address, {}).setdefault(step.place, set()).add(one.warp)
+    machine.barriers.use(address, step.place, one.warp)
     if not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
@@ -83,19 +83,12 @@ def _init(machine: Machine, one: Fragment, step: Step) -> None:
     count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
     for address, _ in _targets(machine, one, step):
         bit = machine.access(one, step, "init", generic=True).bit
-        _retire(machine, address)
-        machine.barriers[address] = Mbarrier(address, bit, count, step.instruction.line)
+        machine.barriers.add(Mbarrier(address, bit, count, step.instruction.line))
 
 
 def _invalidate(machine: Machine, one: Fragment, step: Step) -> None:
     for address, _ in _targets(machine, one, step):
-        _retire(machine, address)
-
-
-def _retire(machine: Machine, address: int) -> None:
-    """The mbarrier at an address is none any more."""
-    if (before := machine.barriers.pop(address, None)) is not None:
-        machine.retired.append(before)
+        machine.barriers.retire(address)
 
 
 def arrived(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
@@ -184,7 +177,7 @@ def _reach(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier) -> in
     if barrier.address >> RANK == one.cta:
         return 0
     reach = machine.fresh()
-    machine.reached(step, reach, barrier.address)
+    machine.notes.reach(step.place, barrier.address >> RANK, reach)
     return 1 << reach
 
 

@@ -15,15 +15,14 @@ Law: a branch on data is passed over, and what it writes is not known behind it.
 >>> launch = Launch((4, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 >>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
->>> [(one.lanes, one.registers["c"].why) for one in held.fragments]
+>>> [(one.lanes, str(one.registers["c"].why)) for one in held.fragments]
 [((0, 1, 2, 3), 'a value loaded from global memory')]
 """
 
 from __future__ import annotations
 
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.integers import PARAMETER
-from descriptors.check.execution.lanes import Unknown, first_unknown, lane_values, origin
+from descriptors.check.execution.lanes import Cause, Unknown, first_unknown, lane_values, origin
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
@@ -62,15 +61,15 @@ def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknow
     region, meeting = machine.program.region(step.block), machine.program.meeting(step.block)
     if not region.hard and meeting is not None:
         for index in region.soft:
-            machine.skipped.setdefault(index, f"a branch on {origin(unknown)}")
+            machine.notes.skipped.setdefault(index, f"a branch on {origin(unknown)}")
         for name in region.written:
             one.registers[name] = unknown
         one.pc = meeting - 1
         return
     choice = machine.launch.choices.get(step.place)
-    if unknown.why != PARAMETER or choice is None:
-        fork = step.place if unknown.why == PARAMETER else -1
-        raise Stop(step.instruction.line, origin(unknown), "a branch", fork=fork)
+    constant = unknown.why is Cause.PARAMETER
+    if not constant or choice is None:
+        raise Stop(step.instruction.line, unknown, "a branch", fork=step.place if constant else -1)
     if choice:
         one.pc = _target(machine, step.instruction.operands[-1]) - 1
 
@@ -90,7 +89,7 @@ def _leave(machine: Machine, one: Fragment, step: Step) -> bool | None:
     instruction = step.instruction
     value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
     if (unknown := first_unknown(value)) is not None:
-        raise Stop(instruction.line, origin(unknown), "the guard of a return")
+        raise Stop(instruction.line, unknown, "the guard of a return")
     values = lane_values(value, len(one.lanes))
     places = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
     return machine.end(one, places) if places else None

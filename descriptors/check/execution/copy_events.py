@@ -18,7 +18,7 @@ Law: a store over what a copy brings is in order behind the wait for its group.
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 ...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
-...     return [one.rule for one in held.found.values()]
+...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(1)
 ([], ['reuse-order'])
 """
@@ -147,15 +147,15 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
     if machine.launch.sizes is not None:
         access = Access(copy.issue, step.instruction.line, "a bulk copy")
         asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
-    machine.bytes.forget(copy.place, min(size or LEAST, 64))
+    machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != one.cta:
-            machine.reached(step, copy.issue, reached)
+            machine.notes.reach(step.place, reached >> RANK, copy.issue)
     barrier = barrier_at(machine, one, step, address)
     barrier.learn(one.known | 1 << copy.issue, one.published)
     one.epoch = -1
     if copy.map.of_tensor_map:
-        machine.copies.append((step.place, copy.map, copy.place))
+        machine.notes.copies.append((step.place, copy.map, copy.place))
     if size is None:
         barrier.land(copy)
     else:
@@ -201,15 +201,15 @@ TILES = 2
 def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
     """``clusterlaunchcontrol.try_cancel``: another CTA's work, if there is some left."""
     target, barrier, *_ = step.instruction.operands
-    request = machine.cancels.get(step.place, 0) + 1
-    machine.cancels[step.place] = request
+    machine.requests[step.place] += 1
+    request = machine.requests[step.place]
     place = machine.known(one, target, step, "where an answer goes")
     address = machine.known(one, barrier, step, "the address of an mbarrier")
     everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
     for own in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
         access = Access(machine.fresh(), step.instruction.line, "an answer of clusterlaunchcontrol")
         asynchronous_write(machine, one, step, [(own, own + 16)], access)
-        machine.bytes.store(own, 16, request if request <= TILES else 0)
+        machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
         held.learn(one.known | 1 << access.bit, one.published)
         arrived(machine, step, held, held.complete(16))

@@ -64,10 +64,10 @@ class Blind(NamedTuple):
 def witnesses(one: Run) -> Iterator[Witness]:
     """What is wrong whatever a run does not know."""
     machine = one.machine
-    unsure = set(_OF_TENSOR_MEMORY if machine.tensor_unknown else ())
-    if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.copies):
+    unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
+    if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
         unsure |= _OF_COPIES
-    found = [*machine.found.values()]
+    found = [*machine.notes.wrong.values()]
     if one.stop is None:
         found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
     return (witness for witness in found if witness.rule not in unsure)
@@ -86,7 +86,7 @@ def hangs(machine: Machine) -> Iterator[Witness]:
 
 
 def _awaited(machine: Machine, wait: Wait) -> str:
-    if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.get(wait.where[0])) is not None:
+    if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.at(wait.where[0])) is not None:
         return f"{place_name(barrier.address, machine.launch)}, {_state(barrier)}"
     if wait.awaited is Awaited.BARRIER:
         held, (_, number) = machine.rendezvous[wait], wait.where
@@ -107,9 +107,10 @@ def _state(barrier: Mbarrier) -> str:
 
 def _unwritten(machine: Machine) -> Iterator[Witness]:
     """Multiplications of bytes that nothing wrote, where something writes operands and nothing was passed over."""
-    if not machine.filled or any(_code(machine, index).opcode.startswith(("st", "cp")) for index in machine.skipped):
+    skipped = (_code(machine, index).opcode for index in machine.notes.skipped)
+    if not machine.notes.filled or any(opcode.startswith(("st", "cp")) for opcode in skipped):
         return
-    for index, (low, high) in machine.unwritten.items():
+    for index, (low, high) in machine.notes.unwritten.items():
         found = f"found {high - low} bytes from {place_name(low, machine.launch)} that nothing wrote"
         yield Witness("reuse-unwritten", index, found)
 
@@ -119,7 +120,7 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
     known = [0] * machine.ctas
     for one in machine.fragments:
         known[one.cta] |= one.known
-    for (index, rank), bits in machine.reaches.items():
+    for (index, rank), bits in machine.notes.reaches.items():
         if any(not known[rank] >> bit & 1 for bit in bits):
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
 
@@ -128,10 +129,10 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
     """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
     code = machine.program.function.code
     frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
-    if not frees or any(index in machine.skipped for index in frees):
+    if not frees or any(index in machine.notes.skipped for index in frees):
         return
     place = next((index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc")), 0)
-    for low, high in {row for tensor in machine.tensor.values() for row in tensor.allocated}:
+    for low, high in {row for tensor in machine.memory.tensor.values() for row in tensor.allocated}:
         yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
 
 
@@ -152,13 +153,13 @@ def blind(one: Run) -> Iterator[Blind]:
 
 def _passed(machine: Machine) -> Iterator[Blind]:
     """Instructions that were passed over, or not followed."""
-    for index, why in machine.unseen.items():
+    for index, why in machine.notes.unseen.items():
         held = _code(machine, index)
         yield Blind(("tensor memory",), held.line, _stem(held), why)
-    if machine.unwritten and not machine.filled:
-        line = _code(machine, min(machine.unwritten)).line
+    if machine.notes.unwritten and not machine.notes.filled:
+        line = _code(machine, min(machine.notes.unwritten)).line
         yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
-    for index, why in machine.skipped.items():
+    for index, why in machine.notes.skipped.items():
         held = _code(machine, index)
         of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
         yield Blind(("tensor memory",) if of_tensor else ("proxies", "reuse"), held.line, _stem(held), why)
@@ -166,7 +167,7 @@ def _passed(machine: Machine) -> Iterator[Blind]:
 
 def _boxes(machine: Machine) -> Iterator[Blind]:
     """Tensor copies, of whose boxes the text does not say the bytes."""
-    for index, name, _ in machine.copies:
+    for index, name, _ in machine.notes.copies:
         if name in machine.launch.boxes:
             continue
         size = machine.launch.bytes_of(name)

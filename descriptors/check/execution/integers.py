@@ -16,22 +16,20 @@ Law: what decides alone decides, whatever the other is.
 >>> held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} ret; }}").functions[0]), launch, execution)
 >>> held.run()
 >>> [held.fragments[0].registers[name] for name in "bc"]
-[0, Unknown(why='a value loaded from global memory', line=2)]
+[0, Unknown(why=<Cause.GLOBAL: 'a value loaded from global memory'>, line=2)]
 """
 
 from __future__ import annotations
 
 from descriptors.check.execution.arithmetic import comparison, operation, type_of
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.lanes import Unknown, Value, each
+from descriptors.check.execution.lanes import Cause, Unknown, Value, each
 from descriptors.check.execution.machine import Handler, Machine, short
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Pair, Vector
 from descriptors.check.ptx.reaching_definitions import targets
 
-#: Where a value comes from that is the same all over a run, whatever it is.
-PARAMETER = "a parameter of floating point"
 #: Instructions whose result is no function of their operands.
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")
 _LOGIC = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
@@ -60,7 +58,7 @@ def unknown_result(machine: Machine, one: Fragment, step: Step) -> None:
 
 def _result_of(machine: Machine, one: Fragment, instruction: Instruction) -> Unknown:
     if instruction.opcode.startswith(("ld", "atom")):
-        return Unknown("a value loaded from global memory", instruction.line)
+        return Unknown(Cause.GLOBAL, instruction.line)
     return _of_parameters(machine, one, instruction) or Unknown(f"what {short(instruction)} computes", instruction.line)
 
 
@@ -69,7 +67,7 @@ def _of_parameters(machine: Machine, one: Fragment, instruction: Instruction) ->
     if instruction.opcode.startswith(_IMPURE) or len(instruction.operands) < 2:
         return None
     values = [machine.value(one, operand) for operand in instruction.operands[1:]]
-    if not all(type(v) is int or (isinstance(v, Unknown) and v.why == PARAMETER) for v in values):
+    if not all(type(v) is int or (isinstance(v, Unknown) and v.why is Cause.PARAMETER) for v in values):
         return None
     return next((v for v in values if isinstance(v, Unknown)), None)
 

@@ -14,14 +14,22 @@ Law: what is computed lane by lane is what each lane computes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import NamedTuple, TypeAlias
+
+
+class Cause(StrEnum):
+    """Why a value is not known, where there is something to be done about it."""
+
+    GLOBAL = "a value loaded from global memory"  # which may be supposed
+    PARAMETER = "a parameter of floating point"  # which is one all over a run, so that both its ways may be run
 
 
 class Unknown(NamedTuple):
     """A value that the text does not say.
 
     Args:
-        why: where it comes from.
+        why: where it comes from; a cause, where there is something to be done about it.
         line: of the instruction that made it; 0 for none.
     """
 

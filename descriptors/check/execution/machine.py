@@ -22,7 +22,7 @@ Law: lanes that a branch takes apart are one again where its ways meet, each wit
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
@@ -41,9 +41,9 @@ from descriptors.check.execution.lanes import (
     together,
 )
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, Launch, special_register
-from descriptors.check.execution.mbarrier import Box, Mbarrier
-from descriptors.check.execution.meetings import Issue
-from descriptors.check.execution.outcomes import Reason, Stop, Witness
+from descriptors.check.execution.mbarrier import Mbarriers
+from descriptors.check.execution.meetings import Issues
+from descriptors.check.execution.outcomes import Notes, Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
 from descriptors.check.execution.schedule import Schedule
 from descriptors.check.execution.tensor_memory import TensorMemory
@@ -92,8 +92,18 @@ class Execution(NamedTuple):
     guard: Guard
 
 
+class Memory:
+    """The memory of a cluster: what it holds, and who touched what of it."""
+
+    def __init__(self) -> None:
+        self.shared = Segments()
+        self.bytes = Contents()  # of shared memory
+        self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
+        self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
+
+
 class Machine(Schedule):
-    """A cluster that executes a kernel.
+    """A cluster that executes a kernel: its threads, what they wait at, its memory, and what is noted of the run.
 
     Args:
         program: the kernel.
@@ -109,32 +119,14 @@ class Machine(Schedule):
         self.budget = budget
         self.steps = program.steps
         self._executions = [execution(step.instruction.opcode) for step in self.steps]
-        self.count = 0
-        self.hung = False
-        # what threads wait at, besides one another; mbarriers by their addresses
-        self.barriers: dict[int, Mbarrier] = {}
-        self.uses: dict[int, dict[int, set[int]]] = {}  # warps that use one, by address and instruction
-        self.retired: list[Mbarrier] = []  # those that were invalidated, or initialised again
-        self.issues: dict[tuple[int, int, int], Issue] = {}  # wgmma, by CTA, warpgroup and number
-        self.issue_of: dict[int, Issue] = {}  # the same, by their bit
-        # memory: who touched it, and what it holds
+        self.count = 0  # steps so far
         self.bits = 0  # accesses so far
-        self.shared = Segments()
-        self.bytes = Contents()  # of shared memory
-        self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
-        self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
-        self.cancels: dict[int, int] = {}  # requests for another tile, by instruction
-        self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
-        # what the run learns; what is by number is by that of the instruction
-        self.found: dict[tuple[str, int, int], Witness] = {}  # what is wrong: by rule, instruction and other line
-        self.skipped: dict[int, str] = {}  # what was passed over, and why
-        self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
-        self.tensor_unknown = False  # whether columns may have been written that the run did not see
-        self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
-        self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
-        self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
-        self.filled = False  # whether something wrote bytes of an operand
-        self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
+        self.hung = False  # whether it ended with threads that wait
+        self.barriers = Mbarriers()
+        self.issues = Issues()
+        self.memory = Memory()
+        self.requests: Counter[int] = Counter()  # for another tile, by instruction
+        self.notes = Notes()
 
     # -- values
 
@@ -180,7 +172,7 @@ class Machine(Schedule):
         value = self.value(one, operand)
         if type(value) is int:
             return value
-        why = origin(value) if type(value) is Unknown else "a value that differs between the lanes of a warp"
+        why = value if type(value) is Unknown else "a value that differs between the lanes of a warp"
         raise Stop(step.instruction.line, why, what)
 
     def known_lanes(self, one: Fragment, operand: Operand, step: Step, what: str) -> list[int]:
@@ -191,7 +183,7 @@ class Machine(Schedule):
         """
         value = self.value(one, operand)
         if (unknown := first_unknown(value)) is not None:
-            raise Stop(step.instruction.line, origin(unknown), what)
+            raise Stop(step.instruction.line, unknown, what)
         return [number for number in lane_values(value, one.many) if isinstance(number, int)]
 
     def set(self, one: Fragment, name: Operand, value: Value) -> None:
@@ -211,7 +203,7 @@ class Machine(Schedule):
         for item in items_of(target):
             self.set(one, item, value)
 
-    # -- accesses, and what is wrong with them
+    # -- accesses, and what is noted
 
     def access(self, one: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
         """An ordinary access of a fragment: all between two tellings are one bit."""
@@ -225,21 +217,17 @@ class Machine(Schedule):
         self.bits += 1
         return self.bits - 1
 
-    def reached(self, step: Step, bit: int, address: int) -> None:
-        """An access reaches the shared memory of another CTA."""
-        self.reaches.setdefault((step.place, address >> RANK), set()).add(bit)
-
     def clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
         """Tell of two accesses without order, once for each pair of instructions."""
         self.tell(rule, step, found, clash.earlier.line)
 
     def tell(self, rule: str, step: Step, found: str, other: int = 0) -> None:
         """Tell of something wrong."""
-        self.found.setdefault((rule, step.place, other), Witness(rule, step.place, found, other))
+        self.notes.tell(Witness(rule, step.place, found, other))
 
     def skip(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""
-        self.skipped.setdefault(step.place, why)
+        self.notes.skipped.setdefault(step.place, why)
 
     # -- running
 
@@ -258,7 +246,7 @@ class Machine(Schedule):
 
     def _settle(self) -> bool:
         """What happens where nobody can go on; whether anything does."""
-        ended = [barrier.address for barrier in self.barriers.values() if barrier.settle()]
+        ended = [barrier.address for barrier in self.barriers if barrier.settle()]
         if ended:
             for address in ended:
                 self.wake(Wait(Awaited.MBARRIER, (address,)))
@@ -316,7 +304,7 @@ class Machine(Schedule):
                 one.active = places
             return bool(places)
         if guard is Guard.NEEDED:
-            raise Stop(instruction.line, origin(unknown), f"the guard of {short(instruction)}")
+            raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
         for name in targets(instruction):
             one.registers[name] = unknown
         if guard is Guard.PASSED:

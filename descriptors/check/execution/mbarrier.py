@@ -21,6 +21,7 @@ Law: with bytes expected it ends by the last of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -135,3 +136,52 @@ class Mbarrier:
         self.phase += 1
         self.pending, self.expected, self.came, self.landings = self.count, [], 0, []
         self.known, self.published = self.told_known, self.told_published
+
+
+class Mbarriers:
+    """The mbarriers of a cluster, one an address; those that were, and who used which.
+
+    >>> held = Mbarriers()
+    >>> for line in (5, 9):
+    ...     held.add(Mbarrier(64, bit=0, count=1, line=line))
+    >>> held.at(64).line, [one.line for one in held.ever()], held.retire(64), held.at(64)
+    (9, [5, 9], None, None)
+    """
+
+    def __init__(self) -> None:
+        self._live: dict[int, Mbarrier] = {}
+        self._retired: list[Mbarrier] = []
+        self._uses: dict[int, dict[int, set[int]]] = {}  # warps, by address and instruction
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def __iter__(self) -> Iterator[Mbarrier]:
+        return iter(self._live.values())
+
+    def at(self, address: int) -> Mbarrier | None:
+        """The mbarrier at an address; None where none is."""
+        return self._live.get(address)
+
+    def add(self, barrier: Mbarrier) -> None:
+        """One is initialised: what was at its address is none any more."""
+        self.retire(barrier.address)
+        self._live[barrier.address] = barrier
+
+    def retire(self, address: int) -> None:
+        """What is at an address is no mbarrier any more."""
+        if (before := self._live.pop(address, None)) is not None:
+            self._retired.append(before)
+
+    def ever(self) -> Iterator[Mbarrier]:
+        """All that there were, and that there are."""
+        yield from self._retired
+        yield from self
+
+    def use(self, address: int, place: int, warp: int) -> None:
+        """A warp uses one, by the instruction at a place."""
+        self._uses.setdefault(address, {}).setdefault(place, set()).add(warp)
+
+    def uses(self, address: int) -> list[tuple[int, tuple[int, ...]]]:
+        """The instructions that used one, in order, and of each the warps."""
+        return [(place, tuple(sorted(warps))) for place, warps in sorted(self._uses.get(address, {}).items())]

@@ -67,3 +67,30 @@ class Issue:
         self.warps += 1
         self.known |= known
         self.published |= published
+
+
+class Issues:
+    """The ``wgmma`` of a cluster, by warpgroup and number, and by their bits."""
+
+    def __init__(self) -> None:
+        self._numbered: dict[tuple[int, int, int], Issue] = {}
+        self._of_bit: dict[int, Issue] = {}
+
+    def open(self, cta: int, warpgroup: int, number: int) -> Issue | None:
+        """An operation that more warps are to issue; None where none is begun."""
+        issue = self._numbered.get((cta, warpgroup, number))
+        return None if issue is None or issue.complete else issue
+
+    def begin(self, cta: int, warpgroup: int, number: int, bit: int) -> Issue:
+        """An operation that its first warp issues."""
+        issue = self._numbered[cta, warpgroup, number] = self._of_bit[bit] = Issue(bit)
+        return issue
+
+    def of(self, bits: int) -> list[Issue]:
+        """The operations of some accesses, which are theirs alone."""
+        found = []
+        while bits:
+            lowest = bits & -bits
+            found.append(self._of_bit[lowest.bit_length() - 1])
+            bits ^= lowest
+        return found

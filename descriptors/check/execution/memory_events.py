@@ -25,8 +25,7 @@ import re
 from descriptors.check.execution.accesses import runs_of, touch
 from descriptors.check.execution.arithmetic import signed
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.integers import PARAMETER
-from descriptors.check.execution.lanes import Unknown, Value, each, first_unknown, lane_values, origin, together
+from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.program import Step
@@ -76,12 +75,12 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
         touch(machine, one, step, runs_of(places, size), access, writes=True)
     for at, row in rows:
         for place, value in zip(places, row, strict=True):
-            machine.bytes.store(place + at, width, value)
+            machine.memory.bytes.store(place + at, width, value)
 
 
 def _is_there(machine: Machine, place: int, width: int, value: int | Unknown) -> bool:
     """Whether bytes hold what is stored in them."""
-    return isinstance(value, int) and machine.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
+    return isinstance(value, int) and machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
 
 
 def _load(machine: Machine, one: Fragment, step: Step) -> None:
@@ -97,7 +96,7 @@ def _load(machine: Machine, one: Fragment, step: Step) -> None:
     for number, item in enumerate(items):
         row: list[int | Unknown] = []
         for place in places:
-            value = machine.bytes.load(place + number * width, width)
+            value = machine.memory.bytes.load(place + number * width, width)
             if value is None:
                 row.append(unknown)
             else:
@@ -128,8 +127,6 @@ def _map_shared(machine: Machine, one: Fragment, step: Step) -> None:
 
 # -- local memory, global memory, and addresses that may be of any
 
-#: Where a value comes from that was loaded there.
-GLOBAL = "a value loaded from global memory"
 #: What loads are marked with that look for what other CTAs write.
 _SHARED_FLAGS = {"volatile", "acquire", "relaxed", "mmio"}
 
@@ -152,12 +149,12 @@ def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
         items, width, _ = _widths(step, target)
         unknown = Unknown("a value loaded from local memory", step.instruction.line)
         for number, item in enumerate(items):
-            value = machine.local[one.cta, one.warp].load(place + number * width, width)
+            value = machine.memory.local[one.cta, one.warp].load(place + number * width, width)
             machine.set(one, item, unknown if value is None else value)
     elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
         _content(machine, one, step)
     elif any(word in words for word in ("global", "const", "local")):
-        machine.set_items(one, target, Unknown(GLOBAL, step.instruction.line))
+        machine.set_items(one, target, Unknown(Cause.GLOBAL, step.instruction.line))
     else:
         _load(machine, one, step)
 
@@ -167,7 +164,7 @@ def _content(machine: Machine, one: Fragment, step: Step) -> None:
     target, source = step.instruction.operands[:2]
     address, size = machine.value(one, source), machine.launch.size
     items, width, _ = _widths(step, target)
-    unknown = Unknown(GLOBAL, step.instruction.line)
+    unknown = Unknown(Cause.GLOBAL, step.instruction.line)
     whole = width == 4 and step.instruction.qualifiers[-1][0] in "bus"
     for number, item in enumerate(items):
         at = number * width
@@ -186,7 +183,7 @@ def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:
         for number, item in enumerate(items):
             value = machine.value(one, item)
             held = value if isinstance(value, int) else Unknown("a value that differs between lanes")
-            machine.local[one.cta, one.warp].store(place + number * width, width, held)
+            machine.memory.local[one.cta, one.warp].store(place + number * width, width, held)
     elif "local" not in words:
         _store(machine, one, step)
 
@@ -206,11 +203,11 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
         value: Value
         key = (name, offset + number * int(kind[1:]) // 8)
         if kind.startswith("f"):
-            value = Unknown(PARAMETER, step.instruction.line)
+            value = Unknown(Cause.PARAMETER, step.instruction.line)
         elif kind.endswith("64"):
             value = machine.launch.scalars.get(key, pointer(*key))
         elif kind.endswith("32"):
-            value = machine.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
+            value = machine.notes.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
         machine.set(one, item, value)

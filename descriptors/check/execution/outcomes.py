@@ -1,4 +1,4 @@
-"""What a run comes to: something wrong, or a place where it cannot go on.
+"""What a run comes to: something wrong, what it did not see, or a place where it cannot go on.
 
 Source: ours; what is wrong is said by the rules of ``check/rules``.
 
@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple
+
+from descriptors.check.execution.lanes import Unknown, origin
+from descriptors.check.execution.mbarrier import Box
 
 
 class Witness(NamedTuple):
@@ -31,6 +34,32 @@ class Witness(NamedTuple):
     other: int = 0
 
 
+class Notes:
+    """What is noted of a run, for those who judge it; what is by number is by that of the instruction."""
+
+    def __init__(self) -> None:
+        self.wrong: dict[tuple[str, int, int], Witness] = {}  # by rule, instruction and other line
+        self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
+        # what the run does not see
+        self.skipped: dict[int, str] = {}  # what was passed over, and why
+        self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
+        self.tensor_unknown = False  # whether columns may have been written that the run did not see
+        # operands of multiplications, and what fills them
+        self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
+        self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
+        self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
+        self.filled = False  # whether something wrote bytes of an operand
+        self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
+
+    def tell(self, witness: Witness) -> None:
+        """Something is wrong: the first of its rule, instruction and other line is kept."""
+        self.wrong.setdefault((witness.rule, witness.place, witness.other), witness)
+
+    def reach(self, place: int, rank: int, bit: int) -> None:
+        """An access reaches the shared memory of another CTA."""
+        self.reaches.setdefault((place, rank), set()).add(bit)
+
+
 class Reason(Enum):
     """Why a run cannot go on: what it needs and has not."""
 
@@ -44,7 +73,7 @@ class Stop(Exception):
 
     Args:
         line: of the instruction.
-        why: where what it needs would come from.
+        why: where what it needs would come from, or the value that is not known, whose cause is its own then.
         what: what that is; as the reason says without.
         reason: of which kind it is.
         fork: the instruction of a branch that may go either way, and both may be run; -1 for none.
@@ -53,6 +82,9 @@ class Stop(Exception):
     ('line 7: an mbarrier: nothing initialised it', 'line 8: a branch: a load, line 2')
     """
 
-    def __init__(self, line: int, why: str, what: str = "", reason: Reason = Reason.VALUE, fork: int = -1) -> None:
-        self.line, self.what, self.why, self.reason, self.fork = line, what or reason.value, why, reason, fork
+    def __init__(
+        self, line: int, why: str | Unknown, what: str = "", reason: Reason = Reason.VALUE, fork: int = -1
+    ) -> None:
+        self.line, self.what, self.reason, self.fork = line, what or reason.value, reason, fork
+        self.why, self.cause = (origin(why), why.why) if isinstance(why, Unknown) else (why, "")
         super().__init__(f"line {line}: {self.what}: {why}")

@@ -79,7 +79,8 @@ def rings(machine: Machine) -> list[Ring]:
     """The rings of a run, as the first CTA of the cluster has them."""
     found: list[Ring] = []
     last: tuple[int, Mbarrier] | None = None
-    for address, barrier in sorted(machine.barriers.items()):
+    for barrier in sorted(machine.barriers, key=lambda one: one.address):
+        address = barrier.address
         if address >> RANK:
             break
         uses = tuple(_uses(machine, address))
@@ -110,8 +111,8 @@ def _uses(machine: Machine, address: int) -> Iterator[Use]:
     """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     code = machine.program.function.code
-    for place in sorted(machine.uses.get(address, ())):
+    for place, warps in machine.barriers.uses(address):
         what = next(what for head, what in _OPERATIONS if code[place].opcode.startswith(head))
-        rows.setdefault((what, tuple(sorted(machine.uses[address][place]))), []).append(code[place].line)
+        rows.setdefault((what, warps), []).append(code[place].line)
     for (what, warps), lines in sorted(rows.items()):
         yield Use(what, warps, tuple(lines))

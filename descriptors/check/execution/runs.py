@@ -27,9 +27,9 @@ from typing import NamedTuple
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
+from descriptors.check.execution.lanes import Cause
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
-from descriptors.check.execution.memory_events import GLOBAL
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.ptx_module import Function, directive
@@ -144,7 +144,7 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
 def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool) -> Trial:
     """A shape tried; where integers from global memory stop the run, once more with what is assumed of them."""
     one, steps = _learnt(made, launch)
-    if one.stop is None or not one.stop.why.startswith(GLOBAL):
+    if one.stop is None or one.stop.cause is not Cause.GLOBAL:
         return Trial(launch, one, assumed, clustered, steps)
     other, more = _learnt(made, launch._replace(content=True))
     if other.endless or other.machine.hung:
@@ -167,7 +167,7 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     launch = first.launch._replace(sizes=box_sizes(first.run.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    free = [key for key in first.run.machine.scalars if key not in launch.scalars]
+    free = [key for key in first.run.machine.notes.scalars if key not in launch.scalars]
     for key in free[:MOST]:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
@@ -177,12 +177,12 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
 def box_sizes(machine: Machine) -> Mapping[object, int]:
     """The bytes of the tensor copies of a run, by what names their boxes, as far as they can be told."""
     places: dict[object, set[int]] = {}
-    for _, name, place in machine.copies:
+    for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= set(machine.barriers) | set(machine.launch.variables.values())
-    phases = [phase for barrier in (*machine.retired, *machine.barriers.values()) for phase in barrier.ended]
-    return infer(phases, places, sorted(starts), machine.footprints)
+    starts |= {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
+    return infer(phases, places, sorted(starts), machine.notes.footprints)
 
 
 def shared_variables(text: str) -> dict[str, int]:

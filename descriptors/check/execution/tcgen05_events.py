@@ -22,7 +22,7 @@ Law: what a thread issues is told to a barrier by its commit, and by nothing els
 ...     text = f".version 8.8\\n.entry k() {{ {body} {tell} {wait} {free} }}"
 ...     held = Machine(program(parse(text).functions[0]), launch, execution)
 ...     held.run()
-...     return [one.rule for one in held.found.values()]
+...     return [one.rule for one in held.notes.wrong.values()]
 >>> of("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster"), of("mbarrier.arrive")
 ([], ['tcgen05-dealloc-early'])
 """
@@ -90,14 +90,13 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> None:
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
     view = tensor_mma(step.instruction)
     if view is None:
-        machine.tensor_unknown = True
         unseen(machine, step, "operands that are not those of its opcode")
         return
     operation = _issue(machine, one, step)
     words = [_word(machine, one, step, operand) for operand in (view.a, view.b)]
     described = _described(machine, one, step, view)
     if described is None:
-        machine.tensor_unknown = True
+        machine.notes.tensor_unknown = True
         return
     ranks, sides = _ranks(machine, one, step, described.cta_group), tensor_sides(view, described)
     for side, word in zip(sides, words, strict=True):
@@ -196,9 +195,9 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
         return
     machine.skip(step, "what it reads of shared memory is not followed")
     name = next((w for w in words if _SHAPE.match(w)), "")
-    multicast = next((f".{w}" for w in words if w.startswith("warpx")), "")
+    warps = next((f".{w}" for w in words if w.startswith("warpx")), "")
     try:
-        cells = cells_of_copy(name + multicast)
+        cells = cells_of_copy(name + warps)
     except DescriptorError:
         unseen(machine, step, "a shape of no copy")
         return

@@ -18,7 +18,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0}, {}, {})
 ...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
 ...     held.run()
-...     return [one.rule for one in held.found.values()]
+...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(8), of(64)
 ([], ['tcgen05-unwritten'], ['tcgen05-unwritten', 'tcgen05-unallocated'])
 """
@@ -42,8 +42,8 @@ from descriptors.tmem.moves import tmem_move
 
 def unseen(machine: Machine, step: Step, why: str) -> None:
     """Something about tensor memory that the run does not see."""
-    machine.unseen.setdefault(step.place, why)
-    machine.tensor_unknown = True
+    machine.notes.unseen.setdefault(step.place, why)
+    machine.notes.tensor_unknown = True
 
 
 class Span(NamedTuple):
@@ -61,7 +61,7 @@ def span_of(cells: Cells, column: int) -> Span:
 
 def touch_cells(machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool) -> None:
     """An access of the tensor memory of a CTA."""
-    (groups, low, high), tensor = span, machine.tensor[cta]
+    (groups, low, high), tensor = span, machine.memory.tensor[cta]
     access, known, _ = operation
     for group in groups:
         memory = tensor.cells[group]
@@ -98,7 +98,7 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     whole_warp(machine, one, step, "tcgen05-aligned")
     slot, size = step.instruction.operands[:2]
     columns = machine.known(one, size, step, "the columns of an allocation")
-    tensor = machine.tensor[one.cta]
+    tensor = machine.memory.tensor[one.cta]
     place = tensor.room(columns)
     if place is None:
         return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
@@ -106,10 +106,10 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     address = machine.value(one, slot)
     if isinstance(address, int):
         access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
-        for clash in machine.shared.write(address, address + 4, access, one.known):
+        for clash in machine.memory.shared.write(address, address + 4, access, one.known):
             found = f"found a store of the address over bytes of line {clash.earlier.line}"
             machine.clash(step, "reuse-order", clash, found)
-        machine.bytes.store(address, 4, place)
+        machine.memory.bytes.store(address, 4, place)
     return None
 
 
@@ -120,7 +120,7 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
         machine.skip(step, f"an address that depends on {origin(low)}")
         return
     low &= 0x1FF
-    high, tensor = low + columns, machine.tensor[one.cta]
+    high, tensor = low + columns, machine.memory.tensor[one.cta]
     if (low, high) not in tensor.allocated:
         found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
         machine.tell("tcgen05-dealloc-unknown", step, found)

@@ -64,12 +64,11 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
 
 def _issue(machine: Machine, one: Fragment) -> Issue:
     """The operation that a warp issues, with it as one of its warps."""
-    key = (*_warpgroup(one), one.sequence)
+    (cta, warpgroup), number = _warpgroup(one), one.sequence
     one.sequence += 1
-    issue = machine.issues.get(key)
-    if issue is None or issue.complete:
-        issue = machine.issues[key] = Issue(machine.fresh())
-        machine.issue_of[issue.bit] = issue
+    issue = machine.issues.open(cta, warpgroup, number)
+    if issue is None:
+        issue = machine.issues.begin(cta, warpgroup, number, machine.fresh())
     issue.take(one.known, one.published)
     one.groups.add("wgmma", issue.bit)
     return issue
@@ -95,7 +94,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     covered = 0
     for group in one.groups.closed("wgmma", left):
         covered |= group
-    issues = [machine.issue_of[bit] for bit in _bits(covered)]
+    issues = machine.issues.of(covered)
     if not all(issue.complete for issue in issues):
         return machine.park(one, Wait(Awaited.WARPGROUP, _warpgroup(one)))
     for issue in issues:
@@ -103,15 +102,6 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
         one.published |= issue.published
     one.wait_groups("wgmma", left)
     return None
-
-
-def _bits(group: int) -> list[int]:
-    found = []
-    while group:
-        lowest = group & -group
-        found.append(lowest.bit_length() - 1)
-        group ^= lowest
-    return found
 
 
 WGMMA: dict[str, Handler] = {

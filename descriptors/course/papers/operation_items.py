@@ -16,6 +16,7 @@ orders of stacking are kinds of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
@@ -44,7 +45,7 @@ _HINTS = (
 def composition_of(rng: Random) -> Draft | None:
     """A composition in which a step of b leaves a mode of a at its end."""
     a, b = _pair(rng)
-    right = composed(a, b)
+    right = _result(composition, a, b)
     if cosize(b) > size(a) or right is None or rank(flatten(right)) <= rank(flatten(b)) or str(right) == str(b):
         return None
     visited = [b(i) for i in range(3)]
@@ -70,7 +71,7 @@ def composition_of(rng: Random) -> Draft | None:
 def no_composition(rng: Random) -> Draft | None:
     """A composition that no layout is."""
     a, b = _pair(rng)
-    if cosize(b) > size(a) or composed(a, b) is not None:
+    if cosize(b) > size(a) or _result(composition, a, b) is not None:
         return None
     values = [a(b(i)) for i in range(size(b))]
     places = ", ".join(map(str, values))
@@ -101,7 +102,7 @@ def broken(rng: Random) -> Draft | None:
     if not bad or not good:
         return None
     step = pick(rng, bad)
-    count = next((c for c in range(2, m) if composed(a, Layout(c, step)) is None), None)
+    count = next((c for c in range(2, m) if _result(composition, a, Layout(c, step)) is None), None)
     if count is None or count * step > m * n:
         return None
     fits = good[0]
@@ -127,10 +128,10 @@ def broken(rng: Random) -> Draft | None:
     )
 
 
-def composed(a: Layout, b: Layout) -> Layout | None:
-    """The composition, or None if there is none."""
+def _result(operation: Callable[..., object], *operands: object) -> Layout | None:
+    """The layout that an operation gives; None if it gives none, or none without a swizzle."""
     try:
-        layout = composition(a, b)
+        layout = operation(*operands)
     except LayoutError:
         return None
     return layout if isinstance(layout, Layout) else None
@@ -169,7 +170,7 @@ def _naive(a: Layout, b: Layout) -> str:
 
 
 def _swapped(a: Layout, b: Layout) -> str:
-    return str(composed(b, a) or b)
+    return str(_result(composition, b, a) or b)
 
 
 def _rounded(a: Layout, b: Layout) -> str:
@@ -183,7 +184,7 @@ def _rounded(a: Layout, b: Layout) -> str:
 def complement_of(rng: Random) -> Draft | None:
     """The places where copies of a layout with gaps start."""
     a, target = _operands(rng)
-    right = _rest(a, target)
+    right = _result(complement, a, target)
     if right is None or size(right) * size(a) != target or size(right) < 2:
         return None
     reached = sorted({a(i) for i in range(size(a))})
@@ -216,7 +217,7 @@ def complement_of(rng: Random) -> Draft | None:
 def no_complement(rng: Random) -> Draft | None:
     """A layout that has no complement: its modes overlap, or the second starts in the middle of the first."""
     a, target = _operands(rng)
-    if target < cosize(a) or target % size(a) or _rest(a, target) is not None:
+    if target < cosize(a) or target % size(a) or _result(complement, a, target) is not None:
         return None
     reached = sorted(a(i) for i in range(size(a)))
     copies = max(1, target // size(a))
@@ -318,14 +319,6 @@ def _operands(rng: Random) -> tuple[Layout, int]:
     return Layout((r, q), (d, e)), pick(rng, (e * q, 2 * e * q, r * q * 2, r * q * 4))
 
 
-def _rest(a: Layout, target: int) -> Layout | None:
-    try:
-        layout = complement(a, target)
-    except LayoutError:
-        return None
-    return layout if isinstance(layout, Layout) else None
-
-
 def _reason(a: Layout, target: int) -> str:
     try:
         complement(a, target)
@@ -392,7 +385,7 @@ def strided(rng: Random, *, exists: bool) -> Draft | None:
     r, d = pick(rng, (2, 3, 4, 5, 6)), pick(rng, (1, 2, 3, 4))
     n = pick(rng, (12, 16, 18, 20, 24, 30, 32, 36))
     target, tiler = Layout(n, 1), Layout(r, d)
-    right = _divided(target, tiler)
+    right = _result(logical_divide, target, tiler)
     if (right is not None) is not exists or cosize(tiler) > n or n == r:
         return None
     rest = max(1, n // r)
@@ -429,14 +422,6 @@ def strided(rng: Random, *, exists: bool) -> Draft | None:
         ),
         slips=tuple(slips),
     ) if full is exists else None  # fmt: skip
-
-
-def _divided(target: Layout, tiler: Layout) -> Layout | None:
-    try:
-        layout = logical_divide(target, tiler)
-    except LayoutError:
-        return None
-    return layout if isinstance(layout, Layout) else None
 
 
 def stacked(rng: Random, order: tuple[int, int]) -> Draft | None:

@@ -14,7 +14,14 @@ from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs import inner_loop_cutedsl, inner_loop_ptx, plan_header, sm90_kernel, sm100_kernel
+from descriptors.gemm.programs import (
+    inner_loop_cutedsl,
+    inner_loop_tcgen05,
+    inner_loop_wgmma,
+    plan_header,
+    sm90_kernel,
+    sm100_kernel,
+)
 from descriptors.smem.operands.operand import choose
 from descriptors.text import extents_text
 
@@ -40,9 +47,8 @@ def _cuda(plan: Plan, name: str) -> str:
 
 def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
-    return (inner_loop_ptx.write_wgmma if plan.asked.arch == "sm90" else inner_loop_ptx.write_tcgen05)(
-        _alone(plan), name
-    )
+    write = inner_loop_wgmma.write if plan.asked.arch == "sm90" else inner_loop_tcgen05.write
+    return write(_alone(plan), name)
 
 
 def _cutedsl(plan: Plan, name: str) -> str:

@@ -23,7 +23,6 @@ True
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -33,6 +32,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from zlib import compress, crc32
 
 from descriptors.errors import DescriptorError
+from layoutalg.files import write_whole
 
 #: What an index.html of ours holds.
 OURS = b'<meta name="generator" content="layoutalg">'
@@ -119,34 +119,6 @@ def png(rows: Sequence[Sequence[str]]) -> bytes:
         len(data).to_bytes(4, "big") + name + data + crc32(name + data).to_bytes(4, "big") for name, data in parts
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
-def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files all together: if one cannot be written, what was there is left as it was. Links are followed.
-
-    Args:
-        contents: each file by its path, in a folder that is there. A pipe or a device is written through.
-
-    Raises:
-        OSError: if one cannot be written.
-        ValueError: if a path is none.
-    """
-    parts: dict[Path, Path] = {}
-    try:
-        for path, data in contents.items():
-            target = Path(os.path.realpath(path))
-            if target.exists() and not target.is_file() and not target.is_dir():
-                target.write_bytes(data)
-                continue
-            parts[target] = target.with_name(f".{target.name[:60]}.{os.getpid()}.part")
-            parts[target].write_bytes(data)
-        for target, part in parts.items():
-            if target.exists():
-                part.chmod(target.stat().st_mode & 0o7777)
-            os.replace(part, target)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
 
 
 #: Folders of the packages that answer no question of a page.

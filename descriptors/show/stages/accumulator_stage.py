@@ -13,13 +13,12 @@ extent is chosen. Law: a place of the picture stands for the row (or column) of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.panels import Frame, table, ticks, times, type_size
 from descriptors.show.stages.stage import Grid, Mark, Stage, stage
 from descriptors.show.stages.view import View
 from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.geometry import LANES
 from descriptors.tmem.readout import readout
 from layoutalg import Figure, fragment
 
@@ -28,6 +27,7 @@ WIDE, LEAST = 640, 5
 #: The most columns of D whose registers are drawn.
 MOST_COLUMNS = 16
 
+#: Row and column of D in each cell of tensor memory; None where there is none.
 Places = list[list[tuple[int, int] | None]]
 
 
@@ -55,18 +55,26 @@ def tensor_memory(view: View) -> Stage:
             "explore: tensor memory must be that of sm100, found sm90: its accumulators are registers"
         )
     m, n = extents(view)
-    fragment = accumulator(m, n)
-    places: Places = [[None] * fragment.columns for _ in range(128)]
+    held = accumulator(m, n)
+    places: Places = [[None] * held.columns for _ in range(LANES)]
     for row in range(m):
         for column in range(n):
-            cell = fragment.cell(row, column)
+            cell = held.cell(row, column)
             places[cell.lane][cell.column] = (row, column)
     said = (
-        f"{fragment.what}, {fragment.name}: lane down, column across; colour: the row of D, eight in turn; framed: "
-        f"what the chosen element takes part in. {fragment.evidence[:1].upper()}{fragment.evidence[1:]}."
+        f"{held.what}, {held.name}: lane down, column across; colour: the row of D, eight in turn; framed: "
+        f"what the chosen element takes part in. {held.evidence[:1].upper()}{held.evidence[1:]}."
     )
-    title = f"Accumulator {times((m, n))} in tensor memory"
-    return _picture(view, places, title, said, ("lane", "column"))
+    figure, frame = Figure(), Frame(0, 0, max(WIDE, 2 * held.columns), LEAST * LANES, LANES, held.columns)
+    lanes, columns = [str(i) for i in range(LANES)], [str(j) for j in range(held.columns)]
+    figure.cells(0, 0, *frame.step, [[None if at is None else Figure.kind(at[0]) for at in line] for line in places])
+    figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.4)
+    ticks(figure, frame, lanes, columns)
+    figure.text(-8, -8, "lane \\ column", "muted", 10, "end", mono=True)
+    labels = [["." if at is None else f"{at[0]},{at[1]}" for at in line] for line in places]
+    text = "\n".join(table(labels, left=lanes, top=columns))
+    marks = _marks_of_cells(view, frame, places)
+    return stage(figure, f"Accumulator {times((m, n))} in tensor memory", said, [_inert(frame)], marks, text)
 
 
 def registers(view: View) -> Stage:
@@ -79,26 +87,28 @@ def registers(view: View) -> Stage:
     m, n = extents(view)
     columns_drawn = min(n, MOST_COLUMNS)
     holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _load_map(view, m, n)
-    rows = range(len(holders))
-    labels = [[f"{holders[i][j][0]}:{holders[i][j][1]}" for j in range(columns_drawn)] for i in rows]
-    figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * len(holders), len(holders), columns_drawn)
+    drawn = [line[:columns_drawn] for line in holders]
+    labels = [[f"{thread}:{value}" for thread, value in line] for line in drawn]
+    figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * m, m, columns_drawn)
     wide, high = frame.step
-    roles: list[list[str | None]] = [[Figure.kind(holders[i][j][0]) for j in range(columns_drawn)] for i in rows]
+    roles: list[list[str | None]] = [[Figure.kind(thread) for thread, _ in line] for line in drawn]
     figure.table(0, 0, wide, high, roles, labels if type_size(labels, wide, high) else (), size=9)
     figure.border(*frame.box, "tile", line=1.4)
-    ticks(figure, frame, [str(i) for i in rows], [str(j) for j in range(columns_drawn)])
+    rows, columns = [str(i) for i in range(m)], [str(j) for j in range(columns_drawn)]
+    ticks(figure, frame, rows, columns)
     more = f", the first {columns_drawn} of {n} columns" if columns_drawn < n else ""
     said = f"{what}{more}; t:v is value v of thread t, the colour its thread, eight in turn."
-    marks, grid = (
-        _marks(view, Frame(*frame.box, frame.rows, frame.columns), None),
-        Grid(*frame.box, frame.rows, columns_drawn),
-    )
-    text = "\n".join(table(labels, left=[str(i) for i in rows], top=[str(j) for j in range(columns_drawn)]))
-    return stage(figure, f"Accumulator {times((m, n))} in registers", said, [_inert(grid)], marks, text)
+    text = "\n".join(table(labels, left=rows, top=columns))
+    title = f"Accumulator {times((m, n))} in registers"
+    return stage(figure, title, said, [_inert(frame)], _marks_of_line(view, frame), text)
 
 
-def _wgmma(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
-    """Who holds each element of D of ``wgmma``: thread of the warpgroup and number of its value."""
+#: Thread of the warpgroup and number of its value, of each element of D.
+Holders = list[list[tuple[int, int]]]
+
+
+def _wgmma(view: View, m: int, n: int) -> tuple[Holders, str]:
+    """Who holds each element of D of ``wgmma``, and what that is called."""
     depth = view.derivation.mma[1]
     if m != 64:
         raise DescriptorError(f"explore: an accumulator of wgmma must have M 64, found {m}; the tile's mma says it")
@@ -112,8 +122,8 @@ def _wgmma(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str
     return holders, f"{d_fragment.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
 
 
-def _load_map(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], str]:
-    """Who holds each element of D after the loads of one shape: thread of the warpgroup, number of its value."""
+def _load_map(view: View, m: int, n: int) -> tuple[Holders, str]:
+    """Who holds each element of D after the loads of one shape, and what they are."""
     loads = readout(accumulator(m, n), view.load)
     holders = [[(0, 0)] * n for _ in range(m)]
     seen = dict.fromkeys(range(4), 0)
@@ -126,41 +136,33 @@ def _load_map(view: View, m: int, n: int) -> tuple[list[list[tuple[int, int]]], 
     return holders, f"{loads.move.ptx}, {len(loads.loads) // 4} a warp, of the {loads.fragment.what}"
 
 
-def _picture(view: View, places: Places, title: str, said: str, axes: tuple[str, str]) -> Stage:
-    lanes, columns = len(places), len(places[0])
-    figure, frame = Figure(), Frame(0, 0, max(WIDE, 2 * columns), LEAST * lanes, lanes, columns)
-    roles = [[None if at is None else Figure.kind(at[0]) for at in row] for row in places]
-    figure.cells(0, 0, *frame.step, roles)
-    figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.4)
-    ticks(figure, frame, [str(i) for i in range(lanes)], [str(j) for j in range(columns)])
-    figure.text(-8, -8, f"{axes[0]} \\ {axes[1]}", "muted", 10, "end", mono=True)
-    grid = _inert(Grid(*frame.box, lanes, columns))
-    labels = [["." if at is None else f"{at[0]},{at[1]}" for at in row] for row in places]
-    text = "\n".join(table(labels, left=[str(i) for i in range(lanes)], top=[str(j) for j in range(columns)]))
-    return stage(figure, title, said, [grid], _marks(view, frame, places), text)
-
-
-def _inert(grid: Grid) -> Grid:
+def _inert(frame: Frame) -> Grid:
     """A grid of D: its places are no elements of the operand."""
-    return Grid(grid.x, grid.y, grid.width, grid.height, grid.rows, grid.columns, cells=())
+    return Grid(*frame.box, frame.rows, frame.columns, cells=())
 
 
-def _marks(view: View, frame: Frame, places: Sequence[Sequence[tuple[int, int] | None]] | None) -> list[Mark]:
-    """The row of D, or the column, that the chosen element of the operand is multiplied into."""
-    along = 1 if view.derivation.operand == "B" else 0
-    line_of_d = view.inside[0]
-    if places is None:
-        row, column = (line_of_d, 0) if along == 0 else (0, line_of_d)
-        if row >= frame.rows or column >= frame.columns:
-            return []
-        box = frame.cell(row, 0, 1, frame.columns) if along == 0 else frame.cell(0, column, frame.rows, 1)
-        return [Mark("subtile", *box)]
-    runs: list[Mark] = []
-    for lane, row_of in enumerate(places):
-        met = [column for column, at in enumerate(row_of) if at is not None and at[along] == line_of_d]
+def _is_column(view: View) -> bool:
+    """Whether the chosen element is of B, and so multiplied into a column of D, instead of a row."""
+    return view.derivation.operand == "B"
+
+
+def _marks_of_line(view: View, frame: Frame) -> list[Mark]:
+    """The row of D, or the column, that the chosen element is multiplied into, where D is drawn as it is."""
+    line = view.inside[0]
+    if line >= (frame.columns if _is_column(view) else frame.rows):
+        return []
+    box = frame.cell(0, line, frame.rows, 1) if _is_column(view) else frame.cell(line, 0, 1, frame.columns)
+    return [Mark("subtile", *box)]
+
+
+def _marks_of_cells(view: View, frame: Frame, places: Places) -> list[Mark]:
+    """The same where D lies in cells: a run of each lane that has some of it."""
+    along, runs = int(_is_column(view)), list[Mark]()
+    for lane, line in enumerate(places):
+        met = [column for column, at in enumerate(line) if at is not None and at[along] == view.inside[0]]
         if met:
             runs.append(Mark("subtile", *frame.cell(lane, met[0], 1, met[-1] - met[0] + 1)))
-    return runs if along == 0 else _merge_marks(runs)
+    return _merge_marks(runs) if _is_column(view) else runs
 
 
 def _merge_marks(marks: list[Mark]) -> list[Mark]:

@@ -133,7 +133,6 @@ def stage(
     grids: Sequence[Grid],
     marks: Sequence[Mark],
     text: str,
-    inset: Figure | None = None,
 ) -> Stage:
     """What was drawn, with its map moved as the figure is when it becomes a scene.
 
@@ -143,25 +142,35 @@ def stage(
         said: in sentences.
         grids, marks: in the coordinates in which it was drawn.
         text: the same as a table.
-        inset: what depends on what is chosen, right of the figure and no higher.
     """
     dx, dy = _shift(figure)
-    scene, over = figure.scene(title, said, MARGIN), None
-    if inset is not None:
-        _, _, right, bottom = inset.bounds()
-        size = max(scene.width, ceil(right + dx + MARGIN)), max(scene.height, ceil(bottom + dy + MARGIN))
-        scene = replace(scene, width=size[0], height=size[1])
-        own = inset.scene(f"{title}, enlarged", said, MARGIN)
-        x, y = _shift(inset)
-        shapes = tuple(shape.moved(dx - x, dy - y) for shape in own.shapes)
-        over = replace(own, width=size[0], height=size[1], shapes=shapes)
     return Stage(
-        scene,
+        figure.scene(title, said, MARGIN),
         text,
         said,
         tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in grids),
         tuple(replace(one, x=one.x + dx, y=one.y + dy) for one in marks),
-        over,
+    )
+
+
+def with_inset(one: Stage, inset: Figure, grids: Sequence[Grid]) -> Stage:
+    """A stage with what lies over its picture and depends on what is chosen.
+
+    Args:
+        one: the stage.
+        inset: what was drawn, in the stage's own coordinates, right of all that is there and no higher.
+        grids: which of its cells can be chosen, in the same coordinates.
+    """
+    _, _, right, bottom = inset.bounds()
+    size = max(one.scene.width, ceil(right + MARGIN)), max(one.scene.height, ceil(bottom + MARGIN))
+    own = inset.scene(f"{one.scene.title}, enlarged", one.said, MARGIN)
+    x, y = _shift(inset)
+    shapes = tuple(shape.moved(-x, -y) for shape in own.shapes)
+    return replace(
+        one,
+        scene=replace(one.scene, width=size[0], height=size[1]),
+        grids=(*one.grids, *grids),
+        inset=replace(own, width=size[0], height=size[1], shapes=shapes),
     )
 
 

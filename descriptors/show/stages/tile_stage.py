@@ -19,13 +19,13 @@ once; without a swizzle and with it the left side is the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from descriptors.show.pictures.anatomy import Pair, ranks
 from descriptors.show.pictures.panels import Frame, atom_name, border, every, hairs, table, ticks, times, type_size
 from descriptors.show.stages.bank_stage import cells, column, row, window
-from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
+from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage, with_inset
 from descriptors.show.stages.view import PIECE, View, kinds, places, roles, visible_colour
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure
@@ -35,8 +35,8 @@ from layoutalg.frozen import frozen, replace
 DOWN, ACROSS, CELL, GAP = 440, 240, 20, 56
 #: So many lines stand below one another, and more only where there would be more columns of them than this.
 MOST_LINES, MOST_COLUMNS = 128, 6
-#: Lines and pieces of what is enlarged beside a whole tile, the width of a piece, and the lines of a picture of lines.
-NEAR, PIECE_WIDE, LINES = 8, 31, 16
+#: Pieces of a tile that are enlarged, at least along one side, and the width of a piece in whole tiles.
+NEAR, PIECE_WIDE = 8, 31
 
 _MEANINGS = {
     "order": "Shade: the order of memory",
@@ -84,31 +84,61 @@ class Pieces:
         u, v = self.view.anatomy.unit
         return "" if at is None else self.labels[at[0] // u][at[1] // v]
 
+    def name(self, at: Pair | None) -> str:
+        """Its row and its logical column."""
+        return "" if at is None else f"{row(self.view, at)}:{column(self.view, at)}"
+
+
+@frozen
+class Enlarged:
+    """How the lines about the chosen element are drawn.
+
+    Args:
+        lines: how many.
+        piece_wide: width of a piece.
+        label: what stands in a piece.
+        is_below: whether memory stands below the tile, as wide as it; else beside it.
+    """
+
+    lines: int
+    piece_wide: int
+    label: Callable[[Pieces, Pair | None], str]
+    is_below: bool
+
+    def memory_at(self, logical: Frame) -> tuple[float, float]:
+        """Where memory begins, behind the part of the tile."""
+        if self.is_below:
+            return logical.x, logical.y + logical.height + GAP
+        return logical.x + logical.width + GAP + 12, logical.y
+
+    def width_of_line(self, units: int) -> float:
+        """The width of a line of memory that has so many pieces."""
+        return self.piece_wide * (8 if self.is_below else units)
+
+
+#: What is enlarged beside a whole tile, and what is a picture of its own.
+INSET = Enlarged(NEAR, PIECE_WIDE, Pieces.label, is_below=True)
+ALONE = Enlarged(16, 42, Pieces.name, is_below=False)
+
 
 def tile(view: View) -> Stage:
     """All of a stage: the tile, shared memory, and where numbers do not fit the lines about the chosen element."""
-    figure, grids, is_numbered = _whole(_unmoved(view))
-    inset = None if is_numbered else Figure()
-    if inset is not None:
-        x = max(grid.x + grid.width for grid in grids) + GAP
-        grids = (*grids, *_near(inset, view, (x, 0), NEAR, below=True))
-    numbers = kinds(view)
-    u, v = view.anatomy.unit
-    left, top = [str(i * u) for i in range(len(numbers))], [str(j * v) for j in range(len(numbers[0]))]
-    title = f"{times(view.anatomy.extents)} {view.derivation.element}, {_TITLES[visible_colour(view)]}"
-    text = "\n".join(table(numbers, left=left, top=top))
-    return stage(figure, title, _sentence(view, whole=True), grids, marks(view, grids), text, inset)
+    shown, is_numbered = _whole(_unmoved(view))
+    if not is_numbered:
+        inset, (x, y) = Figure(), (max(grid.x + grid.width for grid in shown.grids) + GAP, shown.grids[0].y)
+        shown = with_inset(shown, inset, _near(inset, view, (x, y), INSET))
+    return replace(shown, marks=tuple(marks(view, shown.grids)))
 
 
 def lines(view: View) -> Stage:
     """The lines about the chosen element, and the same part of the tile, each piece with its row and its column."""
     figure = Figure()
-    grids = _near(figure, view, (0, 0), LINES, below=False)
-    shown = window(view, LINES)
+    grids = _near(figure, view, (0, 0), ALONE)
+    shown = window(view, ALONE.lines)
     there = grids[-1].cells or ()
     named = [["." if at is None else f"{row(view, at)}:{column(view, at)}" for at in line] for line in there]
     text = "\n".join(table(named, left=[f"0x{view.line_bytes * one:04x}" for one in shown]))
-    return stage(figure, "Who lives where", _sentence(view, whole=False), grids, marks(view, grids), text)
+    return stage(figure, "Who lives where", _sentence_of_lines(view), grids, marks(view, grids), text)
 
 
 def _unmoved(view: View) -> View:
@@ -130,8 +160,8 @@ def _pieces(view: View) -> Pieces:
 
 
 @lru_cache(maxsize=16)
-def _whole(view: View) -> tuple[Figure, tuple[Grid, ...], bool]:
-    """The tile and shared memory, and whether their pieces have numbers."""
+def _whole(view: View) -> tuple[Stage, bool]:
+    """The tile and shared memory with nothing chosen, and whether their pieces have numbers."""
     pieces, figure = _pieces(view), Figure()
     rows, columns = len(pieces.roles), len(pieces.roles[0])
     high = min(CELL, max(DOWN / rows, 1))
@@ -142,7 +172,8 @@ def _whole(view: View) -> tuple[Figure, tuple[Grid, ...], bool]:
     is_numbered = _numbers(figure, logical, pieces.labels)
     _levels(figure, view, logical)
     u, v = view.anatomy.unit
-    ticks(figure, logical, [str(i * u) for i in range(rows)], [str(j * v) for j in range(columns)])
+    left, top = [str(i * u) for i in range(rows)], [str(j * v) for j in range(columns)]
+    ticks(figure, logical, left, top)
     grids = [Grid(*logical.box, *view.anatomy.extents)]
     x = logical.width + GAP
     for there, frame, first in _columns_of_lines(pieces, x):
@@ -150,7 +181,9 @@ def _whole(view: View) -> tuple[Figure, tuple[Grid, ...], bool]:
         grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
     if not is_numbered:
         _atom_numbers(figure, view, logical, grids[1:])
-    return figure, tuple(grids), is_numbered
+    text = "\n".join(table(kinds(view), left=left, top=top))
+    title = f"{times(view.anatomy.extents)} {view.derivation.element}, {_TITLES[visible_colour(view)]}"
+    return stage(figure, title, _sentence_of_tile(view), grids, [], text), is_numbered
 
 
 def _columns_of_lines(pieces: Pieces, x: float) -> list[tuple[Cells, Frame, int]]:
@@ -170,46 +203,44 @@ def _columns_of_lines(pieces: Pieces, x: float) -> list[tuple[Cells, Frame, int]
     return panels
 
 
-def _near(figure: Figure, view: View, at: tuple[float, float], count: int, *, below: bool) -> tuple[Grid, ...]:
+def _near(figure: Figure, view: View, at: tuple[float, float], size: Enlarged) -> tuple[Grid, ...]:
     """The part of the tile about the chosen element, and the lines about the place where it lies, enlarged."""
     pieces, a = _pieces(_unmoved(view)), view.anatomy
     u, v = a.unit
     i, j = view.cell[0] // u, view.cell[1] // v
-    high, wide = (NEAR, count) if u > 1 else (count, NEAR)
+    high, wide = (NEAR, size.lines) if u > 1 else (size.lines, NEAR)
     top, left = i // high * high, j // wide * wide
     inside = [line[left : left + wide] for line in pieces.roles[top : top + high]]
-    step = PIECE_WIDE if below else 42
     (x, y), origin = at, (top * u, left * v)
-    logical = Frame(x, y, step * len(inside[0]), CELL * len(inside), len(inside), len(inside[0]))
+    logical = Frame(x, y, size.piece_wide * len(inside[0]), CELL * len(inside), len(inside), len(inside[0]))
     _caption(figure, logical, f"logical, from element ({origin[0]},{origin[1]})")
     first = [[(origin[0] + r * u, origin[1] + c * v) for c in range(logical.columns)] for r in range(logical.rows)]
     figure.cells(x, y, *logical.step, inside)
     hairs(figure, logical)
-    _numbers(figure, logical, [[_label(pieces, one, full=not below) for one in line] for line in first])
+    _numbers(figure, logical, [[size.label(pieces, one) for one in line] for line in first])
     figure.border(*logical.box, "tile", line=1.4)
     downs, acrosses = [str(one[0][0]) for one in first], [str(one[1]) for one in first[0]]
     ticks(figure, logical, downs, acrosses)
-    shown = window(view, count)
+    shown = window(view, size.lines)
     units = view.line_bytes // PIECE
     there = cells(view, shown, pieces.element_at)
-    place = (x, y + logical.height + GAP) if below else (x + logical.width + GAP + 12, y)
-    memory = Frame(*place, step * units * (8 / units if below else 1), CELL * len(there), len(there), units)
-    _memory(figure, pieces, memory, there, shown[0], full=not below)
+    memory = Frame(*size.memory_at(logical), size.width_of_line(units), CELL * len(there), len(there), units)
+    _memory(figure, pieces, memory, there, shown[0], label=size.label)
     return (
         Grid(*logical.box, logical.rows * u, logical.columns * v, origin=origin),
         Grid(*memory.box, memory.rows, memory.columns, cells=there),
     )
 
 
-def _label(pieces: Pieces, at: Pair | None, *, full: bool) -> str:
-    """The number of a piece; in full its row and its logical column."""
-    if at is None or not full:
-        return pieces.label(at)
-    return f"{row(pieces.view, at)}:{column(pieces.view, at)}"
-
-
 def _memory(
-    figure: Figure, pieces: Pieces, frame: Frame, there: Cells, first: int, *, full: bool = False, is_first: bool = True
+    figure: Figure,
+    pieces: Pieces,
+    frame: Frame,
+    there: Cells,
+    first: int,
+    *,
+    label: Callable[[Pieces, Pair | None], str] = Pieces.label,
+    is_first: bool = True,
 ) -> None:
     """Lines of shared memory: what lies there, their addresses, and above them the banks."""
     view, (wide, high) = pieces.view, frame.step
@@ -217,7 +248,7 @@ def _memory(
         when = "" if _is_plain(view) else ", swizzled" if view.swizzled else ", without the swizzle"
         _caption(figure, frame, f"shared memory{when}")
     figure.cells(frame.x, frame.y, wide, high, [[pieces.role(at) for at in line] for line in there])
-    if _numbers(figure, frame, [[_label(pieces, at, full=full) for at in line] for line in there]):
+    if _numbers(figure, frame, [[label(pieces, at) for at in line] for line in there]):
         hairs(figure, frame)
     a, line_bytes = view.anatomy, view.line_bytes
     if a.atom_grid[0] and "atom" in view.levels and a.atom_bytes % line_bytes == 0 and high * a.atom_bytes >= 320:
@@ -326,17 +357,20 @@ def _is_plain(view: View) -> bool:
     return view.derivation.swizzle is SwizzleMode.NONE
 
 
-def _sentence(view: View, *, whole: bool) -> str:
-    colour = visible_colour(view)
-    meaning = _MEANINGS[colour].format(line=f"{view.line_bytes} bytes")
-    if not whole:
-        u, v = view.anatomy.unit
-        contiguous = ("row", "K") if v > u else ("k", "MN")
-        return (
-            f"A cell is {PIECE} bytes, r:c: the {contiguous[0]} r, and the number c of the 16 bytes along "
-            f"{contiguous[1]}. {meaning}."
-        )
+def _meaning(view: View) -> str:
+    return _MEANINGS[visible_colour(view)].format(line=f"{view.line_bytes} bytes")
+
+
+def _sentence_of_lines(view: View) -> str:
+    u, v = view.anatomy.unit
+    contiguous = ("row", "K") if v > u else ("k", "MN")
+    cell = f"{PIECE} bytes, r:c: the {contiguous[0]} r, and the number c of the {PIECE} bytes along {contiguous[1]}"
+    return f"A cell is {cell}. {_meaning(view)}."
+
+
+def _sentence_of_tile(view: View) -> str:
     rows, columns = view.anatomy.atom_grid
     name = atom_name(view.derivation)
     atoms = f" {rows * columns} {name}s (blue) are numbered in the order of memory." if rows else ""
-    return f"A cell is {PIECE} bytes, {times(view.anatomy.unit)} elements. {meaning}, the same on both sides.{atoms}"
+    cell = f"{PIECE} bytes, {times(view.anatomy.unit)} elements"
+    return f"A cell is {cell}. {_meaning(view)}, the same on both sides.{atoms}"

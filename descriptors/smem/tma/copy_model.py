@@ -1,15 +1,17 @@
 """The model of the copy engine: where each element of a box lands in shared memory.
 
 The judge of every plan, so it shares no code with the planner and knows no layouts. A tensor copy writes its box
-densely, dimension 0 fastest, from the destination on; then the swizzle of the tensor map permutes pieces within a row
-by bits of the *absolute* address. With the row number r = address // 128::
+densely, dimension 0 fastest, from the destination on, but for rows shorter than the span of the swizzle, which lie a
+span apart; then the swizzle of the tensor map permutes pieces within a row by bits of the *absolute* address. With the
+row number r = address // 128::
 
     1  32B                    bit  4      of the address ^= bit  0      of r
     2  64B                    bits 4 to 5 of the address ^= bits 0 to 1 of r
     3  128B                   bits 4 to 6 of the address ^= bits 0 to 2 of r
     4  128B of 32-byte atoms  bits 5 to 6 of the address ^= bits 0 to 1 of r
 
-Codes 0 to 3 are measured on an H200, byte for byte, with boxes of rank 2 to 4 that begin on and off the pattern.
+Codes 0 to 3 are measured on an H200, byte for byte, with boxes of rank 2 to 4 that begin on and off the pattern, and
+with rows shorter than the span.
 Source: CUDA Driver API, ``cuTensorMapEncodeTiled`` (pieces and spans); CUDA C++ Programming Guide, tensor memory
 access, swizzle modes (the pattern, and that it follows the address of an unaligned buffer); CUTLASS
 ``include/cute/atom/copy_traits_sm90_tma_swizzle.hpp`` (code 4 is ``Swizzle<2,5,2>`` on bytes).
@@ -19,6 +21,12 @@ Law: a box lands in the bytes that it takes up, each once, whatever the swizzle;
 >>> landed = [landing_bits((64, 8), [1024], bits=16, swizzle=code)[0].tolist() for code in range(5)]
 >>> all(sorted(one) == landed[0] for one in landed), len(set(map(tuple, landed)))
 (True, 5)
+
+Law: a box of the first half of each row lands where those halves of the whole box do.
+
+>>> whole, half = (landing_bits((n, 8), [1024], bits=16, swizzle=3)[0].reshape(8, n) for n in (64, 32))
+>>> bool((whole[:, :32] == half).all())
+True
 """
 
 from __future__ import annotations
@@ -31,8 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Code of the tensor map: number of bits, position of the lowest.
-_XORS = {0: (0, 0), 1: (1, 4), 2: (2, 4), 3: (3, 4), 4: (2, 5)}
+# Code of the tensor map: number of bits, position of the lowest, and the least bytes from one row to the next.
+_XORS = {0: (0, 0, 0), 1: (1, 4, 32), 2: (2, 4, 64), 3: (3, 4, 128), 4: (2, 5, 128)}
 
 
 def landing_bits(box: Sequence[int], destinations: Sequence[int], *, bits: int, swizzle: int) -> NDArray[np.int64]:
@@ -52,9 +60,10 @@ def landing_bits(box: Sequence[int], destinations: Sequence[int], *, bits: int, 
     """
     import numpy as np
 
-    count, lowest = _XORS[swizzle]
-    dense = np.arange(prod(box), dtype=np.int64) * bits
-    address = np.asarray(destinations, dtype=np.int64)[:, None] * 8 + dense
+    count, lowest, span = _XORS[swizzle]
+    line, column = np.divmod(np.arange(prod(box), dtype=np.int64), box[0])
+    place = line * max(box[0] * bits, span * 8) + column * bits
+    address = np.asarray(destinations, dtype=np.int64)[:, None] * 8 + place
     row = address >> 10  # 128 bytes are 2**10 bits
     landed: NDArray[np.int64] = address ^ ((row & ((1 << count) - 1)) << (lowest + 3))
     return landed

@@ -1,8 +1,7 @@
 """What a plan of tensor copies holds: the tensor map's dimensions, the boxes, and their proof; and what copies demand.
 
-What the driver calls things, and what a tensor copy demands, is data with a source on each row: the names and codes are
-those of CUDA 13.0's ``cuda.h``. The swizzles of a tensor map are numbered a third way, unlike the descriptors of either
-architecture.
+What the driver calls things is in :mod:`descriptors.smem.words.tensor_map`; what a copy of such a map demands beyond
+it is here, each with its source.
 
 Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
@@ -31,8 +30,17 @@ from typing import TYPE_CHECKING, Any
 from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.tma.copy_model import landing_bits
-from descriptors.smem.words.tensor_map import DATA_TYPES, INTERLEAVE, SM100_DATA_TYPES, SM100_SWIZZLES, SWIZZLES
-from descriptors.text import Told, extents_text
+from descriptors.smem.words.tensor_map import (
+    DATA_TYPES,
+    GUIDE,
+    INNER_BYTES,
+    INTERLEAVE,
+    SM100_DATA_TYPES,
+    SM100_SWIZZLES,
+    SWIZZLES,
+    TmaError,
+)
+from descriptors.text import DOCUMENTED, Told, extents_text
 from layoutalg import ComposedLayout, Layout, offsets, size
 from layoutalg.frozen import frozen
 
@@ -41,18 +49,9 @@ if TYPE_CHECKING:
 
 
 #: Sources of the rules.
-ENCODE = "CUDA Driver API, cuTensorMapEncodeTiled"
 COPY = "PTX ISA 9.1, restrictions on tensor copy instructions"
-GUIDE = "CUDA C++ Programming Guide, tensor memory access"
 ALGEBRA = "a tensor copy writes a dense box, each element once"
-MEASURED = "measured: the driver of an H200 refuses such a tensor map"
 
-#: Largest extent of a box along any dimension, in elements (ENCODE).
-MAX_BOX_EXTENT = 256
-#: Most dimensions of a tensor map (ENCODE).
-MAX_RANK = 5
-#: What a box must be a multiple of along dimension 0, in bytes (ENCODE).
-INNER_BYTES = 16
 #: What the shared-memory address of every box must be a multiple of, in bytes (GUIDE).
 DESTINATION_BYTES = 128
 
@@ -61,21 +60,6 @@ DESTINATION_BYTES = 128
 PADDED = frozenset({14, 15})
 PADDED_INNER = 128
 PADDED_SWIZZLES = frozenset({SwizzleMode.NONE, SwizzleMode.B128, SwizzleMode.B128_BASE32B})
-
-
-class TmaError(DescriptorError):
-    """A tile that no tensor copy can fill, with the rule that forbids it.
-
-    Attributes:
-        rule: where the rule is written.
-
-    >>> print(TmaError("a box must have at most 256 rows, found 512", "a book"))
-    tma: a box must have at most 256 rows, found 512 [a book]
-    """
-
-    def __init__(self, message: str, rule: str) -> None:
-        self.rule = rule
-        super().__init__(f"tma: {message} [{rule}]")
 
 
 #: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
@@ -193,8 +177,9 @@ class TmaPlan(Told):
 
     @property
     def box_bytes(self) -> int:
-        """Shared memory that one box fills."""
-        return prod(self.box) * self.element.storage_bits // 8
+        """Shared memory that one box takes up, with what lies between rows shorter than the span of the swizzle."""
+        row = self.box[0] * self.element.storage_bits // 8
+        return max(row, self.swizzle.span_bytes if self.swizzle_code else 0) * prod(self.box[1:])
 
     @property
     def transaction_bytes(self) -> int:
@@ -229,7 +214,7 @@ class TmaPlan(Told):
     def evidence(self) -> str:
         """How the model of the copy is known for this plan, in words fit for a report."""
         if self.data_type_code in SM100_DATA_TYPES or self.swizzle_code in SM100_SWIZZLES:
-            return "documented, not measured on a Blackwell GPU"
+            return DOCUMENTED
         return "measured on a Hopper GPU"
 
     @property

@@ -1,7 +1,8 @@
 """From a tile's layout to the largest boxes that a tensor copy can fill it with.
 
-A copy writes a dense box. So the box is a dense prefix of the layout: its strides in increasing order, as long as each
-is the product of the extents before it, cut where a limit demands it. The strides left over are the loop over boxes.
+A copy writes a dense box, or rows that lie a swizzle's span apart. So the box is a dense prefix of the layout: its
+strides in increasing order, as long as each is the product of the extents before it, cut where a limit demands it. The
+strides left over are the loop over boxes.
 
 Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes.
 
@@ -26,21 +27,24 @@ from descriptors.smem.tma.tma_plan import (
     ALGEBRA,
     COPY,
     DESTINATION_BYTES,
+    PADDED,
+    PADDED_INNER,
+    PADDED_SWIZZLES,
+    Box,
+    Dimension,
+    TmaPlan,
+)
+from descriptors.smem.words.tensor_map import (
     ENCODE,
     GUIDE,
     INNER_BYTES,
     MAX_BOX_EXTENT,
     MAX_RANK,
     MEASURED,
-    PADDED,
-    PADDED_INNER,
-    PADDED_SWIZZLES,
-    Box,
-    Dimension,
+    SM100_DATA_TYPES,
+    SM100_SWIZZLES,
     TmaError,
-    TmaPlan,
 )
-from descriptors.smem.words.tensor_map import SM100_DATA_TYPES, SM100_SWIZZLES
 from layoutalg import Layout, flatten, size
 from layoutalg.frozen import frozen, replace
 
@@ -150,7 +154,8 @@ def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[li
         if not extent:
             break
         parts.append(replace(leaf, extent=extent))
-        dense *= extent
+        # Rows shorter than the span of the swizzle lie a span apart.
+        dense = dense * extent if len(parts) > 1 else max(extent, _row_pitch(derivation))
         pending[:1] = [leaf.tail(extent)] if extent < leaf.extent else []
     return parts, pending
 
@@ -161,8 +166,13 @@ def _rank(parts: list[_Leaf]) -> int:
 
 
 def _inner_limit(derivation: Derivation) -> int:
+    return _row_pitch(derivation) or MAX_BOX_EXTENT
+
+
+def _row_pitch(derivation: Derivation) -> int:
+    """Elements that the span of the swizzle has; 0 without one."""
     if derivation.swizzle is SwizzleMode.NONE:
-        return MAX_BOX_EXTENT
+        return 0
     return derivation.swizzle.span_bytes * 8 // derivation.element.storage_bits
 
 
@@ -210,7 +220,6 @@ def _check(plan: TmaPlan, arch: str) -> None:
     """The limits that remain; the others shaped the box."""
     element, tile = plan.element, f"tile = {plan.layout}"
     inner = plan.box[0]
-    inner_bytes = inner * element.storage_bits // 8
     code = plan.data_type_code
     if arch == "sm90" and (code in SM100_DATA_TYPES or plan.swizzle_code in SM100_SWIZZLES):
         name = plan.data_type_name if code in SM100_DATA_TYPES else plan.swizzle_name
@@ -218,10 +227,6 @@ def _check(plan: TmaPlan, arch: str) -> None:
     if inner * element.storage_bits % (INNER_BYTES * 8):
         must = f"a box must be a multiple of {INNER_BYTES} bytes along dimension 0"
         raise TmaError(f"{must}, found {inner} {element} elements; {tile}", ENCODE)
-    if plan.swizzle is not SwizzleMode.NONE and inner_bytes != plan.swizzle.span_bytes:
-        span = plan.swizzle.span_bytes
-        must = f"a planned box must fill the swizzled row of {span} bytes, found {inner_bytes}"
-        raise TmaError(f"{must}; narrower ones are legal, and not planned; {tile}", GUIDE)
     if code in PADDED and plan.swizzle not in PADDED_SWIZZLES:
         allowed = ", ".join(str(mode) for mode in SwizzleMode if mode in PADDED_SWIZZLES)
         raise TmaError(

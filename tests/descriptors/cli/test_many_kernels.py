@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from kernels import kernels
 
-from descriptors.cli import check as command
 from descriptors.cli.command import main
+from descriptors.cli.terminal import Progress
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry {} () {{\n"
 BAD = HEAD.format("k") + "wgmma.wait_group.sync.aligned 9;\nret;\n}\n"
@@ -208,7 +208,7 @@ def test_a_terminal_is_told_how_far_a_long_check_is(
     patience: float, shown: bool, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Terminal()
-    monkeypatch.setattr(command._Progress, "PATIENCE", patience)
+    monkeypatch.setattr(Progress, "PATIENCE", patience)
     monkeypatch.setattr("sys.stderr", screen)
     main(["check", str(folder)])
     assert ("2 of 3 files: " in screen.getvalue()) == shown

@@ -6,8 +6,9 @@ import pytest
 from each import each
 
 from descriptors import DescriptorError
-from descriptors.tmem.copied import Step, prove_landing, tmem_copied
+from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED
+from descriptors.tmem.landing_proof import Step, prove_landing
 from descriptors.tmem.scale_cells import scale_cells
 from layoutalg import Layout
 

@@ -25,6 +25,7 @@ class Boxes:
         box: extents of a box, in elements.
         swizzle: the tensor map's code: 0 none, 1 32B, 2 64B, 3 128B, 4 128B with 32-byte atoms.
         places: for each box the coordinates of its first element, then the absolute shared-memory address.
+        element_strides: how far from one element that is taken to the next, along each dimension; 1 where none is said.
     """
 
     data_type: int
@@ -34,6 +35,7 @@ class Boxes:
     box: tuple[int, ...]
     swizzle: int
     places: tuple[tuple[int, ...], ...]
+    element_strides: tuple[int, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -43,7 +45,15 @@ class Boxes:
     @property
     def arriving(self) -> int:
         """Bytes that all boxes bring."""
-        return len(self.places) * prod(self.box) * self.element_bits // 8
+        # The copy engine has no step along the first dimension (CUDA Driver API, cuTensorMapEncodeTiled).
+        steps = (1, *self.steps[1:])
+        landing = prod(-(-extent // step) for extent, step in zip(self.box, steps, strict=True))
+        return len(self.places) * landing * self.element_bits // 8
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The element strides of all dimensions."""
+        return self.element_strides or (1,) * self.rank
 
     def table(self) -> np.ndarray:
         """The places as the kernels read them: five coordinates and an address each."""

@@ -204,7 +204,7 @@ def tensor_map(device: Device, data: Buffer, boxes: Boxes) -> TensorMap:
         (ct.c_uint64 * rank)(*boxes.shape),
         (ct.c_uint64 * max(rank - 1, 1))(*boxes.strides_bytes),
         (ct.c_uint32 * rank)(*boxes.box),
-        (ct.c_uint32 * rank)(*([1] * rank)),
+        (ct.c_uint32 * rank)(*boxes.steps),
         0,  # no interleave
         boxes.swizzle,
         0,  # no promotion in the L2 cache

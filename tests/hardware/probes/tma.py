@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ FIRST = 2048
 #: Most bytes that a case may use from there on.
 ROOM = 192 * 1024
 POISON = 0xA5
+#: The kernel waits some 2e9 cycles for the bytes that it was told of; who waits so long, in seconds, was told of more.
+PATIENCE = 0.5
 #: So many rows at most are written to the readable file; of more cases only the failures are.
 FEW = 12
 #: Code of TFLOAT32 in a tensor map (cuda.h, CUtensorMapDataType).
@@ -52,6 +55,7 @@ class Case:
         addresses: (rows, columns) array: the absolute shared-memory address at which each unit of the tile must lie.
         padded: whether other bytes may change as well (the padding between groups of narrow elements).
         facts: what the case was made from, for the evidence.
+        row_step: rows of the matrix from one row of the tile to the next.
     """
 
     name: str
@@ -62,10 +66,11 @@ class Case:
     addresses: np.ndarray
     padded: bool = False
     facts: dict[str, Any] | None = None
+    row_step: int = 1
 
 
 def run_case(device: Device, kernel: Kernel, case: Case, seed: int) -> int:
-    """Bytes of shared memory that are not as they must be.
+    """Bytes of shared memory that are not as they must be; one more where fewer bytes were counted than must come.
 
     Raises:
         CudaError: if the driver refuses the tensor map, or the copy faults.
@@ -78,17 +83,19 @@ def run_case(device: Device, kernel: Kernel, case: Case, seed: int) -> int:
     made = tensor_map(device, data, case.boxes)
     uploaded, out = device.upload(case.boxes.table()), device.buffer(ROOM)
     numbers = (case.boxes.rank, uploaded, len(case.boxes.places), case.boxes.arriving)
+    begun = monotonic()
     kernel.launch(1, 256, made, *numbers, out, ROOM)
     device.synchronize()
+    late = monotonic() - begun > PATIENCE
     found = out.get(np.uint8, (ROOM,))
     for buffer in (data, uploaded, out):
         buffer.free()
     want = found.copy() if case.padded else np.full(ROOM, POISON, np.uint8)
     rows, columns = case.addresses.shape
-    tile = matrix[case.origin[0] : case.origin[0] + rows, case.origin[1] : case.origin[1] + columns]
+    tile = matrix[case.origin[0] :: case.row_step][:rows, case.origin[1] : case.origin[1] + columns]
     for byte in range(case.unit_bytes):
         want[case.addresses - FIRST + byte] = tile[..., byte]
-    return int((found != want).sum())
+    return int((found != want).sum()) + late
 
 
 def tf32_bytes(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -174,6 +181,23 @@ def short_cases() -> Iterator[Case]:
                     addresses = tile_addresses(rows, short, span, code, start, 0)[:, ::size]
                     name = f"{SWIZZLE_NAMES[code]}, {size}-byte elements, {rows} rows of {short} bytes, start +{extra}"
                     yield Case(name, matrix, size, boxes, (5, 16 // size), addresses)
+
+
+def strided_cases() -> Iterator[Case]:
+    """Boxes that take every second, third, fifth or eighth row, of extents that are multiples of that and are not.
+
+    As many rows must land as the extent has multiples of the step in it, the first included, one after the other; and
+    so many bytes be counted. A step along the first dimension must change nothing.
+    """
+    for code, span in ((0, 64), (2, 64), (3, 128)):
+        for step, rows in ((1, 8), (2, 16), (2, 15), (3, 24), (3, 23), (3, 22), (5, 16), (8, 40), (8, 41), (8, 47)):
+            for inner in (1, 2, 3, 8):
+                matrix = (rows + 9, 256)
+                boxes = boxes_of_matrix(2, matrix, (rows, span // 2), code, ((5, 8, FIRST),))
+                boxes = replace(boxes, element_strides=(inner, step))
+                addresses = tile_addresses(-(-rows // step), span, span, code, FIRST, 0)[:, ::2]
+                name = f"{SWIZZLE_NAMES[code]}, box of {rows} rows of {span} bytes, element strides {inner}, {step}"
+                yield Case(name, matrix, 2, boxes, (5, 8), addresses, row_step=step)
 
 
 def border_cases() -> Iterator[Case]:

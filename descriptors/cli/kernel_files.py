@@ -1,0 +1,124 @@
+"""Kernels in files: which files a command line names, and the PTX of each; CUDA C++ goes through nvcc.
+
+A folder stands for the kernels inside it. A file that is no text, or too long, or machine code, is refused.
+
+Law: a kernel that is named twice is one.
+
+>>> expanded(["a.ptx", "./a.ptx", "-"])
+(['a.ptx', '-'], [], 0)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from shutil import which
+
+from descriptors.check.ptx.ptx_module import LIMIT
+from descriptors.errors import DescriptorError, brief
+from layoutalg.cli.console import NotThereError, standard_input
+
+#: How long a compiler may take, in seconds.
+COMPILE_S = 600
+
+
+def shown(file: str) -> str:
+    """What a file is called."""
+    return "<stdin>" if file == "-" else file
+
+
+def expanded(files: Sequence[str]) -> tuple[list[str], list[tuple[str, Exception]], int]:
+    """The files that a command line names, and those of its folders.
+
+    Args:
+        files: paths of files and folders; ``-`` for standard input.
+
+    Returns:
+        The files, each once; folders without a kernel, with what is wrong; and how many .cu files of folders are left
+        out, since there is no compiler.
+    """
+    found: dict[str, str] = {}
+    bad: list[tuple[str, Exception]] = []
+    compiler, left = which("nvcc") is not None, 0
+    for file in files:
+        if file == "-" or not Path(file).is_dir():
+            found.setdefault(file if file == "-" else os.path.realpath(file), file)
+            continue
+        held = list(_inside(file))
+        sources = [one for one in held if one.endswith(".cu")]
+        left += 0 if compiler else len(sources)
+        kept = [one for one in held if compiler or not one.endswith(".cu")]
+        if not kept:
+            bad.append((file, DescriptorError("check: a folder must have a .ptx file, found none")))
+        for one in kept:
+            found.setdefault(os.path.realpath(one), one)
+    return list(found.values()), bad, left
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """The kernels of a folder and of those inside it, in order."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
+
+
+def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:
+    """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
+
+    Raises:
+        DescriptorError: if there is no such file, or it is too long, or no text, or does not compile.
+        NotThereError: if a .cu file is given and there is no nvcc.
+
+    >>> text_of("no/such.ptx")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
+    """
+    if file == "-":
+        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>")
+    path = Path(file)
+    if path.is_dir():
+        raise DescriptorError(f"check: the file must be a file, found a folder; {file}")
+    if not path.is_file():
+        raise DescriptorError(f"check: the file must exist, found {brief(file)}")
+    if path.suffix == ".cu":
+        return _compiled(path, gpu_arch, include)
+    with path.open("rb") as opened:
+        return _decoded(opened.read(LIMIT + 1), file, what)
+
+
+#: How cubins, objects and programs begin (ELF), and fat binaries.
+_BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
+
+
+def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
+    if len(data) > LIMIT:
+        raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
+    if data.startswith(_BINARY):
+        found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
+        raise DescriptorError(f"check: a file must be PTX, {found}; {name}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise DescriptorError(f"check: a file must be {what}, found bytes that are no text; {name}") from None
+
+
+def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "kernel.ptx"
+        folders = [f"-I{one}" for one in include]
+        line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
+        line += [str(path), "-o", str(made)]
+        try:
+            done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+        except FileNotFoundError:
+            raise NotThereError("check: a .cu file needs nvcc on the path; give its PTX instead") from None
+        except subprocess.TimeoutExpired:
+            raise DescriptorError(f"check: nvcc must end in {COMPILE_S} seconds, found it running; {path}") from None
+        if done.returncode or not made.exists():
+            told = (done.stderr or done.stdout).strip().splitlines()
+            first = next((one for one in told if "error" in one), told[0] if told else "no output")
+            raise DescriptorError(f"check: the file must compile, found {brief(first, 200)}")
+        return _decoded(made.read_bytes(), str(path))

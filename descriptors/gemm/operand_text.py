@@ -1,0 +1,160 @@
+"""The operands of a plan, told: in every stage their memory, words and copies, and the scale factors beside them.
+
+Law: text and data have the same words, and the same tensor maps.
+
+>>> from descriptors.gemm.planner import plan
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
+>>> text, kept = " ".join(operand_lines(example, example.a)), operand_record(example.a)
+>>> kept["word"] in text, all(f"{name} = {value}" in text for name, value in kept["tensor_map"].items())
+(True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.gemm.multicast import masks
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.register_operand import LoadedOperand
+from descriptors.text import aligned, extents_text, some, some_texts, word_text
+
+#: The longest line of a list.
+_WIDTH = 116
+
+
+def word_steps(side: StagedOperand) -> list[tuple[str, tuple[int, ...]]]:
+    """What is added to the word of an operand, in 16-byte units, for which block or stage."""
+    letter = "M" if side.matrix == "A" else "N"
+    rows = [("K block", side.k_steps), (f"{letter} block", side.mn_steps), ("stage", side.stage_steps)]
+    return [(name, row) for name, row in rows if len(row) > 1]
+
+
+def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
+    """An operand in every stage: its memory and layout, its words or its registers, its copies."""
+    d, letter = side.derivation, "M" if side.matrix == "A" else "N"
+    yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
+    if plan.asked.cta_group == 2:
+        several = side.run < d.tile[0]
+        first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
+        yield f"   half       CTA v of the pair holds {letter} from {first}{side.run} v on, {side.run} of them{each}"
+    where = f"{side.stage_bytes} bytes a stage, at {side.base} of shared memory, a multiple of {side.alignment_bytes}"
+    yield f"   memory     {where}"
+    yield f"   layout     {d.smem_tile}"
+    if side.matrix == "A" and plan.loads is not None:
+        yield from _loads(plan.loads)
+    else:
+        yield from _words(side)
+    arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
+    yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
+    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
+    for box in side.boxes:
+        at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
+        yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+    yield from _multicast(plan, side)
+    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
+    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
+    if side.ctas == 1:
+        return
+    same, other = ("x", "y") if side.matrix == "A" else ("y", "x")
+    own = side.own_boxes
+    issued = f"box {other}" if own == 1 else f"boxes {own} {other} to {own} {other} + {own - 1}"
+    yield f"   multicast  the {side.ctas} CTAs of one {same} need this tile; CTA (x, y) issues {issued}, to all of them"
+    sent = [f"{mask:#x} for {same} {at}" for at, mask in enumerate(masks(side.matrix, plan.asked.cluster))]
+    yield f"              with ctaMask {', '.join(sent)}; rank of a CTA: x + {plan.asked.cluster[0]} y"
+
+
+def _words(side: StagedOperand) -> Iterator[str]:
+    yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
+    for what, steps in word_steps(side):
+        yield f"              {some(steps)} for {what} 0 to {len(steps) - 1}"
+    reach, field = side.derivation.advance_report(side.base), side.derivation.descriptor.word["start_address"]
+    verdict = "none: the last start is" if reach.fits_field else "out of the 14-bit field: the last start would be"
+    yield f"   carry      {verdict} {reach.highest_start // 16} of the field's {field.mask}"
+    yield f"   major      {side.bit} = {side.transposed}"
+
+
+def _loads(loads: LoadedOperand) -> Iterator[str]:
+    yield f"   registers  {loads.registers} a thread for an M block of a stage, 4 a K block, in place of a word"
+    yield f"   fragment   (thread, value) -> m + 64 k: {loads.fragment.layout}"
+    yield f"   loads      {loads.loads} a thread for a K block: {loads.move}"
+    if loads.loads == 1:
+        points = ", ".join(str(loads.pointer(t)) for t in (0, 1, 8, 16))
+        yield f"              threads 0, 1, 8, 16 give the addresses of elements (m, k) = {points} of the K block"
+
+
+def scales_lines(plan: Plan) -> Iterator[str]:
+    """The scale factors in every stage, and the pointers of every K block; nothing where there are none."""
+    if plan.scales is None:
+        return
+    one = plan.scales
+    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
+    for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
+        yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
+        words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
+        yield f"              tcgen05.cp.{factors.copy} to column {column} on; a stage adds {factors.bytes // 16} to"
+        yield from wrapped(" " * 14, some_texts(words), ", ")
+    rows = [("K block", "%sfa_tmem", "%sfb_tmem")]
+    rows += [(str(k), word_text(a, 32), word_text(b, 32)) for k, (a, b) in enumerate(one.pointers)]
+    yield from aligned(rows, indent=3)
+    for name, letter, steps in zip(("%sfa_tmem", "%sfb_tmem"), "MN", one.steps, strict=True):
+        if len(steps) > 1:
+            yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
+    yield ""
+
+
+def operand_record(side: StagedOperand) -> dict[str, Any]:
+    """An operand as plain data."""
+    d = side.derivation
+    return {
+        "dtype": d.element.name,
+        **fields(d, "tile mma major swizzle"),
+        "layout": str(d.smem_tile),
+        **fields(side, "base stage_bytes alignment_bytes"),
+        "word": word_text(side.word),
+        "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
+        "transposed": side.transposed,
+        "transpose_bit": side.bit,
+        "tensor_map": dict(encode_arguments(side)),
+        "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
+        **fields(side, "transaction_bytes run"),
+        "shared_by": side.ctas,
+    }
+
+
+def loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
+    """The loads of an A in registers as plain data; None of one in shared memory."""
+    if loads is None:
+        return None
+    return {"layout": str(loads.fragment.layout), **fields(loads, "move loads registers")}
+
+
+def scales_record(plan: Plan) -> dict[str, Any] | None:
+    """The scale factors as plain data; None where there are none."""
+    if plan.scales is None:
+        return None
+    one = plan.scales
+    return {
+        **fields(one, "dtype vector bases columns"),
+        "bytes": (one.a.bytes, one.b.bytes),
+        "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
+        "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
+        "steps": one.steps,
+    }
+
+
+def wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:
+    """Words behind a beginning, in lines of bounded length."""
+    line = begin + words[0]
+    for word in words[1:]:
+        if len(line) + len(between) + len(word) > _WIDTH:
+            yield (line + between).rstrip()
+            line = (indent or " " * len(begin)) + word
+        else:
+            line += between + word
+    yield line

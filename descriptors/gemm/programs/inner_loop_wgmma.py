@@ -1,0 +1,179 @@
+"""The inner loop of a plan of sm90 in PTX: wait, load A if it is in registers, multiply the K blocks, free the stage.
+
+Every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop loads.
+
+Law: a loop adds to the first word of a stage the steps of the plan, and nothing else.
+
+>>> from descriptors.gemm.planner import plan
+>>> example = plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)
+>>> [line.strip() for line in write(example, "gemm").splitlines() if line.strip().startswith("add.u64 %a_desc")]
+['add.u64 %a_desc, %a, 0;', 'add.u64 %a_desc, %a, 2;', 'add.u64 %a_desc, %a, 4;', 'add.u64 %a_desc, %a, 6;']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from descriptors.gemm.accumulators import Registers
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.programs.c_expressions import byte_lines
+from descriptors.gemm.programs.inner_loop_ptx import (
+    START_FIELD,
+    barriers,
+    frame,
+    linear,
+    next_stage,
+    stage_word,
+    wait,
+)
+from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
+
+
+def write(plan: Plan, name: str) -> str:
+    """The loop as a module that assembles.
+
+    Args:
+        plan: a plan of sm90.
+        name: of the entry.
+
+    Raises:
+        DescriptorError: if the name is no identifier.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> text = write(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False), "gemm")
+    >>> [line.strip() for line in text.splitlines() if line.strip().startswith("wgmma")][::5]
+    ['wgmma.fence.sync.aligned;', 'wgmma.commit_group.sync.aligned;']
+    """
+    accumulators = plan.accumulators
+    assert isinstance(accumulators, Registers)
+    body = [
+        *_begin(plan, name, accumulators),
+        "loop:",
+        *_stage(plan, accumulators),
+        *_end(plan, accumulators),
+    ]
+    return frame("sm90", name, f"{plan.headline}: the loop of a warpgroup", _registers(plan, accumulators), body)
+
+
+def _registers(plan: Plan, accumulators: Registers) -> list[str]:
+    loads = (
+        []
+        if plan.loads is None
+        else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, accumulators)}>, %at, %item;"]
+    )
+    kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[plan.asked.d]
+    return [
+        f".reg .{kind} %d<{accumulators.each * plan.line.registers}>;",
+        *loads,
+        ".reg .b32 %thread, %group, %smem, %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty;",
+        ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %step, %out, %start;",
+        ".reg .pred %p, %always, %ready, %last, %more;",
+    ]
+
+
+def _own_blocks(plan: Plan, accumulators: Registers) -> int:
+    return plan.asked.blocks[0] // accumulators.warpgroups
+
+
+def _begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
+    """Words of the first stage, for this warpgroup, wherever shared memory begins."""
+    yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
+    yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
+    yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
+    if plan.loads is None:
+        yield f"add.u64 %a_first, %start, {plan.a.word & START_FIELD};"
+        yield from linear("%step", "%group", plan.a.mn_steps[: accumulators.warpgroups])
+        yield "add.u64 %a_first, %a_first, %step;"
+    yield f"add.u64 %b_first, %start, {plan.b.word & START_FIELD};"
+    yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
+    zero = "0f00000000" if plan.asked.d == "f32" else "0"
+    kind = "f32" if plan.asked.d == "f32" else "b32"
+    yield from (f"mov.{kind} %d{i}, {zero};" for i in range(accumulators.each * plan.line.registers))
+
+
+def _stage(plan: Plan, accumulators: Registers) -> Iterator[str]:
+    full, empty, _ = barriers(plan)
+    yield "mad.lo.u32 %full, %stage, 8, %smem;"
+    yield f"add.u32 %empty, %full, {empty};"
+    yield f"add.u32 %full, %full, {full};"
+    yield from wait("wait_full", "%full", "%parity")
+    for low, side in (("a", plan.a), ("b", plan.b)):
+        if low == "b" or plan.loads is None:
+            yield from linear("%step", "%stage", side.stage_steps)
+            yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word)
+    if plan.loads is not None:
+        for j in range(_own_blocks(plan, accumulators)):
+            for k in range(plan.asked.blocks[2]):
+                yield from _load_a(
+                    plan.loads, plan.a, j * accumulators.warpgroups, k, (j * plan.loads.blocks + k) * REGISTERS
+                )
+    yield "setp.ne.u32 %p, %tile, 0;"
+    yield "wgmma.fence.sync.aligned;"
+    for k in range(plan.asked.blocks[2]):
+        yield from _block(plan, accumulators, k)
+    yield from ("wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;")
+    yield "mbarrier.arrive.shared::cta.b64 _, [%empty];"
+
+
+def _block(plan: Plan, accumulators: Registers, k: int) -> Iterator[str]:
+    """Every accumulator of this warpgroup, in one K block."""
+    own, count = _own_blocks(plan, accumulators), plan.line.registers
+    for n, step in enumerate(plan.b.mn_steps):
+        yield f"add.u64 %b_desc, %b, {step + plan.b.k_steps[k]};"
+        for j in range(own):
+            first = (n * own + j) * count
+            line = _renumbered(plan.ptx, "d", first)
+            if plan.loads is None:
+                # The first of this warpgroup's M blocks is in the word already.
+                yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * accumulators.warpgroups] + plan.a.k_steps[k]};"
+            else:
+                line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
+            yield line.replace("%p", "%p" if k == 0 else "%always")
+
+
+def _renumbered(line: str, name: str, first: int) -> str:
+    """The registers of an instruction's list, counted from another one on."""
+    return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
+
+
+def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:
+    """A K block of one M block into four registers of each thread."""
+    columns, each = a.derivation.mma[1], loads.each
+    yield from ("{", ".reg .b32 row, column, at, digit, lane, warp;", "and.b32 lane, %thread, 31;")
+    yield from ("shr.u32 warp, %thread, 5;", "and.b32 warp, warp, 3;", "mad.lo.u32 warp, %group, 4, warp;")
+    base = [f"mad.lo.u32 at, %stage, {a.stage_bytes}, at;", "add.u32 at, at, %smem;", f"add.u32 at, at, {a.base};"]
+    # Warp w of warpgroup g has rows 64 (block + g) + 16 w on, which are 16 (4 g + w) beyond those of the block.
+    if loads.loads == 1:
+        trans = ".trans" in loads.move
+        yield from ("shr.u32 digit, lane, 3;", "and.b32 row, digit, 1;", "shr.u32 column, digit, 1;")
+        yield from ("and.b32 lane, lane, 7;", "mul.lo.u32 row, row, 8;", f"mul.lo.u32 column, column, {4 * each};")
+        yield f"add.u32 {'column, column' if trans else 'row, row'}, lane;"
+        yield from ("mad.lo.u32 row, warp, 16, row;", f"add.u32 row, row, {block * ROWS};")
+        yield from (f"add.u32 column, column, {k * columns};", *byte_lines(a.derivation), *base)
+        yield f"{loads.move} {{{', '.join(f'%a{first + r}' for r in range(REGISTERS))}}}, [at];"
+    else:
+        for r in range(REGISTERS):
+            for e in range(each):
+                yield from ("shr.u32 row, lane, 2;", "mad.lo.u32 row, warp, 16, row;", "and.b32 column, lane, 3;")
+                yield f"add.u32 row, row, {block * ROWS + 8 * (r % 2)};"
+                yield f"mad.lo.u32 column, column, {each}, {4 * each * (r // 2) + e + k * columns};"
+                yield from (*byte_lines(a.derivation), *base)
+                bits = 32 // each
+                target = f"%a{first + r}" if not e else "%item"
+                yield f"ld.shared.{'u8' if bits == 8 else 'b32'} {target}, [at];"
+                if e:
+                    yield f"bfi.b32 %a{first + r}, %item, %a{first + r}, {bits * e}, {bits};"
+    yield "}"
+
+
+def _end(plan: Plan, accumulators: Registers) -> Iterator[str]:
+    """The end of the loop, and every register of each thread stored."""
+    count = accumulators.each * plan.line.registers
+    yield from next_stage(plan.stages, "loop")
+    yield f"mul.wide.u32 %step, %thread, {4 * count};"
+    yield "add.u64 %out, %out, %step;"
+    kind = "f32" if plan.asked.d == "f32" else "b32"
+    yield from (f"st.global.{kind} [%out+{4 * i}], %d{i};" for i in range(count))
+    yield "ret;"

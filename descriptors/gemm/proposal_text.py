@@ -1,0 +1,119 @@
+"""Proposals of a tile, told: the plans in order of rank, the command of each, and what was refused.
+
+Law: a row of the proposals is a plan, and its command gives that plan.
+
+>>> from descriptors.gemm.planner import plan, propose
+>>> best = propose("bf16", tile=(64, 16, 32), arch="sm90", top=2)
+>>> [line in tell_proposals(best) for line in map(plan_command, best.plans)]
+[True, True]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.gemm.accumulators import Registers, usual_warpgroups
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.planner import Proposals
+from descriptors.gemm.schedule import read_bytes
+from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.text import aligned, extents_text
+
+#: Refusals that are listed; the others are counted.
+_REFUSALS = 12
+
+
+def tell_proposals(proposals: Proposals) -> str:
+    """Proposals for a person.
+
+    Args:
+        proposals: what ``propose`` returned.
+
+    >>> from descriptors.gemm.planner import propose
+    >>> print(tell_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1)).splitlines()[0])
+    5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
+    """
+    lines = [f"{proposals.subject}, ranked by the shared memory that a stage reads, then by stages"]
+    rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "accumulators", "read a stage")]
+    rows += [_row(one) for one in proposals.plans]
+    lines += ["", *aligned(rows, indent=3), "", "Proved, and told whole by"]
+    lines += [f"   {plan_command(one)}" for one in proposals.plans]
+    if proposals.fitting > len(proposals.plans):
+        lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
+    if proposals.refused:
+        lines += ["", "Refused"]
+        lines += [f"   {name}: {reason}" for name, reason in proposals.refused[:_REFUSALS]]
+    if len(proposals.refused) > _REFUSALS:
+        lines.append(f"   and {len(proposals.refused) - _REFUSALS} more (--json has them)")
+    lines.append(f"   {proposals.others} legal shapes do not divide the tile" if proposals.others else "")
+    return "\n".join(lines).rstrip()
+
+
+def _row(one: Plan) -> tuple[str, ...]:
+    sides = [f"{side.derivation.major}-major {side.derivation.swizzle}" for side in (one.a, one.b)]
+    accumulators = one.accumulators
+    place = (
+        f"{accumulators.registers} registers"
+        if isinstance(accumulators, Registers)
+        else f"{accumulators.plan.allocate} columns"
+    )
+    stages = f"{one.stages} of {one.budget.most_stages}"
+    used, read = str(one.budget.used), f"{read_bytes(one)} bytes"
+    return one.asked.name, str(one.asked.cta_group), *sides, stages, used, place, read
+
+
+def plan_command(one: Plan) -> str:
+    """The command that tells a plan whole.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, verify=False))
+    'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --a-swizzle 64B --b-swizzle 64B'
+    """
+    loop = one.asked
+    words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch} --tile {extents_text(loop.tile)}"]
+    words.append(f"--stages {one.stages}")
+    words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
+    words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
+    words += [f"--{name}-major MN" for name, side in (("a", one.a), ("b", one.b)) if side.transposed]
+    words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
+    words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
+    words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
+    words += ["--a registers"] if loop.a_source == "rmem" else []
+    if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
+        words.append(f"--warpgroups {one.accumulators.warpgroups}")
+    words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
+    words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
+    words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
+    return " ".join(words)
+
+
+def record_proposals(proposals: Proposals) -> dict[str, Any]:
+    """Proposals as plain data.
+
+    Args:
+        proposals: what ``propose`` returned.
+
+    >>> from descriptors.gemm.planner import propose
+    >>> record_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1))["plans"][0]["read_bytes"]
+    5120
+    """
+    return {
+        **fields(proposals, "tile fitting"),
+        "plans": [
+            {
+                "instruction": one.asked.name,
+                "cta_group": one.asked.cta_group,
+                "majors": {side.matrix: str(side.derivation.major) for side in (one.a, one.b)},
+                "swizzles": {side.matrix: str(side.derivation.swizzle) for side in (one.a, one.b)},
+                "stages": one.stages,
+                "most_stages": one.budget.most_stages,
+                "used": one.budget.used,
+                "read_bytes": read_bytes(one),
+                "command": plan_command(one),
+            }
+            for one in proposals.plans
+        ],
+        "refused": [{"instruction": name, "reason": reason} for name, reason in proposals.refused],
+        "others": proposals.others,
+    }

@@ -1,0 +1,196 @@
+"""A tensor map against what it must agree with: another map, or the layout that its box is to fill.
+
+Law: the box of a plan's map fills the tile that the plan was made for, and the layout of the box is where it lands.
+
+>>> from descriptors.smem.tma.map_notation import parse_tensor_map
+>>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
+>>> print(box_layout(one, "bf16", "K"))
+S<3,3,3> o 0 o (128,32):(64,1)
+>>> box_check(one, box_layout(one, "bf16", "K"), dtype="bf16", major="K").differing
+0
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import DescriptorError
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
+from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
+from descriptors.smem.tma.copy_model import landing_bits
+from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
+from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, as_tensor_map
+from descriptors.text import Told, counted
+from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
+from layoutalg.frozen import frozen
+
+#: The most elements of a box that are compared: what one can have.
+_MOST_ELEMENTS = 228 * 1024 * 2
+
+
+@frozen
+class MapChanges(Told):
+    """Two tensor maps, argument by argument.
+
+    Args:
+        changes: name of each argument that differs, what the first map has, and what the second.
+    """
+
+    changes: tuple[tuple[str, str, str], ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is none."""
+        return not self.changes
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        count = len(self.changes)
+        return f"different: {counted(count, 'argument')} of the maps" if count else "same: all arguments of the maps"
+
+
+def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
+    """The arguments in which two maps differ.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=32B")
+    >>> other = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=64B")
+    >>> map_changes(one, other).changes
+    (('swizzle', '32B', '64B'),)
+    """
+    maps = (as_tensor_map(one), as_tensor_map(other))
+    sides = [dict(part.split("=") for part in arguments_text(each).split()) for each in maps]
+    rows = ((name, sides[0].get(name, "default"), sides[1].get(name, "default")) for name in ARGUMENTS)
+    return MapChanges(tuple(row for row in rows if row[1] != row[2]))
+
+
+@frozen
+class BoxCheck(Told):
+    """Where one box of a tensor map lands, against the layout that it is to fill.
+
+    Args:
+        box: its extents (MN, K), in elements.
+        shape: extents (MN, K) of the layout.
+        layout: in elements.
+        differing: elements that land elsewhere.
+        first: coordinate (MN, K) of the first of them, the byte where it lands, and the byte where the layout has it.
+    """
+
+    box: tuple[int, int]
+    shape: tuple[int, int]
+    layout: Layout | ComposedLayout
+    differing: int
+    first: tuple[tuple[int, int], float, float] | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element lands where the layout has it."""
+        return not self.differing
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        elements = self.box[0] * self.box[1]
+        part = "" if self.box == self.shape else f"; the layout has {self.shape[0]} x {self.shape[1]}"
+        what = f"of the box, {self.box[0]} x {self.box[1]} (MN x K)"
+        if not self.differing:
+            return f"same: all {counted(elements, 'element')} {what}, land where the layout has them{part}"
+        return f"different: {self.differing} of {counted(elements, 'element')} {what}, land elsewhere{part}"
+
+
+def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | MajorName) -> Layout | ComposedLayout:
+    """The layout (MN, K) of one box in shared memory, in elements: dimension 0 lies along the major.
+
+    Args:
+        one: the map, tiled and without interleave.
+        dtype: the element type; default: that of the map's data type, ``u8`` for bytes.
+        major: the contiguous dimension.
+
+    Raises:
+        DescriptorError: if the map is im2col or interleaved, has a swizzle that no tensor core reads, or elements of
+            another size.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> print(box_layout(parse_tensor_map("type=u8 extents=64x8 strides=64 box=64x8"), None, "MN"))
+    (64,8):(1,64)
+    """
+    element, mode = box_element(one, dtype), one.mode
+    if isinstance(one.box, Im2colWindow) or one.interleave or mode is None:
+        kind = (
+            "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "another swizzle's"
+        )
+        raise DescriptorError(f"tensor map: of a tiled map without interleave there is a layout, this one is {kind}")
+    inner, *others = one.landing_extents
+    pitch = one.row_pitch_bytes * 8 // element.storage_bits
+    strides = [pitch]
+    for extent in others[:-1]:
+        strides.append(strides[-1] * extent)
+    rows = Layout(tuple(others), tuple(strides)) if len(others) > 1 else Layout(*(others or [1]), *strides)
+    modes = (rows, Layout(inner, 1)) if as_major(major) is Major.K else (Layout(inner, 1), rows)
+    both = make_layout(*modes)
+    return both if mode.swizzle is None else ComposedLayout(swizzle_on_elements(mode, element), 0, both)
+
+
+def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
+    """The element type that a map's elements are: the one that is said, or the first that has its data type.
+
+    Raises:
+        DescriptorError: if they have different sizes, or no operand has such elements.
+    """
+    code = as_tensor_map(one).data_type.code
+    types = [name for name, (_, known) in DATA_TYPES.items() if known == code]
+    if dtype is None and not types:
+        raise DescriptorError(f"tensor map: no operand has {one.data_type} elements; give the type that they hold")
+    element = as_element_type(("u8" if "u8" in types else types[0]) if dtype is None else dtype)
+    if dtype is not None and element.bits != one.data_type.bits:
+        raise DescriptorError(
+            f"tensor map: {element} must have as many bits as the map's {one.data_type}, found {element.bits} and "
+            f"{one.data_type.bits}"
+        )
+    return element
+
+
+def box_check(
+    one: TensorMap, layout: Given, *, dtype: str | ElementType | None = None, major: Major | MajorName,
+    unit: Unit = "elements",
+) -> BoxCheck:  # fmt: skip
+    """Follow every element of one box to shared memory, by the copy model, and compare with a layout.
+
+    Args:
+        one: the map, tiled and without interleave.
+        layout: modes (MN, K), at least as large as the box, which fills it from its first element on.
+        dtype: the element type; default: that of the map.
+        major: which of the two dimension 0 of the map is.
+        unit: what the layout's offsets and swizzle count.
+
+    Raises:
+        DescriptorError: as `box_layout`; if the layout is smaller than the box.
+        LayoutError: if the notation is wrong.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x8 swizzle=64B")
+    >>> box_check(one, "S<3,3,3> o 0 o (8,64):(64,1)", major="K").first
+    ((1, 0), 64.0, 144.0)
+    """
+    import numpy as np
+
+    element, contiguous = box_element(one, dtype), as_major(major).contiguous_mode
+    if isinstance(one.box, Im2colWindow) or one.interleave or one.mode is None:
+        box_layout(one, dtype, major)
+    inner, rows = one.landing_extents[0], size(Layout(one.landing_extents[1:])) if one.rank > 1 else 1
+    box = (inner, rows) if contiguous == 0 else (rows, inner)
+    tile, _ = explicit_tile(layout, element, unit=as_unit(unit))
+    shape = (size(plain(tile)[0]), size(plain(tile)[1]))
+    if box[0] > shape[0] or box[1] > shape[1] or inner * rows > _MOST_ELEMENTS:
+        raise DescriptorError(f"tensor map: the layout must have the box, {box[0]} x {box[1]}, found {tile}")
+    bits = element.storage_bits
+    homes = offsets(tile).astype(np.int64).reshape(*shape, -1)[: box[0], : box[1], 0] * bits
+    start = start_of(tile) * bits // 8
+    landed = landing_bits(one.landing_extents, [start], bits=bits, swizzle=one.swizzle)[0].reshape(rows, inner)
+    landed = landed.T if contiguous == 0 else landed
+    wrong = np.argwhere(homes != landed)
+    first = None
+    if len(wrong):
+        mn, k = map(int, wrong[0])
+        first = ((mn, k), int(landed[mn, k]) / 8, int(homes[mn, k]) / 8)
+    return BoxCheck(box, shape, tile, len(wrong), first)

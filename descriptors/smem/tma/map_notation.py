@@ -1,0 +1,186 @@
+"""How a tensor map is written down: the driver's arguments as NAME=VALUE, or its 128 bytes as a debugger prints them.
+
+Arguments have the names of ``cuda.h`` or short ones; numbers of several dimensions are joined by ``x`` or commas, the
+fastest dimension first, as the driver counts. Bytes may be 256 hexadecimal digits, 128 bytes, 32 or 16 words; what
+stands before a colon, an address, is left out.
+
+Law: a map comes back from its arguments, and from its bytes however they are grouped.
+
+>>> from descriptors.smem.words.tensor_map import tensor_map
+>>> made = tensor_map("bf16", 4096, (512, 256), (1024,), (64, 128), swizzle="128B")
+>>> data = made.to_bytes()
+>>> words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, 128, 8)]
+>>> texts = [arguments_text(made), data.hex(), data.hex(" "), " ".join(map(hex, words)), str(list(data))]
+>>> all(parse_tensor_map(text) == made for text in texts)
+True
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.smem.words.tensor_map import (
+    FILLS,
+    INTERLEAVES,
+    PROMOTIONS,
+    SWIZZLE_NAMES,
+    Im2colWindow,
+    TensorMap,
+    tensor_map,
+)
+
+#: The short name of each argument, and the one that it has in ``cuda.h``.
+ARGUMENTS = {
+    "type": "tensorDataType",
+    "address": "globalAddress",
+    "extents": "globalDim",
+    "strides": "globalStrides",
+    "box": "boxDim",
+    "lower": "pixelBoxLowerCorner",
+    "upper": "pixelBoxUpperCorner",
+    "channels": "channelsPerPixel",
+    "pixels": "pixelsPerColumn",
+    "element_strides": "elementStrides",
+    "interleave": "interleave",
+    "swizzle": "swizzle",
+    "l2": "l2Promotion",
+    "oob": "oobFill",
+}
+_SHORT = {name.casefold(): short for short, long in ARGUMENTS.items() for name in (short, long)}
+_WORDS = ("type", "interleave", "swizzle", "l2", "oob")
+_WINDOW = ("lower", "upper", "channels", "pixels")
+#: The longest text that is read: 128 bytes, a line each with its address and name.
+_MOST_CHARACTERS = 1 << 14
+
+
+def parse_tensor_map(text: str) -> TensorMap:
+    """The tensor map of a text.
+
+    Args:
+        text: arguments, like ``type=bf16 extents=4096x512 strides=8192 box=64x128 swizzle=128B``; or the bytes.
+
+    Raises:
+        DescriptorError: if it is neither, an argument is missing or malformed, or no driver wrote such bytes.
+        ChoiceError: on an unknown argument, name or code.
+
+    >>> parse_tensor_map("type=e4m3 extents=64 strides= box=32 swizzle=32B").transaction_bytes
+    32
+    """
+    if not isinstance(text, str) or len(text) > _MOST_CHARACTERS:
+        raise DescriptorError(
+            f"tensor map: must be a text of at most {_MOST_CHARACTERS} characters, found {brief(text)}"
+        )
+    return _of_arguments(text) if "=" in text else _of_bytes(text)
+
+
+def arguments_text(one: TensorMap) -> str:
+    """A map as its arguments; those that are as everywhere are left out.
+
+    >>> arguments_text(parse_tensor_map("type=u8 address=0x100 extents=64x8 strides=64 box=32x8 elementStrides=1,2"))
+    'type=UINT8 address=0x100 extents=64x8 strides=64 box=32x8 element_strides=1x2'
+    """
+    rows = [("type", str(one.data_type)), ("address", hex(one.address) if one.address else "")]
+    rows += [("extents", _joined(one.extents)), ("strides", _joined(one.strides))]
+    if isinstance(one.box, Im2colWindow):
+        rows += [("lower", _joined(one.box.lower)), ("upper", _joined(one.box.upper))]
+        rows += [("channels", str(one.box.channels)), ("pixels", str(one.box.pixels))]
+    else:
+        rows.append(("box", _joined(one.box)))
+    rows.append(("element_strides", _joined(one.element_strides) if set(one.element_strides) != {1} else ""))
+    codes = {"interleave": (one.interleave, INTERLEAVES), "swizzle": (one.swizzle, SWIZZLE_NAMES)}
+    codes |= {"l2": (one.l2_promotion, PROMOTIONS), "oob": (one.oob_fill, FILLS)}
+    rows += [(name, names[code] if code else "") for name, (code, names) in codes.items()]
+    return " ".join(f"{name}={value}" for name, value in rows if value)
+
+
+def _joined(numbers: tuple[int, ...]) -> str:
+    return ("," if any(number < 0 for number in numbers) else "x").join(map(str, numbers))
+
+
+def _of_arguments(text: str) -> TensorMap:
+    values: dict[str, Any] = {}
+    for part in text.replace(";", " ").split():
+        name, equals, value = part.partition("=")
+        short = _SHORT.get(name.casefold())
+        if short is None or not equals:
+            raise ChoiceError("tensor map: an argument NAME=VALUE", part, list(ARGUMENTS))
+        if short in values:
+            raise DescriptorError(f"tensor map: {name} must be given once, found {brief(value)} too")
+        values[short] = value if short in _WORDS else _numbers(name, value)
+    window = [name for name in _WINDOW if name in values]
+    needed = ["type", "extents", "strides", *(_WINDOW if window else ("box",))]
+    if len(values.get("extents", ())) == 1:
+        values.setdefault("strides", ())
+    missing = [name for name in needed if name not in values]
+    if missing or (window and "box" in values):
+        what = f"{missing[0]} is missing" if missing else "box and a window of im2col exclude each other"
+        raise DescriptorError(f"tensor map: {what}; its arguments are NAME=VALUE: {', '.join(needed)}, ...")
+    box: Any = values["box"] if not window else _window(values)
+    names = {"l2": "l2_promotion", "oob": "oob_fill"}
+    return tensor_map(
+        values["type"],
+        _single("address", values.get("address", (0,))),
+        values["extents"],
+        values["strides"],
+        box,
+        values.get("element_strides"),
+        **{names.get(name, name): values[name] for name in _WORDS[1:] if name in values},
+    )
+
+
+def _window(values: dict[str, Any]) -> Im2colWindow:
+    counts = [_single(name, values[name]) for name in ("channels", "pixels")]
+    return Im2colWindow(values["lower"], values["upper"], counts[0], counts[1])
+
+
+def _single(name: str, numbers: tuple[int, ...]) -> int:
+    if len(numbers) != 1:
+        raise DescriptorError(f"tensor map: {name} must be one number, found {brief(numbers)}")
+    return numbers[0]
+
+
+def _numbers(name: str, text: str) -> tuple[int, ...]:
+    """The numbers of an argument; one that begins with 0x is hexadecimal."""
+    bare = text.strip("(){}[]").casefold()
+    number = "(?:0x[0-9a-f]{1,16}|-?[0-9]{1,20})"
+    if bare and not re.fullmatch(f"{number}(?:[x,]{number})*", bare):
+        raise DescriptorError(f"tensor map: {name} must be numbers like 64x128, found {brief(text)}")
+    parts = re.findall(f"({number})(?:[x,]|$)", bare)
+    return tuple(int(part, 16) if part.startswith("0x") else int(part) for part in parts)
+
+
+def _of_bytes(text: str) -> TensorMap:
+    tokens = re.findall(r"[0-9a-zA-Z]+", re.sub(r"(?m)^[^:\n]*:", " ", text))
+    readings = list(dict.fromkeys(_readings(tokens)))
+    if not readings:
+        raise DescriptorError(
+            "tensor map: must be NAME=VALUE arguments or the bytes: 256 hexadecimal digits, 128 bytes, 32 or 16 words; "
+            f"found {brief(text)}"
+        )
+    problems = []
+    for data in readings:
+        try:
+            return TensorMap.decode(int.from_bytes(data, "little"))
+        except DescriptorError as error:
+            problems.append(error)
+    raise problems[0]
+
+
+def _readings(tokens: list[str]) -> list[bytes]:
+    """The 128 bytes that the tokens may be; of one number of 256 digits it is not said where it begins."""
+    if len(tokens) == 1 and re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{256}", tokens[0]):
+        data = bytes.fromhex(tokens[0][-256:])
+        return [data, data[::-1]]
+    size = {128: 1, 32: 4, 16: 8}.get(len(tokens))
+    if size is None:
+        return []
+    bare = size == 1 and all(re.fullmatch(r"[0-9a-fA-F]{2}", token) for token in tokens)
+    found = []
+    for base in (16, 10) if bare else (0,):
+        try:
+            found.append(b"".join(int(token, base).to_bytes(size, "little") for token in tokens))
+        except (ValueError, OverflowError):
+            continue
+    return found

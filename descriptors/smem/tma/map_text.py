@@ -1,0 +1,171 @@
+"""Tensor maps for a person and for a program: the verdict, the box, every argument, the bytes; and comparisons.
+
+Law: text and data give one verdict.
+
+>>> from descriptors.smem.tma.map_notation import parse_tensor_map
+>>> for swizzle in ("128B", "64B"):
+...     one = parse_tensor_map(f"type=bf16 extents=512x256 strides=1024 box=64x128 swizzle={swizzle}")
+...     assert record_tensor_map(one)["taken"] == ("taken" in tell_tensor_map(one)) == (swizzle == "128B")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.errors import DescriptorError
+from descriptors.smem.operands.operand import Major
+from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_layout
+from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
+from descriptors.smem.words.tensor_map import FILLS, INTERLEAVES, PROMOTIONS, SWIZZLE_NAMES, Im2colWindow, TensorMap
+from descriptors.text import aligned, counted, extents_text
+
+#: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
+DRIVER = "driver 580.159.04 of a Hopper GPU"
+EVIDENCE = "by rules that gave its answer to 16848 recorded calls"
+
+
+def remarks(one: TensorMap) -> Iterator[str]:
+    """What the driver takes and a person may not have meant, or that a manual asks for beyond it.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=16x7 element_strides=1x2 swizzle=32B")
+    >>> print(*remarks(one), sep="\\n")
+    rows of 16 bytes lie 32 bytes apart, and the rest of each is left alone
+    4 of a box of 7 land along dimension 1, with element stride 2
+    """
+    if not isinstance(one.box, Im2colWindow):
+        row, pitch = (one.landing_extents or (0,))[0] * one.data_type.bits // 8, one.row_pitch_bytes
+        if row < pitch:
+            yield f"rows of {row} bytes lie {pitch} bytes apart, and the rest of each is left alone"
+        for i, (extent, step) in enumerate(zip(one.box, one.element_strides, strict=True)):
+            if i == 0 and step > 1 and not one.interleave:
+                yield "the element stride of dimension 0 is ignored without interleave"
+            elif extent % max(step, 1):
+                yield f"{-(-extent // step)} of a box of {extent} land along dimension {i}, with element stride {step}"
+    if one.interleave == 2 and one.swizzle != 1:
+        yield "the driver takes it, its manual asks for swizzle 32B with interleave 32B"
+    if one.swizzle and one.address % 128:
+        yield "the CUDA C++ Programming Guide asks for a global address of whole 128 bytes with a swizzle"
+    span = one.data_type.bits * (one.extents or (0,))[0] // 8
+    for i, (stride, extent) in enumerate(zip(one.strides, one.extents[1:], strict=False), 1):
+        if extent > 1 and stride < span:
+            yield f"the tensor overlaps itself: dimension {i} advances {stride} bytes, what lies before has {span}"
+        span = max(span, stride * extent)
+
+
+def tell_tensor_map(one: TensorMap) -> str:
+    """A tensor map for a person.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
+    >>> print(*tell_tensor_map(one).splitlines()[1:4], sep="\\n")
+       taken by the driver 580.159.04 of a Hopper GPU, by rules that gave its answer to 16848 recorded calls
+       box        128 rows of 64 bytes, 128 bytes apart; a copy counts 8192 bytes
+       K-major    S<3,3,3> o 0 o (128,32):(64,1) (MN, K), in elements
+    """
+    refusals = one.refusals()
+    lines = [f"{_kind(one)} tensor map: {arguments_text(one)}"]
+    lines.append(f"   {'refused' if refusals else 'taken'} by the {DRIVER}, {EVIDENCE}")
+    lines += [f"   {refusal}" for refusal in refusals]
+    if not refusals:
+        lines += aligned([*_box(one), *(("note", text) for text in remarks(one))], indent=3, gap=3)
+    lines += ["", *_dimensions(one)]
+    if not refusals:
+        data = one.to_bytes()
+        lines += ["", "The 128 bytes, as they lie in memory"]
+        lines += [f"   {data[i : i + 32].hex(' ', 4)}" for i in range(0, 128, 32)]
+    return "\n".join(lines)
+
+
+def _kind(one: TensorMap) -> str:
+    return "im2col" if isinstance(one.box, Im2colWindow) else "tiled"
+
+
+def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
+    """What a copy of one box does."""
+    counted_bytes = f"a copy counts {counted(one.transaction_bytes, 'byte')}"
+    if isinstance(one.box, Im2colWindow):
+        yield "box", f"{one.box.pixels} pixels of {one.box.channels} channels; {counted_bytes}"
+        return
+    rows = one.landing_extents[1:]
+    many = f"{extents_text(rows)} rows" if rows else "one row"
+    # Where the slices of an interleaved tensor land was not measured.
+    apart = f", {one.row_pitch_bytes} bytes apart" if rows and not one.interleave else ""
+    yield "box", f"{many} of {one.inner_bytes} bytes{apart}; {counted_bytes}"
+    for major in Major:
+        try:
+            yield f"{major}-major", f"{box_layout(one, None, major)} (MN, K), in elements"
+        except DescriptorError:
+            return
+
+
+def _dimensions(one: TensorMap) -> list[str]:
+    """A row for each dimension, fastest first."""
+    window = isinstance(one.box, Im2colWindow)
+    heads = ["dimension", "extent", "stride in bytes", *([] if window else ["box"]), "element stride"]
+    rows = [heads]
+    for i, extent in enumerate(one.extents):
+        stride = one.strides[i - 1] if i else one.data_type.bits // 8 or f"{one.data_type.bits}/8"
+        box = [] if isinstance(one.box, Im2colWindow) else [one.box[i]]
+        rows.append([str(value) for value in (i, extent, stride, *box, one.element_strides[i])])
+    return list(aligned(rows, ">", indent=3))
+
+
+def record_tensor_map(one: TensorMap) -> dict[str, Any]:
+    """A tensor map as plain data, under the names of ``cuda.h``."""
+    refusals = one.refusals()
+    sides: dict[str, Any] = {"boxDim": one.box}
+    if isinstance(one.box, Im2colWindow):
+        values = (one.box.lower, one.box.upper, one.box.channels, one.box.pixels)
+        sides = dict(zip((ARGUMENTS[name] for name in ("lower", "upper", "channels", "pixels")), values, strict=True))
+    return {
+        "kind": _kind(one),
+        "taken": not refusals,
+        "by": DRIVER,
+        "evidence": EVIDENCE,
+        "refusals": [fields(refusal, "argument message rule") for refusal in refusals],
+        "notes": [] if refusals else list(remarks(one)),
+        "tensorDataType": one.data_type.name,
+        "globalAddress": one.address,
+        "globalDim": one.extents,
+        "globalStrides": one.strides,
+        **sides,
+        "elementStrides": one.element_strides,
+        "interleave": INTERLEAVES[one.interleave],
+        "swizzle": SWIZZLE_NAMES[one.swizzle],
+        "l2Promotion": PROMOTIONS[one.l2_promotion],
+        "oobFill": FILLS[one.oob_fill],
+        "transaction_bytes": None if refusals else one.transaction_bytes,
+        "bytes": None if refusals else one.to_bytes().hex(),
+    }
+
+
+def tell_map_changes(found: MapChanges) -> str:
+    """Two maps, argument by argument, for a person."""
+    rows = [(name, f"{one} -> {other}") for name, one, other in found.changes]
+    return "\n".join([found.headline, *aligned(rows, indent=3)])
+
+
+def record_map_changes(found: MapChanges) -> dict[str, Any]:
+    """The same as plain data."""
+    changes = [{"argument": ARGUMENTS[name], "first": one, "second": other} for name, one, other in found.changes]
+    return {"same": not found.changes, "changes": changes}
+
+
+def tell_box_check(found: BoxCheck) -> str:
+    """A box against a layout, for a person."""
+    lines = [found.headline, f"   layout   {found.layout}"]
+    if found.first is not None:
+        (mn, k), landed, home = found.first
+        lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
+    return "\n".join(lines)
+
+
+def record_box_check(found: BoxCheck) -> dict[str, Any]:
+    """The same as plain data."""
+    first = None
+    if found.first is not None:
+        first = dict(zip(("coordinate", "lands_at_byte", "layout_has_it_at_byte"), found.first, strict=True))
+    return {**fields(found, "box shape differing"), "layout": str(found.layout), "first": first}

@@ -1,0 +1,72 @@
+"""The command `descriptors tensor-map`: a map read, judged, and held against a word, a layout or another map."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from each import each
+
+from descriptors.cli.command import main
+
+MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
+
+
+@each(
+    ("arguments", "status", "line"),
+    [
+        ([MAP], 0, "taken by the driver 580.159.04"),
+        ([MAP.replace("128B", "64B")], 1, "boxDim[0]: must be at most the 64 bytes of the swizzle, found 128"),
+        ([MAP, MAP], 0, "same: all arguments of the maps"),
+        ([MAP, MAP.replace("128B", "none")], 1, "swizzle  128B -> default"),
+        ([MAP, "0x4000404000010000", "--major", "K"], 0, "same: the word reads all 4096 elements"),
+        ([MAP, "0x8000402000010000", "--major", "K"], 1, "right word: 0x4000404000010000"),
+        ([MAP, "0x4000004000010000", "--major", "K", "--arch", "sm90", "--shape", "64x16"], 0, "same: the word reads"),
+        ([MAP, "S<3,3,3> o 0 o (64,64):(64,1)", "--major", "K"], 0, "same: all 4096 elements of the box"),
+        ([MAP, "S<3,3,3> o 0 o (128,64):(64,1)", "--major", "K"], 0, "the layout has 128 x 64"),
+        ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K", "--unit", "cute"], 0, "same: all 4096"),
+        ([MAP, "(64,64):(64,1)", "--major", "K"], 1, "(1,0) lands at byte 144, the layout has it at 128"),
+        ([MAP, "S<3,3,3> o 0 o (64,64):(1,64)", "--major", "MN"], 0, "same: all 4096 elements"),
+    ],
+)
+def test_the_answer_and_its_status(
+    arguments: list[str], status: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tensor-map", *arguments]) == status
+    captured = capsys.readouterr()
+    assert line in captured.out
+    assert captured.err == ""
+
+
+@each(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "must be NAME=VALUE arguments or the bytes"),
+        ([MAP, "0x4000404000010000"], "--major is missing"),
+        ([MAP, "(8,8):(8,1)", "--major", "K"], "the layout must have the box, 64 x 64"),
+        (
+            [MAP, "0x4000404000010000", "--major", "K", "--dtype", "e4m3"],
+            "must have as many bits as the map's BFLOAT16",
+        ),
+        ([MAP.replace("bf16", "FLOAT64"), "0x4000404000010000", "--major", "K"], "no operand has FLOAT64 elements"),
+        ([MAP + " interleave=16B", "0x0", "--major", "K"], "interleaved"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tensor-map", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+
+
+def test_json_has_every_argument_and_the_bytes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["tensor-map", MAP, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert (first["taken"], first["globalStrides"], first["transaction_bytes"]) == (True, [1024], 8192)
+    monkeypatch.setattr("sys.stdin", io.StringIO(first["bytes"]))
+    assert main(["tensor-map", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
