@@ -49,19 +49,19 @@ ANSWERS: Mapping[str, str] = {
     "smem.tma.tma_plan.TmaPlan": "smem.tma.tma_text:tma_plan show.pictures.box_picture:BoxesPicture",
     "sweep.atlas.Summary": "sweep.survey_text:summary",
     "sweep.finding.Survey": "sweep.survey_text:survey",
-    "tmem.block_scaled.BlockScaled": "tmem.copy_text:block_scaled",
-    "tmem.columns.ColumnPlan": "tmem.fragment_text:columns",
-    "tmem.copied.Copied": "tmem.copy_text:copied",
+    "tmem.block_scaled.BlockScaled": "tmem.copy_text:block_scaled show.pictures.column_picture:ColumnsPicture",
+    "tmem.columns.ColumnPlan": "tmem.fragment_text:columns show.pictures.column_picture:ColumnsPicture",
+    "tmem.copied.Copied": "tmem.copy_text:copied show.pictures.cell_picture:CellsPicture",
     "tmem.landing_proof.Landing": "tmem.copy_text:landing",
     "tmem.copies.WidenedCopy": "tmem.copy_text:widened",
     "check.event_report.EventReport": "check.event_report:report",
-    "tmem.moves.TmemMove": "tmem.move_text:move",
+    "tmem.moves.TmemMove": "tmem.move_text:move show.pictures.cell_picture:CellsPicture",
     "tmem.reductions.TmemReduction": "tmem.move_text:reduction",
-    "tmem.readout.Readout": "tmem.move_text:readout",
-    "tmem.scale_factors.ScaleFactors": "tmem.copy_text:factors",
+    "tmem.readout.Readout": "tmem.move_text:readout show.pictures.cell_picture:CellsPicture",
+    "tmem.scale_factors.ScaleFactors": "tmem.copy_text:factors show.pictures.cell_picture:CellsPicture",
     "tmem.shift_convolution.ShiftConvolution": "tmem.shift_text:convolution show.pictures.shift_picture:ShiftPicture",
     "tmem.shift_convolution.ShiftProof": "tmem.shift_text:proof",
-    "tmem.tmem_fragment.TmemFragment": "tmem.fragment_text:fragment",
+    "tmem.tmem_fragment.TmemFragment": "tmem.fragment_text:fragment show.pictures.cell_picture:CellsPicture",
     "Sequence[smem.debug.candidates.Candidate]": "smem.debug.word_text:candidates",
     "Sequence[sweep.formulas.FormulaRow]": "sweep.formulas:formulas",
     "Sequence[tmem.copies.TmemCopy]": "tmem.copy_text:copies",
@@ -118,9 +118,9 @@ def page(answer: object) -> str:
 
     What has neither picture nor tables is shown as ``print`` shows it.
 
-    >>> from descriptors import decode, tmem_move
+    >>> from descriptors import decode, tmem_reduction
     >>> html = page(decode(0x4000404000010000))
-    >>> html.count("<img"), html.count("<table"), html.count("<details>"), page(tmem_move("32x32b.x2"))[:5]
+    >>> html.count("<img"), html.count("<table"), html.count("<details>"), page(tmem_reduction("32x32b.x2.max.f32"))[:5]
     (1, 1, 1, '<pre>')
     """
     home = ANSWERS.get(_key(answer), "")

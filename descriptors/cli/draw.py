@@ -23,7 +23,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import SwizzleMode, as_element_type, as_swizzle_mode
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.text import known_record
-from layoutalg import Picture, evaluate
+from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
 
@@ -93,7 +93,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
     tile     every 16 bytes, coloured by --colour-by          advance  where each subtile starts, and the steps
     atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
     boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
-    swizzle  a swizzle mode by itself                         diff     a wrong word: draw diff 0x... with a tile
+    swizzle  a swizzle by itself, a mode or S<B,M,S>          diff     a wrong word: draw diff 0x... with a tile
     all      every one of them as SVG, with an index.html, into the folder -o
 
     \b
@@ -145,7 +145,7 @@ def _check(what: str, word: int | None, output: str | None, as_json: bool, opera
 def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict[str, Any]) -> Picture:
     if what == "swizzle":
         need({**operand, "tile": "any"}, "swizzle")
-        return picture(as_swizzle_mode(operand["swizzle"]))
+        return picture(_any_swizzle(operand["swizzle"]))
     if what == "diff":
         return _compared(word, operand, options.get("subtile"))
     if what == "word" and word is not None:
@@ -177,6 +177,15 @@ def _picture(what: str, word: int | None, operand: dict[str, Any], options: dict
 _WITHOUT_MMA = ("boxes", "tile", "atoms", "banks")
 
 
+def _any_swizzle(text: str) -> SwizzleMode | Swizzle:
+    """A swizzle mode by its name, or any other swizzle, on bytes, as CuTe writes it."""
+    if text.strip().startswith(("S<", "Sw<", "Swizzle<")):
+        swizzle = evaluate(text.replace("Swizzle<", "S<"))
+        if isinstance(swizzle, Swizzle):
+            return swizzle
+    return as_swizzle_mode(text)
+
+
 def _plainly(operand: dict[str, Any]) -> Picture:
     """A layout that no word reads: its offsets, coloured by bank."""
     note("no word reads this layout, so that it is drawn plainly, coloured by bank")
@@ -203,16 +212,19 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
 
 
 def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
-    """Every picture of a tile into a folder: drawn first, then written, so that a refusal leaves nothing behind."""
-    base, derivation, left_out = base_address(operand), tile_of(operand), ""
+    """Every picture of a tile into a folder: drawn first, then written; what cannot be drawn is left out, and said."""
+    base, derivation, left_out = base_address(operand), tile_of(operand), list[str]()
     pictures = {kind: picture(derivation, kind, base=base, **options) for kind in KINDS if kind != "boxes"}
     pictures["tile_bank"] = picture(derivation, "tile", **{**options, "colour": "bank"})
-    try:
-        pictures["boxes"] = picture(derivation, "boxes", **options)
-    except TmaError as error:
-        left_out = f"\nleft out boxes: {error}"
-    for one in pictures.values():
-        one.scene()  # whatever cannot be drawn is refused before the folder is made
+    for name in [*pictures, "boxes"]:
+        try:
+            one = pictures[name] if name in pictures else picture(derivation, name, **options)
+            one.scene()  # what is too large is refused here, before the folder is made
+        except DescriptorError as error:
+            pictures.pop(name, None)
+            left_out.append(f"\nleft out {name}: {error}")
+        else:
+            pictures[name] = one
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -220,7 +232,7 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
     for name, one in pictures.items():
         one.save(folder / f"{name}.svg")
     Gallery(derivation.headline, tuple(pictures.items())).save(folder / "index.html")
-    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{left_out}")
+    return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{''.join(left_out)}")
 
 
 #: The commands that the group registers.

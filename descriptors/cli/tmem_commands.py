@@ -38,6 +38,21 @@ d_option = click.option(
 )
 
 
+picture_option = click.option(
+    "--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt, .html."
+)
+
+
+def with_picture(answer: Any, path: str | None) -> Any:
+    """The answer, its picture written to the file, if there is a name."""
+    if path is not None:
+        from descriptors.show.pictures.kinds import picture  # a picture is not needed otherwise
+
+        picture(answer).save(path)
+        note(f"wrote {path}")
+    return answer
+
+
 def shape_options(*, required: bool = True) -> Option:
     """The options that name an accumulator; ``required``: the command has no other answer."""
     extents = [
@@ -61,15 +76,16 @@ def shape_options(*, required: bool = True) -> Option:
 @shape_options()
 @click.option("--tiles", type=(int, int), default=(1, 1), show_default=True, help="Accumulators along M and along N.")
 @click.option("--apart", is_flag=True, help="A second tile of M 64 takes new columns, not the lanes left free.")
+@picture_option
 @json_option("Write the layout as JSON.")
-def accumulator(as_json: bool, apart: bool, **options: Any) -> None:
+def accumulator(as_json: bool, apart: bool, picture_path: str | None, **options: Any) -> None:
     """Show where an accumulator lies: (m, n) -> lane and column.
 
     \b
     descriptors tmem accumulator --m 128 --n 256 --cta-group 2
     descriptors tmem accumulator --m 64 --n 128 --tiles 2 1
     """
-    say(answered(accumulator_of(**options, interleaved=not apart), as_json))
+    say(answered(with_picture(accumulator_of(**options, interleaved=not apart), picture_path), as_json))
 
 
 @click.command()
@@ -79,14 +95,15 @@ def accumulator(as_json: bool, apart: bool, **options: Any) -> None:
 @pair_option
 @ws_option
 @sparse_option
+@picture_option
 @json_option("Write the layout as JSON.")
-def operand(as_json: bool, **options: Any) -> None:
+def operand(as_json: bool, picture_path: str | None, **options: Any) -> None:
     """Show where an A operand lies in tensor memory: (m, k) -> lane, column and bit.
 
     \b
     descriptors tmem operand --m 128 --k 64 --dtype bf16
     """
-    say(answered(operand_a(**options), as_json))
+    say(answered(with_picture(operand_a(**options), picture_path), as_json))
 
 
 @click.command()
@@ -94,14 +111,15 @@ def operand(as_json: bool, **options: Any) -> None:
 @click.option("--k", required=True, type=int, help="Logical K of the tile, zeros counted.")
 @click.option("--dtype", required=True, shell_complete=complete, help="Element type of A.")
 @ws_option
+@picture_option
 @json_option("Write the layout as JSON.")
-def metadata(as_json: bool, **options: Any) -> None:
+def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
     """Show where the metadata of a sparse A lie: logical (m, k) -> lane, column and bit.
 
     \b
     descriptors tmem metadata --m 128 --k 32 --dtype bf16
     """
-    say(answered(sparse_metadata(**options), as_json))
+    say(answered(with_picture(sparse_metadata(**options), picture_path), as_json))
 
 
 @click.command()
@@ -128,8 +146,9 @@ def metadata(as_json: bool, **options: Any) -> None:
 )
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
 @legality_option
+@picture_option
 @json_option("Write the plan as JSON.")
-def plan(as_json: bool, **options: Any) -> None:
+def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
     """Plan the columns of a CTA: what lies where, what to allocate, how many CTAs fit an SM.
 
     \b
@@ -138,7 +157,7 @@ def plan(as_json: bool, **options: Any) -> None:
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
     """
     tensor_plan = tmem_plan(**options)
-    say(answered(tensor_plan, as_json))
+    say(answered(with_picture(tensor_plan, picture_path), as_json))
 
 
 @click.command()
@@ -175,8 +194,17 @@ def asked_accumulator(options: dict[str, Any]) -> TmemFragment | None:
 @click.option("--offset", type=int, help="Columns between the halves of 16x32bx2.")
 @click.option("--target", help="Refuse a reduction that this architecture has not, such as sm_100a.")
 @shape_options(required=False)
+@picture_option
 @json_option("Write the map, or what the registers hold, as JSON.")
-def ld(shape: str | None, store: bool, offset: int | None, target: str | None, as_json: bool, **options: Any) -> None:
+def ld(
+    shape: str | None,
+    store: bool,
+    offset: int | None,
+    target: str | None,
+    picture_path: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Show what registers a tcgen05.ld (or st) of a SHAPE fills, and what they hold of an accumulator.
 
     \b
@@ -194,10 +222,10 @@ def ld(shape: str | None, store: bool, offset: int | None, target: str | None, a
         raise click.UsageError("give a SHAPE like 16x256b.x8, an accumulator by --m and --n, or both")
     if d is not None and (store or offset is not None or target is not None):
         raise click.UsageError("--st, --offset and --target go only with a SHAPE alone")
-    if d is None:
-        say(answered(_load(shape or "", store, offset, target), as_json))
-    else:
-        say(answered(readouts_of(d) if shape is None else readout_of(d, shape), as_json))
+    if shape is None and picture_path is not None:
+        raise click.UsageError("--draw needs a SHAPE like 16x256b")
+    one = _load(shape or "", store, offset, target) if d is None else readout_of(d, shape) if shape else readouts_of(d)
+    say(answered(with_picture(one, picture_path), as_json))
 
 
 def _load(shape: str, store: bool, offset: int | None, target: str | None) -> TmemMove | TmemReduction:
@@ -214,8 +242,16 @@ def _load(shape: str, store: bool, offset: int | None, target: str | None) -> Tm
 @click.option("--tile", callback=numbers("x"), help="MNxK of a K-major tile in shared memory, in elements.")
 @click.option("--dtype", shell_complete=complete, help="Its element type.")
 @click.option("--swizzle", shell_complete=complete, help="Its swizzle: none, 32B, 64B, 128B.  [default: none]")
+@picture_option
 @json_option("Write the map, or the copies and their proof, as JSON.")
-def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizzle: Any, as_json: bool) -> None:
+def cp(
+    shape: str | None,
+    tile: tuple[int, ...] | None,
+    dtype: str | None,
+    swizzle: Any,
+    picture_path: str | None,
+    as_json: bool,
+) -> None:
     """Show where a tcgen05.cp of a SHAPE writes; of a tile, each copy's descriptor word and column, proved.
 
     \b
@@ -230,6 +266,8 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
         or (shape is None and tile is not None)
     ):
         raise click.UsageError("--tile and --dtype go together and with a SHAPE, --swizzle with them")
+    if picture_path is not None and (shape is None or ".b8x16" in shape.casefold()):
+        raise click.UsageError("--draw needs a SHAPE like 128x256b, without .b8x16")
     if shape is None:
         say(answered(tmem_copies(), as_json))
     elif ".b8x16" in shape.casefold():
@@ -237,10 +275,10 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
             raise DescriptorError(f"tmem cp: a tile must be copied as it is, found {shape}; {OPEN} is not settled")
         say(answered(widened_copy(shape), as_json))
     elif tile is None or dtype is None:
-        say(answered(tmem_copy(shape).cells, as_json))
+        say(answered(with_picture(tmem_copy(shape).cells, picture_path), as_json))
     else:
         copied = tmem_copied(tile, dtype, swizzle or "none", shape)
-        say(answered(copied, as_json, report=copied.verify()))
+        say(answered(with_picture(copied, picture_path), as_json, report=copied.verify()))
 
 
 @click.command("scale-factors")
@@ -251,8 +289,9 @@ def cp(shape: str | None, tile: tuple[int, ...] | None, dtype: str | None, swizz
 @click.option("--of-64", is_flag=True, help="Of A where each CTA of a pair has 64 rows (M 128).")
 @click.option("--halves", is_flag=True, help="Of B there: the halves of N lie apart.")
 @click.option("--base", default="0", callback=address, help="Their address in shared memory, in bytes.  [default: 0]")
+@picture_option
 @json_option("Write layouts, words and the proof as JSON.")
-def scale_factors(as_json: bool, base: int, **options: Any) -> None:
+def scale_factors(as_json: bool, base: int, picture_path: str | None, **options: Any) -> None:
     """Show the scale factors of an operand on their way: memory, copies, tensor memory, ids of the K steps; proved.
 
     \b
@@ -260,7 +299,7 @@ def scale_factors(as_json: bool, base: int, **options: Any) -> None:
     descriptors tmem scale-factors --mn 8 --k 64 --vector 16
     """
     factors = scale_factors_of(**options, base=base)
-    say(answered(factors, as_json, report=factors.verify() if base == 0 else None))
+    say(answered(with_picture(factors, picture_path), as_json, report=factors.verify() if base == 0 else None))
 
 
 @click.command("block-scaled")
@@ -277,8 +316,9 @@ def scale_factors(as_json: bool, base: int, **options: Any) -> None:
 @click.option("--b-swizzle", help="Swizzle of B.  [default: the widest that a row fills]")
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
 @legality_option
+@picture_option
 @json_option("Write everything as JSON.")
-def block_scaled(as_json: bool, **options: Any) -> None:
+def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> None:
     """Show a block-scaled multiplication whole: operands, scale factors, columns, and the words of each K step.
 
     \b
@@ -286,7 +326,7 @@ def block_scaled(as_json: bool, **options: Any) -> None:
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
     """
     product = block_scaled_of(**options)
-    say(answered(product, as_json, reports=product.verify()))
+    say(answered(with_picture(product, picture_path), as_json, reports=product.verify()))
 
 
 @click.command()

@@ -1,7 +1,8 @@
 """A plate arranged: its tables as shapes side by side, with axes, borders, legend, and as many numbers as can be read.
 
-Level of detail: every cell is numbered where there are at most about a thousand and a number fits; beyond that one
-number a block, of the blocks that the axes' nesting makes; beyond that none. A cell without a number may be 2 pixels.
+Level of detail: every cell is numbered where there are at most about a thousand and each has room for a number on a
+page; beyond that one number a block, of the blocks that the axes' nesting makes; beyond that none. A cell without a
+number may be 2 pixels.
 
 Beside a table stand its axes, a line of labels for each leaf of a nested mode, named by the path that selects it: the
 fastest leaf next to the cells, a slower one over the middle of the positions that it holds for, with a thin bracket.
@@ -37,10 +38,10 @@ MOST_NUMBERS = 1024
 #: The narrowest cell that is numbered.
 LEAST_WIDTH = 14
 #: Sizes of numbered cells, the largest that fits is taken: of the type, room beside a number, height of a cell, and the
-#: widest and highest table of them, in pixels.
-SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 1100, 1400), (8.5, 4, 18, 2600, 20000))
-#: Pixels that a table without numbers should fill, and the largest cell of one.
-ROOM_ACROSS, ROOM_DOWN, LARGEST = 1024, 640, 22
+#: widest and highest table of them, in pixels; none is wider than a page.
+SIZES = ((13, 16, 30, 560, 300), (11.5, 12, 24, 900, 800), (10.5, 8, 21, 900, 1400), (10, 2, 18, 900, 20000))
+#: Pixels that a table without numbers should fill down, and the largest cell of one.
+ROOM_DOWN, LARGEST = 640, 22
 
 
 @frozen
@@ -54,7 +55,7 @@ class Style:
 
 def arrange(plate: Plate) -> Scene:
     """The scene of a plate."""
-    style = style_of(plate)
+    style = style_of(plate.panels)
     figure = Figure()
     tables = [_panel(panel, style) for panel in plate.panels]
     room = max(640.0, min(ACROSS, max(right - left for left, _, right, _ in (t.bounds() for t in tables))))
@@ -78,18 +79,27 @@ def _heading(figure: Figure, plate: Plate, room: float) -> float:
     return figure.paragraph(0, y, plate.caption, room) + 6
 
 
-def style_of(plate: Plate) -> Style:
+def numbered(panels: Sequence[Panel]) -> str:
+    """What has a number when panels are drawn: each ``cell``, each ``block``, or nothing, an empty text."""
+    style = style_of(panels)
+    if style.size:
+        return "cell"
+    return "block" if any(_block_labels(panel, style)[0] for panel in panels) else ""
+
+
+def style_of(panels: Sequence[Panel]) -> Style:
     """The size of the cells, one for all panels."""
-    grids = [panel.grid for panel in plate.panels]
+    grids = [panel.grid for panel in panels]
+    room = Figure.ROOM - max(width_beside(grid.rows) + _width_after(grid.columns) for grid in grids)
     rows, columns = max(grid.rows.shown for grid in grids), max(grid.columns.shown for grid in grids)
-    few = sum(panel.cells for panel in plate.panels) <= MOST_NUMBERS
+    few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     longest = max((len(label(cell)) for grid in grids for row in grid.cells for cell in row), default=0) if few else 0
     if longest:
         for size, pad, height, widest, highest in SIZES:
             width = max(LEAST_WIDTH, Figure.width_of("0" * longest, size, mono=True) + pad, min(height, 26))
-            if columns * width <= widest and rows * height <= highest:
+            if columns * ceil(width) <= min(widest, room) and rows * height <= highest:
                 return Style(ceil(width), height, size)
-    across, down = ROOM_ACROSS // max(columns, 1), ROOM_DOWN // max(rows, 1)
+    across, down = int(room) // max(columns, 1), ROOM_DOWN // max(rows, 1)
     width, height = max(2, min(across, LARGEST)), max(2, min(down, LARGEST))
     return Style(min(width, 2 * height) if rows > 1 else width, min(height, 4 * width), 0)
 
@@ -109,7 +119,9 @@ def _panel(panel: Panel, style: Style) -> Figure:
     if labels:
         figure.table(0, 0, style.width, style.height, (), labels, size=style.size, hair=False)
     else:
-        _block_labels(figure, panel, style)
+        items, size = _block_labels(panel, style)
+        _grounds(figure, items, size)
+        figure.texts(items, "ink", round(size, 1), "middle", mono=True)
     column_labels(figure, grid.columns, style.width)
     row_labels(figure, grid.rows, style.height)
     if grid.title:
@@ -136,8 +148,8 @@ def _border(figure: Figure, panel: Panel, level: Level, style: Style) -> None:
     )
 
 
-def _block_labels(figure: Figure, panel: Panel, style: Style) -> None:
-    """The first cell's number in each block, of the smallest blocks that have room for it."""
+def _block_labels(panel: Panel, style: Style) -> tuple[list[tuple[float, float, str]], float]:
+    """The first cell's number in each block, of the smallest blocks that have room for it, and the size of its type."""
     grid = panel.grid
     for level in panel.levels:
         rows, columns = level.rows or grid.rows.shown, level.columns or grid.columns.shown
@@ -147,15 +159,12 @@ def _block_labels(figure: Figure, panel: Panel, style: Style) -> None:
         words = [label(grid.cells[i][j]) for i, j in starts]
         wide, high = columns * style.width, rows * style.height
         size = min(11.0, high - 5, (wide - 6) / max(0.61 * max(map(len, words)), 0.61))
-        if size >= 8:
-            base = high / 2 + 0.36 * size
-            items = [
-                (j * style.width + wide / 2, i * style.height + base, word)
-                for (i, j), word in zip(starts, words, strict=True)
-            ]
-            _grounds(figure, items, size)
-            figure.texts(items, "ink", round(size, 1), "middle", mono=True)
-            return
+        if size >= Figure.LEAST:
+            middle = style.height if style.height >= size + 4 else high  # of its own cell, where that has room
+            base = middle / 2 + 0.36 * size
+            places = [(j * style.width + wide / 2, i * style.height + base) for i, j in starts]
+            return [(x, y, word) for (x, y), word in zip(places, words, strict=True) if word], size
+    return [], 0
 
 
 def _grounds(figure: Figure, items: list[tuple[float, float, str]], size: float) -> None:
@@ -218,6 +227,11 @@ def height_above(columns: Axis) -> float:
 def width_beside(rows: Axis) -> float:
     """The pixels that the rows' labels take to the left of the cells."""
     return sum(_widths(rows)) + MARGIN if rows.names else 0
+
+
+def _width_after(columns: Axis) -> float:
+    """The pixels that the names of the columns' labels take to the right of the cells."""
+    return MARGIN + max((Figure.width_of(name, TYPE, mono=True) for name in columns.names), default=0)
 
 
 def column_labels(figure: Figure, axis: Axis, step: float) -> None:
@@ -289,7 +303,7 @@ def _widths(axis: Axis) -> list[float]:
 
 
 #: Where tables side by side begin a new line, where groups do, and what lies between two, in pixels.
-ACROSS, GROUPS_ACROSS, GAP = 1240, 1500, 44
+ACROSS, GAP = Figure.ROOM, 44
 
 Item = TypeVar("Item")
 
@@ -333,7 +347,7 @@ def group(tables: Sequence[Figure], stacked: int = 0, name: str = "") -> Figure:
 def place_groups(figure: Figure, groups: Sequence[Figure], y: float) -> float:
     """Put groups one after the other with arrows between: side by side, or below where that is too wide; the foot."""
     boxes = [each.bounds() for each in groups]
-    beside = sum(right - left for left, _, right, _ in boxes) <= GROUPS_ACROSS
+    beside = sum(right - left for left, _, right, _ in boxes) <= ACROSS
     above = ceil(max(-top for _, top, _, _ in boxes))
     x, top, foot = 0, ceil(y) + above, ceil(y)
     for number, (each, (left, _, right, below)) in enumerate(zip(groups, boxes, strict=True)):

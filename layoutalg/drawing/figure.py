@@ -271,12 +271,16 @@ class Figure(Canvas):
 
     #: Sizes of type, in pixels: title, heading of a panel, sentences, labels of axes, numbers in cells.
     TITLE, HEADING, BODY, LABEL, NUMBER = 19, 15, 13, 11, 11
+    #: The widest content of a picture, and the smallest type: shrunk into a page of 888 pixels it still has 9.
+    ROOM, LEAST = 932, 10
+    #: How strong a fill is that stands back.
+    FAINT = 0.35
 
     kind = staticmethod(kind)
     step = staticmethod(step)
 
     def heading(
-        self, x: float, y: float, title: str, sentences: str = "", room: float = 1100, *, mono: bool = False
+        self, x: float, y: float, title: str, sentences: str = "", room: float = ROOM, *, mono: bool = False
     ) -> float:
         """A title on the baseline y and sentences below it; the baseline of what follows. Notation is in mono."""
         size = self.HEADING if mono else self.TITLE
@@ -352,11 +356,11 @@ class Figure(Canvas):
             self.text(x, y + 19 + 17 * number, line, "muted", self.BODY)
         return y + 17 * len(lines) + 18
 
-    def legend(self, x: float, y: float, entries: Sequence[tuple[str, str]], room: float = 1100) -> float:
+    def legend(self, x: float, y: float, entries: Sequence[tuple[str, str]], room: float = ROOM) -> float:
         """Samples of roles with words, in lines of at most ``room`` pixels; the bottom.
 
         The role of a border (``tile atom subtile chunk``) is shown as a frame, ``dot:ROLE`` as a dot, another as a
-        fill.
+        fill, or with ``faint:ROLE`` as strong as what is drawn with the opacity ``FAINT``.
 
         Args:
             x, y: upper left corner.
@@ -382,7 +386,8 @@ class Figure(Canvas):
         elif role in BORDERS:
             self.box(x + 1, y + 1.5, 20, 13, None, role, max(BORDERS[role], 1.6), 2)
         else:
-            self.box(x + 1, y + 1.5, 20, 13, role, "rule", 0.8, 2)
+            opacity = self.FAINT if role.startswith("faint:") else 1
+            self.box(x + 1, y + 1.5, 20, 13, role.removeprefix("faint:"), "rule", 0.8, 2, opacity)
 
     def bracket(
         self, x: float, y: float, width: float, words: str, role: str = "accent", *, above: bool = False
@@ -410,7 +415,7 @@ class Figure(Canvas):
         bottom = foot + share * (whole[1] + whole[3] - foot)
         corner = whole[0], whole[1] + whole[3]
         self.area([(start, top), (whole[0], whole[1]), corner, (start, bottom)], fill)
-        self.lines([(right, foot, *corner)], role, 1, (4, 4))
+        self.lines([(start, bottom, *corner)], role, 1, (4, 4))
 
     def bars(
         self, x: float, y: float, width: float, height: float, values: Sequence[float], most: float, role: str

@@ -2,7 +2,8 @@
 
 Cells of one role are one path; texts of one style are one ``<text>`` with a ``<tspan>`` each. Colours are class
 rules with a light value for every reader, and beside them ``light-dark()`` for those that know it: alone, the picture
-follows the reader's preference, and inside a page the page's. ``width="100%"`` up to its own size fits any column.
+follows the reader's preference, and inside a page the page's. It has a width and a height, so that no page enlarges it,
+and shrinks into a column that is narrower.
 
 >>> from layoutalg.drawing.figure import Canvas
 >>> canvas = Canvas()
@@ -36,8 +37,8 @@ def svg(scene: Scene) -> str:
     name = f"la{crc32((scene.title + scene.description + body).encode()):08x}"
     wide, high = _number(scene.width), _number(scene.height)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="la" viewBox="0 0 {wide} {high}" width="100%" '
-        f'style="max-width:{wide}px" role="img" aria-labelledby="{name}t {name}d">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="la" viewBox="0 0 {wide} {high}" width="{wide}" '
+        f'height="{high}" style="max-width:100%;height:auto" role="img" aria-labelledby="{name}t {name}d">'
         f'<title id="{name}t">{_words(scene.title)}</title><desc id="{name}d">{_words(scene.description)}</desc>'
         f"<style>{_style(body)}</style>{body}</svg>"
     )

@@ -12,7 +12,7 @@ the role that the cell of the same offset has after it.
 ((0, 1), (2, 3))
 >>> role_tables("thread", [[[0, 1, 9, None]]])
 ([(('c0', 'c1', 'c1', None),)], (('c0', 'T0'), ('c1', 'T1, T9')))
->>> sentences("offset", "bank", 2, few=True)
+>>> sentences("offset", "bank", 2, "cell")
 'A cell holds its offset; its colour is the group of four banks in which it lies, at 2 bytes an element.'
 """
 
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from layoutalg.analysis.banks import BANK_BYTES, GROUP_BYTES, bank_group
-from layoutalg.drawing.arrange import MOST_NUMBERS
+from layoutalg.drawing.arrange import numbered
 from layoutalg.drawing.grid import Drawable, Grid, note_of
 from layoutalg.drawing.plate import (
     Legend,
@@ -79,7 +79,6 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
         Panel(_grid(table, label), filled, _levels(question, table))
         for table, filled in zip(drawn_tables, roles, strict=True)
     )
-    few = sum(panel.cells for panel in panels) <= MOST_NUMBERS
     first = after[0]
     notation, was = str(question.layout), "" if question.before is None else str(question.before)
     if question.thread_values is not None:
@@ -88,7 +87,7 @@ def plate_of(question: Question, limits: Limits, most: int | None = None) -> Pla
     content = (
         "image" if question.label == "offset" and isinstance(panels[-1].grid.cells[0][0], tuple) else question.label
     )
-    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, few=few)
+    key_sentence = sentences(content, _key(question) if legend else "none", question.element_bytes, numbered(panels))
     note = note_of(first.rows, first.columns, len(after), _count(question.layout))
     title = question.title or ("The same cells, before and after" if before else "")
     return Plate(
@@ -236,26 +235,23 @@ _COLOUR = {
 }
 
 
-def sentences(label: str, colour: str, element_bytes: int | None, *, few: bool) -> str:
+def sentences(label: str, colour: str, element_bytes: int | None, has_number: str) -> str:
     """One sentence on cells.
 
     Args:
         label, colour: the quantities.
         element_bytes: bytes of an element, where banks are shown.
-        few: whether each cell is numbered, or at most each block.
+        has_number: what is numbered: each ``cell``, each ``block``, or nothing.
     """
-    parts = []
-    if few:
-        parts.append("A cell is an element" if label == "none" else f"A cell holds {_HELD[label]}")
-    else:
-        parts.append("A cell is an element")
-        if label != "none":
-            parts.append(f"a number is {_FIRST[label]} of a block's first cell")
+    held = has_number if label != "none" else ""
+    parts = [f"A cell holds {_HELD[label]}" if held == "cell" else "A cell is an element"]
+    if held == "block":
+        parts.append(f"a number is {_FIRST[label]} of a block's first cell")
     if colour != "none":
-        colour_words = f"its colour {_COLOUR[colour]}" if few else f"a cell's colour {_COLOUR[colour]}"
+        colour_words = f"its colour {_COLOUR[colour]}" if held != "block" else f"a cell's colour {_COLOUR[colour]}"
         parts.append(colour_words)
     text = "; ".join(parts)
-    if "bank" in (label, colour) and element_bytes is not None:
+    if "bank" in (label if held else "", colour) and element_bytes is not None:
         text += f", at {element_bytes} byte{'s' * (element_bytes != 1)} an element"
     return text + "."
 

@@ -7,7 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descriptors import SwizzleMode, derive, diff, picture, plan, shift_convolution, tma_plan, verify
+from descriptors import (
+    SwizzleMode,
+    accumulator,
+    derive,
+    diff,
+    picture,
+    plan,
+    readout,
+    scale_factors,
+    shift_convolution,
+    tma_plan,
+    tmem_copied,
+    tmem_move,
+    tmem_plan,
+    verify,
+)
 from layoutalg import Picture, evaluate
 
 #: The two worked examples of the article on descriptors, and the operand of the terminal figure.
@@ -49,6 +64,12 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "main_loop_blocks": lambda: picture(
         plan("m128n64k64", "e2m1", tile=(256, 192, 256), kind="mxf4nvf4", scale_vector=16, verify=False)
     ),
+    "tmem_plan": lambda: picture(tmem_plan(128, 128, 256, "e2m1", scale_dtype="ue4m3", accumulators=2)),
+    "tmem_accumulator": lambda: picture(accumulator(64, 128, tiles=(2, 1))),
+    "tmem_ld": lambda: picture(tmem_move("16x256b.x2")),
+    "tmem_readout": lambda: picture(readout(accumulator(128, 64), "16x256b.x4")),
+    "tmem_cp": lambda: picture(tmem_copied((64, 64), "bf16", "128B", "64x128b.warpx2::01_23")),
+    "tmem_scale_factors": lambda: picture(scale_factors(128, 256, 32, step=64)),
     "shifted_taps": lambda: picture(shift_convolution(8, 9, 9, 16, 16, (3, 3), (1, 1))),
     "swizzle_A_none": lambda: picture(SwizzleMode.NONE),
     "swizzle_B_32B": lambda: picture(SwizzleMode.B32),

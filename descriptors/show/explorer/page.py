@@ -28,6 +28,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.show.browser.folder import fill_template
@@ -36,7 +37,10 @@ from descriptors.show.browser.reply import Answers
 from descriptors.show.explorer.answer import answer, stage_of_tab
 from descriptors.show.explorer.offline import packed_elements
 from descriptors.show.explorer.question import LONGEST, TABS, Question, question, view
+from descriptors.show.pictures.bank_picture import BanksPicture
+from descriptors.show.pictures.level_picture import LevelsPicture
 from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS
+from descriptors.smem.derivation.derive import derive
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
@@ -47,7 +51,13 @@ ENGINES = ("none", "server", "worker")
 #: The scripts of a page, one after the other.
 SCRIPTS = ("linked.js", "kept.js", "page.js")
 #: The picture of a posted link, a file beside the page.
-UNFURLED = '<meta property="og:url" content="{url}">\n<meta property="og:image" content="{url}picture.png">\n'
+UNFURLED = """\
+<meta property="og:url" content="{url}">
+<meta property="og:image" content="{url}picture.png">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta name="twitter:card" content="summary_large_image">
+"""
 #: All that a page shows at once.
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
@@ -82,10 +92,51 @@ def page(question_record: object = None, engine: str = "none", url: str = "") ->
     early = source("early.js")
     parts = _first_paint(first_answer) | _lists(first | state) | {"script": script, "early": early, "engine": engine}
     parts |= {"policy": _policy((early, script), engine), "disabled": "disabled" if engine == "none" else ""}
-    parts["unfurled"] = UNFURLED.format(url=escape(url.rstrip("/") + "/")) if url else ""
+    parts["unfurled"] = _unfurled(url)
+    parts["more"] = ' <a href="about.html">More about it.</a>' if engine == "worker" else ""
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
     parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
+
+
+def about_page(url: str = "") -> str:
+    """A document that explains the page of a site, with pictures and links to worked examples.
+
+    Args:
+        url: where the site will be; "" if that is not known.
+
+    >>> about_page().count("<img "), "og:image" in about_page("https://example.org")
+    (2, True)
+    """
+    d = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
+    pictures = {kind: one(d)._repr_html_() for kind, one in (("banks", BanksPicture), ("levels", LevelsPicture))}
+    examples = [f'<li><a href="./{_hash(one["question"])}">{_text(one["name"])}</a></li>' for one in PRESETS]
+    grades = {arch: answer({"arch": arch, "want": ["told"]})["told"]["evidence"] for arch in choices()["arch"]}
+    return fill_template(
+        source("about.html"),
+        pictures
+        | {
+            "about": "Which bytes of shared memory a tensor core's descriptor word reads, and whether yours is right.",
+            "unfurled": _unfurled(url),
+            "style": shared("descriptors.show.browser", "colours.css"),
+            "examples": "\n".join(examples),
+            "evidence": escape("The read model is, " + "; ".join(f"on {a}, {g}" for a, g in grades.items()) + "."),
+        },
+    )
+
+
+def _hash(state: Mapping[str, Any]) -> str:
+    """A state as the page's address holds it."""
+    parts = [
+        f"{key}={quote(json.dumps(value) if isinstance(value, Mapping) else str(value), safe='')}"
+        for key, value in state.items()
+    ]
+    return "#" + "&".join(parts) if parts else ""
+
+
+def _unfurled(url: str) -> str:
+    """What shows the picture of a posted link; nothing where it is not known where the page will be."""
+    return UNFURLED.format(url=escape(url.rstrip("/") + "/")) if url else ""
 
 
 def _packed_elements(body: Mapping[str, Any]) -> str:

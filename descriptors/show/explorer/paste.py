@@ -187,10 +187,13 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
 
 
 def _options(text: str) -> tuple[str, dict[str, Any]]:
-    """A notation, and what is set of its picture: ``tile=8x8``, ``grid=2x3``, ``at=11,5``."""
+    """A notation, and what is set of its picture: ``tile=8x8 grid=2x3 at=11,5 label=CMmRn swizzled=no``."""
     pairs = re.findall(r"\s(tile|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
-    options = {name: (int(one), int(other)) for name, one, other in pairs}
-    return re.split(r"\s(?:tile|grid|at)=", text, maxsplit=1)[0].strip(), options
+    options: dict[str, Any] = {name: (int(one), int(other)) for name, one, other in pairs}
+    options |= dict(re.findall(r"\s(label)=(\w+)", text))
+    if found := re.search(r"\sswizzled=(yes|no)\b", text):
+        options["is_moved"] = found[1] == "yes"
+    return re.split(r"\s(?:tile|grid|at|label|swizzled)=", text, maxsplit=1)[0].strip(), options
 
 
 def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
@@ -206,6 +209,7 @@ def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
     """A picture without an operand, and what can be set of it."""
     (down, across), s = view_.tile_extents, view_.swizzle
     drawing = {"notation": text, "tile": f"{down}x{across}", "at": ",".join(map(str, view_.at))}
+    drawing |= {"label": view_.label, "swizzled": "yes" if view_.is_moved else "no"}
     if view_.layout is None:
         drawing |= {"grid": "x".join(map(str, view_.grid)), "swizzle": f"{s.bits},{s.base},{s.shift}"}
     return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}

@@ -36,7 +36,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from descriptors.show.browser.folder import archive, png, runtime, source, write
-from descriptors.show.explorer.page import ANSWERS, page
+from descriptors.show.explorer.page import ANSWERS, about_page, page
 from descriptors.show.explorer.question import question, view
 from descriptors.show.stages.bank_stage import column
 from descriptors.show.stages.tile_stage import lines
@@ -199,6 +199,7 @@ def write_site(folder: Path, pyodide: Path, question_record: object = None, url:
     """
     engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
     files = {"index.html": page(question_record, "worker", url).encode(), "packages.zip": archive()}
+    files["about.html"] = about_page(url).encode()
     files["picture.png"] = unfurled_picture(question_record)
     files["worker.js"] = source("descriptors.show.browser", "worker.js").encode()
     return write(folder, files | engine, "--site")

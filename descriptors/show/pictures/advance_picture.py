@@ -39,7 +39,7 @@ from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen
 
 #: The width of the word's bar.
-WIDE = 1060
+WIDE = Figure.ROOM - 16
 
 
 @frozen
@@ -92,9 +92,7 @@ class AdvancePicture(Picture):
         lines = [self._title(record), self._sentences(record), "", "start of each subtile, in bytes from the tile"]
         lines += table(starts, roles, left=left, top=top, color=color)
         lines += ["", "the start address field of each word"]
-        lines += table(
-            [[f"0x{one:x}" for one in row] for row in record["fields"]], roles, left=left, top=top, color=color
-        )
+        lines += table(record["fields"], roles, left=left, top=top, color=color)
         for name, key in ((mn, "steps_along_mn"), (k, "steps_along_k")):
             if record[key]:
                 lines += [
@@ -120,7 +118,7 @@ class AdvancePicture(Picture):
 
     def _sentences(self, record: dict[str, Any]) -> str:
         d = self.derivation
-        at = f", for a tile at {self.base:#x}" if self.base else ""
+        at = f", for a tile at byte {spaced(self.base)}" if self.base else ""
         said = (
             f"{operand_text(d)}{at}. A number is where a subtile starts, in bytes from the tile; below it the field, "
             "which counts 16 bytes."
@@ -166,7 +164,7 @@ def odd(steps: Sequence[int]) -> set[int]:
 
 
 #: Left edge of the panel, and the width there is for it.
-LEFT, ACROSS = 112, 948
+LEFT, ACROSS = 112, Figure.ROOM - 112
 
 
 def panel(
@@ -208,7 +206,7 @@ def _atoms(figure: Figure, a: Anatomy, frame: Frame) -> None:
         return
     atoms = Frame(*frame.box, rows, columns)
     wide, high = atoms.step
-    roles = [["r3" if (i + j) % 2 == 0 else "r1" for j in range(columns)] for i in range(rows)]
+    roles = [["r2" if (i + j) % 2 == 0 else "r0" for j in range(columns)] for i in range(rows)]
     figure.cells(atoms.x, atoms.y, wide, high, roles)
     border(figure, atoms, "atom", rows, columns, outer=False)
 
@@ -217,23 +215,23 @@ def _starts(figure: Figure, frame: Frame, starts: Grid, fields: Grid) -> None:
     """The number of each subtile on paper, and a dot where it starts."""
     wide, high = frame.step
     longest = max(len(spaced(one)) for row in starts for one in row)
-    hexes = [[f"field 0x{one:x}" for one in row] for row in fields]
-    under = max(len(one) for row in hexes for one in row)
+    stored = [[f"field {one}" for one in row] for row in fields]
+    under = max(len(one) for row in stored for one in row)
     both = figure.width_of("0" * under, 11, mono=True) + 26 <= wide and high >= 62
     single = figure.width_of("0" * longest, 12, bold=True) + 14 <= wide and high >= 26
     if not (both or single):
         texts = [[str(one) for one in row] for row in starts]
-        if max(len(one) for row in texts for one in row) * 5.3 + 4 > wide or high < 14:
+        if max(len(one) for row in texts for one in row) * 6.1 + 4 > wide or high < 14:
             return
     for i, row in enumerate(starts):
         for j, start in enumerate(row):
             x, y, *_ = frame.cell(i, j)
-            _label(figure, x + wide / 2, y + high / 2, spaced(start), hexes[i][j] if both else "", single or both)
+            _label(figure, x + wide / 2, y + high / 2, spaced(start), stored[i][j] if both else "", single or both)
             figure.dot(x, y, 5 if both else 3.2, "subtile")
 
 
 def _label(figure: Figure, x: float, y: float, number: str, field: str, large: bool) -> None:
-    size = 15 if field else 12 if large else 8.5
+    size = 15 if field else 12 if large else Figure.LEAST
     across = max(figure.width_of(number, size, bold=True), figure.width_of(field, 11, mono=True)) + (16 if large else 5)
     high = 54 if field else size + (10 if large else 3)
     stroke = "rule" if large else None

@@ -21,9 +21,9 @@ from descriptors.show.pictures.panels import (
     hairs,
     operand_text,
     spaced,
+    sparse,
     story,
     table,
-    ticks,
     times,
     type_size,
 )
@@ -35,7 +35,7 @@ from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, their height, the width of the tile's.
-TOP, HIGH, WIDE = 150, 400, 440
+TOP, HIGH, WIDE = 150, 400, 360
 
 
 @frozen
@@ -69,13 +69,13 @@ class AtomsPicture(Picture):
         places, (rows, columns) = record["places"], a.atom_grid
         title = f"{rows * columns} {many(rows * columns, atom_name(d))}, stacked {self._stacked(record)}"
         sentence = f"{operand_text(d)}, {times(a.extents)}, {amount(a.bytes)}: {d.smem_tile}."
-        figure.heading(0, 0, title, sentence, room=1100)
+        figure.heading(0, 0, title, sentence)
         figure.panel_heading(
             0,
             74,
             f"Tile of {times(a.atom_grid)} {many(2, atom_name(d))}",
             [
-                "a number: which one it is in memory, and where it begins, in bytes",
+                "a number: which one it is, and its first byte",
                 "{0[0]} {1[0]} down, {0[1]} {1[1]} across".format(names(d), a.extents),
             ],
             "accent",
@@ -83,7 +83,7 @@ class AtomsPicture(Picture):
         frame = Frame(0, TOP, WIDE, HIGH, rows, columns)
         self._atoms(figure, frame, record)
         self._steps(figure, frame, places)
-        left = WIDE + 170
+        left = WIDE + 110
         figure.panel_heading(
             left,
             74,
@@ -106,7 +106,7 @@ class AtomsPicture(Picture):
         lines += ["", "where it begins, in bytes", *table(record["places"], roles, color=color)]
         lines += ["", f"one {atom_name(d)}: the address of each 16 bytes"]
         kinds = [[Figure.kind(bank_group(one)) for one in row] for row in record["pieces"]]
-        lines += table([[f"0x{one:03x}" for one in row] for row in record["pieces"]], kinds, color=color)
+        lines += table(record["pieces"], kinds, color=color)
         return story(lines, width)
 
     def _stacked(self, record: dict[str, Any]) -> str:
@@ -148,7 +148,7 @@ class AtomsPicture(Picture):
                     figure.text(x - 14, y, rank, "ink", 13, "end", bold=True)
                     figure.text(x + 2, y, bytes_[i][j], "ink", 10.5, mono=True)
         elif not fill(figure, frame, (), labels):
-            ticks(figure, frame, [row[0] for row in labels], labels[0])
+            sparse(figure, frame, labels)
 
     def _steps(self, figure: Figure, frame: Frame, places: tuple[tuple[int, ...], ...]) -> None:
         """The step to the next atom down, and that to the right."""
@@ -172,8 +172,8 @@ class AtomsPicture(Picture):
 
     def _inside(self, figure: Figure, a: Anatomy, pieces: tuple[tuple[int, ...], ...], x: float) -> None:
         rows, columns = len(pieces), len(pieces[0])
-        frame = Frame(x, TOP, max(150, columns * 58), HIGH if rows > 2 else 40 * rows, rows, columns)
-        labels = [[f"0x{one:03x}" for one in row] for row in pieces]
+        frame = Frame(x, TOP, max(150, columns * 48), HIGH if rows > 2 else 40 * rows, rows, columns)
+        labels = [[str(one) for one in row] for row in pieces]
         fill(figure, frame, [[Figure.kind(bank_group(one)) for one in row] for row in pieces], labels)
         hairs(figure, frame)
         figure.border(*frame.box, "atom", line=2.4)

@@ -79,6 +79,17 @@ class AccessView:
         return tuple(one for lane in self.phase if (one := self.access.addresses[lane]) is not None)
 
     @property
+    def units_read(self) -> set[int]:
+        """The numbers of the 16 bytes that the phase reads from."""
+        return {one // 16 for one in self.addresses}
+
+    @property
+    def held(self) -> dict[int, int]:
+        """Which piece lies in each 16 bytes of the lines, by the number of the 16 bytes."""
+        return {8 * line + i: unit for line, row in zip(self.lines, self.units, strict=True)
+                for i, unit in enumerate(row) if unit is not None}  # fmt: skip
+
+    @property
     def words(self) -> tuple[int, ...]:
         """How many different words each bank must serve in the phase."""
         words = {
@@ -174,9 +185,7 @@ def _holds(a: Anatomy, swizzled: bool, lines: Sequence[int]) -> dict[int, int]:
 
 
 #: Width of a panel of 32 banks, what lies left of it, and between two.
-WIDE, LEFT, GAP = 432, 62, 92
-#: How strong the units are that nobody reads.
-FAINT = 0.35
+WIDE, LEFT, GAP = 384, 62, 78
 
 
 @frozen
@@ -216,7 +225,7 @@ class BanksPicture(Picture):
             left = LEFT + number * (WIDE + GAP)
             words = _name(self.derivation, view), _verdict(view)
             foot = max(foot, bank_panel(figure, view, left, most, words, top))
-        figure.legend(LEFT, foot + 22, self._legend(views), len(views) * (WIDE + GAP) - GAP)
+        figure.legend(LEFT, foot + 22, self._legend(views), figure.ROOM - LEFT)
         return figure.scene(title, f"{sentences} {' '.join(_verdict(view) for view in views)}")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -224,9 +233,8 @@ class BanksPicture(Picture):
         views = self.views()
         lines = [self._title(views), self._sentences(views)]
         for view in views:
-            units_read = {one // 16 for one in view.addresses}
             cells = [
-                [_unit(unit, 8 * line + i in units_read) for i, unit in enumerate(row)]
+                [_unit(unit, 8 * line + i in view.units_read) for i, unit in enumerate(row)]
                 for line, row in zip(view.lines, view.units, strict=True)
             ]
             roles = [[None if unit is None else Figure.kind(unit) for unit in row] for row in view.units]
@@ -260,9 +268,11 @@ class BanksPicture(Picture):
         return said
 
     def _legend(self, views: tuple[AccessView, ...]) -> list[tuple[str, str]]:
-        pieces = sorted({unit % 8 for view in views for row in view.units for unit in row if unit is not None})
-        entries = [(Figure.kind(unit), f"piece {unit}") for unit in pieces]
-        return [*entries, ("tile", f"read by the {len(views[0].addresses)} lanes")]
+        """Each piece as strong as it is drawn: one that is read, and one that is not."""
+        looks = {(unit % 8, one in view.units_read) for view in views for one, unit in view.held.items()}
+        entries = [(Figure.kind(unit) if read else f"faint:{Figure.kind(unit)}", f"piece {unit}" + ", read" * read)
+                   for unit, read in sorted(looks, key=lambda look: (not look[1], look[0]))]  # fmt: skip
+        return [*entries, ("tile", "read")]
 
 
 def _name(d: Derivation, view: AccessView) -> str:
@@ -353,9 +363,8 @@ def _lines(figure: Figure, view: AccessView, frame: Frame) -> None:
     """The 16-byte units of the lines, those that are read strong and framed, the others faint."""
     units = Frame(*frame.box, frame.rows, 8)
     wide, high = units.step
-    units_read = {one // 16 for one in view.addresses}
-    marked = [[8 * line + i in units_read for i in range(8)] for line in view.lines]
-    for strong, opacity in ((False, FAINT), (True, 1.0)):
+    marked = [[8 * line + i in view.units_read for i in range(8)] for line in view.lines]
+    for strong, opacity in ((False, Figure.FAINT), (True, 1.0)):
         roles = [
             [
                 Figure.kind(unit) if unit is not None and mark is strong else None

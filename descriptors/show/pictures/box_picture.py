@@ -77,9 +77,9 @@ class BoxesPicture(Picture):
         """The tile with its atoms, a frame for each box, its number and its place in shared memory."""
         figure, boxes, (mn, k), (high, wide) = Figure(), self.boxes(), self._tile(), self.extents()
         title, sentence = self._title(boxes), self._sentence()
-        top = figure.heading(0, 0, title, sentence, room=1000)
         down = min(DOWN, max(170.0, ACROSS * mn / k))
         across = min(ACROSS, max(420.0, down * k / mn))
+        top = figure.heading(0, 0, title, sentence, room=max(44 + across, 560))
         frame = Frame(44, top + 30, round(across), round(down), 1, 1)
         self._atoms(figure, frame)
         tall, broad = down * high / mn, across * wide / k
@@ -89,7 +89,7 @@ class BoxesPicture(Picture):
         self._labels(figure, boxes, corners, broad, tall)
         border(figure, frame, "tile")
         self._axes(figure, frame, boxes)
-        figure.legend(frame.x, frame.y + down + 46, self._legend(), 1000)
+        figure.legend(frame.x, frame.y + down + 46, self._legend(), across)
         return figure.scene(title, sentence)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:

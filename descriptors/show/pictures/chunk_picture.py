@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.show.pictures.anatomy import Anatomy, Pair
+from descriptors.show.pictures.anatomy import Anatomy, Pair, ranks
 from descriptors.show.pictures.panels import (
     HEIGHT,
     Frame,
@@ -29,9 +29,7 @@ from descriptors.show.pictures.panels import (
     table,
     times,
 )
-from descriptors.show.pictures.tile_picture import (
-    beam,
-)
+from descriptors.show.pictures.tile_picture import beam, order_roles
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names, step_meanings, unread_because
 from descriptors.smem.operands.operand import SwizzleMode
@@ -40,7 +38,7 @@ from layoutalg import Figure, Picture, Scene, bank_group, size
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, and the width of the sentences beside them.
-TOP, ROOM = 116, 300
+TOP, ROOM = 116, 250
 
 
 @frozen
@@ -80,20 +78,20 @@ class ChunksPicture(Picture):
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         name = chunk_name(d)
         title = f"One subtile, {times(d.mma)}: {many(2, name)}, LBO and SBO"
-        figure.heading(0, 0, title, f"{operand_text(d)}. {self._sentence(a)}", room=1100)
+        figure.heading(0, 0, title, f"{operand_text(d)}. {self._sentence(a)}")
         left = 0.0
         head, note = chunks_heading(a)
         figure.text(left, 78, head, "subtile", figure.HEADING, bold=True)
         figure.text(left, 97, note, "muted", figure.BODY)
         chunks = chunks_panel(figure, a, left, TOP, high, cell=92)
         heading, words = chunk_heading(a)
-        right = max(chunks.width + label_room(d), 320)
+        right = max(chunks.width + label_room(d), 300)
         figure.text(right, 78, heading, "muted", figure.HEADING, bold=True)
         figure.text(right, 97, words[0], "muted", figure.BODY)
-        piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk)
+        piece = chunk_panel(figure, a, right, TOP, high, self.subtile, self.chunk, pad=14)
         beam(figure, chunks, chunks.cell(*self.chunk), piece)
         draw_steps(figure, d, chunks)
-        self._meanings(figure, right + piece.width + 84)
+        self._meanings(figure, right + piece.width + 66)
         return figure.scene(title, f"{operand_text(d)}. {self._sentence(a)} " + " ".join(self._words()))
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -104,7 +102,7 @@ class ChunksPicture(Picture):
         lines += table(record["chunks"], [["r2"] * len(row) for row in record["chunks"]], color=color)
         lines += [*self._words(), "", f"{heading}; {words[0]}"]
         roles = [[Figure.kind(bank_group(one)) for one in row] for row in record["addresses"]]
-        lines += table([[f"0x{one:03x}" for one in row] for row in record["addresses"]], roles, color=color)
+        lines += table(record["addresses"], roles, color=color)
         return story(lines, width)
 
     def _sentence(self, a: Anatomy) -> str:
@@ -152,7 +150,7 @@ def offset_words(d: Derivation) -> tuple[str, str]:
 def label_room(d: Derivation) -> float:
     """The pixels beside the panel of chunks that the label of the step down takes."""
     longest = max((f"{short} {getattr(d.descriptor, field)}" for short, (field, _) in _named_offsets(d)), key=len)
-    return round(24 + Figure.width_of(longest, 13, bold=True) + 34)
+    return round(24 + Figure.width_of(longest, 13, bold=True) + 14)
 
 
 def _named_offsets(d: Derivation) -> list[tuple[str, tuple[str, Pair]]]:
@@ -171,7 +169,7 @@ def chunks_heading(a: Anatomy) -> list[str]:
 def chunk_heading(a: Anatomy) -> tuple[str, list[str]]:
     """The heading of the panel of one chunk, and what is said below it."""
     d, (u, v) = a.derivation, a.chunk_units
-    shape = f"{u} rows of {16 * v} B" if d.major.contiguous_mode else f"{16 * u} B \u00d7 {v} {names(d)[1].lower()}"
+    shape = f"{u} \u00d7 {16 * v} B" if d.major.contiguous_mode else f"{16 * u} B \u00d7 {v} {names(d)[1].lower()}"
     address = "its address" if d.swizzle is SwizzleMode.NONE else "its swizzled address"
     return f"One {chunk_name(d)}: {shape}", [f"a number: {address}", "a colour: four banks"]
 
@@ -182,9 +180,9 @@ def chunks_panel(figure: Figure, a: Anatomy, x: float, y: float, height: float, 
     labels = [[str(one) for one in row] for row in places]
     rows, columns = len(places), len(places[0])
     longest = max(len(label) for row in labels for label in row)
-    wide = max(columns * max(cell, 7 * longest + 22), 120) if columns <= _MOST_WIDE else 420
+    wide = max(columns * max(cell, 6.1 * longest + 14), 92) if columns <= _MOST_WIDE else 420
     frame = Frame(x, y, wide, height, rows, columns)
-    fill(figure, frame, [["r1" if (i + j) % 2 == 0 else "r2" for j in range(columns)] for i in range(rows)], labels)
+    fill(figure, frame, order_roles(ranks(places)), labels)
     border(figure, frame, "chunk", rows, columns, outer=False)
     figure.border(*frame.box, "subtile")
     figure.border(*frame.cell(0, 0), "chunk", line=3)
@@ -224,13 +222,13 @@ def _across(figure: Figure, frame: Frame, words: str, why: str, role: str, repea
 
 
 def chunk_panel(
-    figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0)
+    figure: Figure, a: Anatomy, x: float, y: float, height: float, subtile: Pair, chunk: Pair = (0, 0), pad: float = 5
 ) -> Frame:
-    """The 16-byte pieces of one chunk of a subtile, each with its address."""
+    """The 16-byte pieces of one chunk of a subtile, each with its address and so much room about it."""
     addresses, (rows, columns) = a.addresses(subtile, chunk), a.chunk_units
-    labels = [[f"0x{one:03x}" for one in row] for row in addresses]
+    labels = [[str(one) for one in row] for row in addresses]
     longest = max(len(label) for row in labels for label in row)
-    wide = max(columns * (7 * longest + 12), 150)
+    wide = max(columns * (6.1 * longest + pad), 120)
     frame = Frame(x, y, wide, height if rows > 1 else 76, rows, columns)
     fill(figure, frame, [[figure.kind(bank_group(one)) for one in row] for row in addresses], labels)
     hairs(figure, frame)

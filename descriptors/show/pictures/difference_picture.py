@@ -23,7 +23,7 @@ from descriptors.show.pictures.panels import (
     ticks,
     times,
 )
-from descriptors.show.pictures.word_picture import word_panel
+from descriptors.show.pictures.word_picture import field_role, word_panel
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
@@ -34,9 +34,11 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: The width of the words' bars, the height of a panel, where panels begin.
-WIDE, DOWN, TOP = 1060, 768, 112
+WIDE, DOWN, TOP = Figure.ROOM - 16, 768, 112
 #: The width of the sentences beside the panels, and the lowest cell that is framed.
-SIDE, LEAST = 330, 10
+SIDE, LEAST = 246, 10
+#: What is filled with what is wrong.
+_WRONG = field_role("", moves=("",))
 
 
 @frozen
@@ -75,8 +77,10 @@ class DifferencePicture(Picture):
         for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + gap, "Read for the word", read)):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
             figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
-            roles = [[self._role(one, order) for one in row] for row in cells]
-            labels = [[f"0x{one:03x}" for one in row] for row in cells]
+            wrongs = wrong if panels else [[False] * len(row) for row in cells]
+            roles = [[self._role(one, order, bad) for one, bad in zip(*row, strict=True)]
+                     for row in zip(cells, wrongs, strict=True)]  # fmt: skip
+            labels = [[str(one) for one in row] for row in cells]
             if not fill(figure, frame, roles, labels):
                 self._some(figure, frame, labels)
             hairs(figure, frame)
@@ -99,7 +103,7 @@ class DifferencePicture(Picture):
         """Both addresses of each 16 bytes that is read from elsewhere, and the one of those that are right."""
         stored, read, wrong = self._tables()
         cells = [
-            [f"{a:#x}>{b:#x}" if bad else f"{a:#x}" for a, b, bad in zip(*row, strict=True)]
+            [f"{a}>{b}" if bad else f"{a}" for a, b, bad in zip(*row, strict=True)]
             for row in zip(stored, read, wrong, strict=True)
         ]
         roles = [["c7" if bad else "r1" for bad in row] for row in wrong]
@@ -134,13 +138,13 @@ class DifferencePicture(Picture):
         """Width and height of a panel: so that each address can be written, where there are not too many."""
         rows, columns = len(cells), len(cells[0])
         high = rows * (22 if rows <= 20 else 12 if rows <= 64 else max(DOWN / rows, 3))
-        longest = max(len(f"0x{one:03x}") for row in cells for one in row)
-        wide = columns * (5.3 * longest + 6) if columns <= 16 else 540
+        longest = max(len(str(one)) for row in cells for one in row)
+        wide = columns * (6.1 * longest + 8) if columns <= 16 else 540
         return max(200, round(wide)), round(high)
 
-    def _role(self, address: int, order: dict[int, int]) -> str:
-        """The shade of an address by its place among those that the layout stores; paper outside of them."""
-        return Figure.step(order[address], len(order)) if address in order else "faint"
+    def _role(self, address: int, order: dict[int, int], wrong: bool) -> str:
+        """The shade of an address by its place among those that the layout stores, if it is right."""
+        return _WRONG if wrong else Figure.step(order[address], len(order))
 
     def _some(self, figure: Figure, frame: Frame, labels: list[list[str]]) -> None:
         """Where rows are too low for numbers, those of every few rows, if they are wide enough."""
@@ -173,14 +177,11 @@ class DifferencePicture(Picture):
     ) -> None:
         """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
         left, right = panels
-        roles = [["glow" if bad else None for bad in row] for row in wrong]
         if not any(map(any, wrong)):
             return
-        wide, high = right.step
-        figure.cells(right.x, right.y, wide, high, [["bad" if bad else None for bad in row] for row in wrong], 0.16)
         at = {one: (i, j) for i, row in enumerate(stored) for j, one in enumerate(row)}
-        first = next((i, j) for i, row in enumerate(roles) for j, role in enumerate(row) if role)
-        if high >= LEAST:
+        first = next((i, j) for i, row in enumerate(wrong) for j, bad in enumerate(row) if bad)
+        if right.step[1] >= LEAST:
             figure.border(*right.cell(*first), "subtile", line=2)
         if source := at.get(read[first[0]][first[1]]):
             figure.border(*left.cell(*source), "subtile", line=2)
@@ -219,23 +220,22 @@ class DifferencePicture(Picture):
 
     def _sentence(self) -> str:
         d = self.diff
-        at = f" at {d.base:#x}" if d.base else ""
+        at = f" at byte {spaced(d.base)}" if d.base else ""
         return (
             f"{d.arch}, {d.element}, {d.major}-major, {times(d.shape)}: {d.layout}{at}. A cell is 16 bytes; a number "
-            "its address, a shade its order as the layout stores it."
+            "its address, a shade of blue its order as the layout stores it."
         )
 
     def _legend(self) -> list[tuple[str, str]]:
         entries = [
             ("r0", "first as stored"),
             ("r7", "last as stored"),
-            ("faint", "an address that the layout does not use"),
         ]
         if self.diff.ok:
             return entries
-        fields = [("c3", "a field to change")] if self.diff.changes else []
-        return [*entries, ("subtile", "read from elsewhere"), *fields]
+        fields = " or a field to change" * bool(self.diff.changes)
+        return [*entries, (_WRONG, f"read from elsewhere{fields}")]
 
 
 def _mismatch_text(one: Mismatch) -> str:
-    return f"Element {one.coordinate}: stored at {one.unit} {spaced(one.expected)}, read at {spaced(one.found)}."
+    return f"Element {one.coordinate}: stored at {one.unit} {one.expected}, read at {one.found}."

@@ -25,7 +25,9 @@ from descriptors.show.pictures.anatomy import Anatomy, Pair
 from descriptors.show.pictures.atom_picture import AtomsPicture
 from descriptors.show.pictures.bank_picture import BanksPicture, Lanes
 from descriptors.show.pictures.box_picture import BoxesPicture
+from descriptors.show.pictures.cell_picture import CellsPicture, Held
 from descriptors.show.pictures.chunk_picture import ChunksPicture
+from descriptors.show.pictures.column_picture import ColumnsPicture, Shared
 from descriptors.show.pictures.difference_picture import DifferencePicture
 from descriptors.show.pictures.level_picture import LevelsPicture
 from descriptors.show.pictures.main_loop_picture import MainLoopPicture
@@ -41,8 +43,16 @@ from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
+from descriptors.tmem.block_scaled import BlockScaled
+from descriptors.tmem.columns import ColumnPlan
+from descriptors.tmem.copied import Copied
+from descriptors.tmem.copies import TmemCopy
+from descriptors.tmem.moves import TmemMove
+from descriptors.tmem.readout import Readout
+from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.shift_convolution import ShiftConvolution
-from layoutalg import Figure, Layout, Picture, Scene
+from descriptors.tmem.tmem_fragment import TmemFragment
+from layoutalg import Figure, Layout, Picture, Scene, Swizzle
 from layoutalg.frozen import frozen
 
 
@@ -78,12 +88,25 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     Report: ProofPicture,
     ShiftConvolution: ShiftPicture,
     Plan: MainLoopPicture,
-    SwizzleMode: SwizzlePicture,
+    **dict.fromkeys((SwizzleMode, Swizzle), SwizzlePicture),
+    ColumnPlan: ColumnsPicture,
+    BlockScaled: ColumnsPicture,
+    **dict.fromkeys((TmemFragment, TmemMove, TmemCopy, Copied, ScaleFactors, Readout), CellsPicture),
 }
 
 
 def picture(
-    answer: Derivation | Decoded | Diff | TmaPlan | Report | ShiftConvolution | Plan | SwizzleMode,
+    answer: Derivation
+    | Decoded
+    | Diff
+    | TmaPlan
+    | Report
+    | ShiftConvolution
+    | Plan
+    | SwizzleMode
+    | Swizzle
+    | Held
+    | Shared,
     kind: str | None = None,
     *,
     stage: int = 0,
@@ -98,7 +121,8 @@ def picture(
 
     Args:
         answer: a derivation; or a decoded word, a comparison, a plan of tensor copies, a proof, a convolution with
-            shifts, the plan of a main loop, a swizzle mode, which have one picture each and take no further arguments.
+            shifts, the plan of a main loop, a swizzle, what tensor memory holds or is moved there, which have one
+            picture each and take no further arguments.
         kind: of a derivation: ``levels`` (the default), ``tile``, ``atoms``, ``chunks``, ``advance``, ``banks``,
             ``word``, ``boxes`` or ``swizzle``.
         stage: which stage of the tile.

@@ -45,7 +45,7 @@ from layoutalg import Figure, Picture, Scene, bank_group
 from layoutalg.frozen import frozen
 
 #: Between two panels, and where their cells begin.
-GAP, TOP = 56, 142
+GAP, TOP = 20, 142
 
 
 @frozen
@@ -67,29 +67,29 @@ class LevelsPicture(Picture):
         d, a, figure = self.derivation, Anatomy(self.derivation, self.stage), Figure()
         high = max(HEIGHT, min(15 * a.chunk_grid[0], 480))
         wide = panel_width(a, high)
-        figure.heading(0, 0, title(d), f"{operand_text(d)}, {times(a.extents)} out of {d.smem_tile}.", room=1100)
+        figure.heading(0, 0, title(d), f"{operand_text(d)}, {times(a.extents)} out of {d.smem_tile}.")
         words = [
-            f"{times(a.extents)} = {amount(a.bytes)}: {_atoms(a)}",
+            f"{amount(a.bytes)}: {_atoms(a)}",
             "numbered in memory order" if a.atom_grid[0] else "subtiles in memory order",
         ]
-        edge = _head(figure, 28, f"1 Tile of {many(2, atom_name(d))}", words, "accent")
-        tile = atoms_panel(figure, a, 28, TOP, wide, high)
-        left = max(tile.x + wide + GAP, edge + 28)
+        edge = _head(figure, 20, f"1 Tile of {many(2, atom_name(d))}", words, "accent")
+        tile = atoms_panel(figure, a, 20, TOP, wide, high)
+        left = max(tile.x + wide + GAP, edge + GAP)
         words = [f"{times(a.subtile_grid)} operands of {times(d.mma)}", f"each {_across(a)}"]
         edge = _head(figure, left, f"2 {_capital(many(2, subtile_name(d)))}", words, "subtile")
         subtiles = subtiles_panel(figure, a, left, TOP, wide, high, self.subtile)
         figure.text(left + wide / 2, TOP + high + 24, share_of_atom(d, wide + 44), "muted", 13, "middle")
-        left = max(left + wide + GAP + 14, edge + 28)
+        left = max(left + wide + 34, edge + GAP)
         edge = _head(figure, left, f"3 One subtile: {many(2, chunk_name(d))}", chunks_heading(a), "subtile")
         chunks = chunks_panel(figure, a, left, TOP, high)
         figure.zoom(subtiles.cell(*self.subtile), chunks.box, "subtile", "beam", subtiles.x + wide)
-        left = max(left + chunks.width + label_room(d), edge + 28)
+        left = max(left + chunks.width + label_room(d), edge + GAP)
         heading, words = chunk_heading(a)
         edge = _head(figure, left, f"4 {heading}", words, "muted")
         piece = chunk_panel(figure, a, left, TOP, high, self.subtile)
         beam(figure, chunks, chunks.cell(0, 0), piece)
         draw_steps(figure, d, chunks)
-        figure.legend(28, TOP + high + 88, _legend(a), max(edge, left + piece.width) - 28)
+        figure.legend(20, TOP + high + 88, _legend(a), max(edge, left + piece.width) - 20)
         return figure.scene(title(d), self._description())
 
     def record(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class LevelsPicture(Picture):
         heading, words = chunk_heading(a)
         lines += ["", f"4 {heading[0].lower()}{heading[1:]}; {'; '.join(words)}"]
         roles = [[Figure.kind(bank_group(one)) for one in row] for row in addresses]
-        lines += table([[f"0x{one:03x}" for one in row] for row in addresses], roles, color=color)
+        lines += table(addresses, roles, color=color)
         return story(lines, width)
 
     def _description(self) -> str:

@@ -20,9 +20,12 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: The picture's width, the most tiles of the timeline, and the most blocks along an extent that are drawn one by one.
-WIDE, MOST_TILES, MOST_BLOCKS = 1060, 8, 16
-#: How far the multiplication of a tile is drawn behind its copies, in tiles.
-_BEHIND = 2
+WIDE, MOST_TILES, MOST_BLOCKS = Figure.ROOM, 8, 16
+#: How long a copy is on its way before it is multiplied, in the time of a copy.
+_WAY = 1
+#: Between two operands beside each other, and the width of each.
+_GUTTER = 40
+_HALF = (WIDE - _GUTTER) / 2
 #: The most K blocks of operands that are drawn beside each other, and the least width of a cell with a name in it.
 _BESIDE, _NAMED = 8, 110.0
 #: The least space between two labels of one row.
@@ -58,7 +61,7 @@ class MainLoopPicture(Picture):
         figure, plan = Figure(), self.plan
         y = figure.heading(0, 0, self._title(), self._sentence(), room=WIDE) + 16
         y = self._timeline(figure, y) + 44
-        right, below = max(self._operand(figure, 0, y, plan.a), 480.0) + 40, self._operand_bottom(y, plan.a)
+        right, below = max(self._operand(figure, 0, y, plan.a), _HALF) + _GUTTER, self._operand_bottom(y, plan.a)
         if len(plan.a.k_steps) > _BESIDE:  # two such tables are too wide for one line
             right, y = 0.0, below + 44
         self._operand(figure, right, y, plan.b)
@@ -122,35 +125,32 @@ class MainLoopPicture(Picture):
     def _timeline(self, figure: Figure, y: float) -> float:
         """Copies and multiplications of the first tiles, each in its stage; arrows where one waits for the other."""
         plan = self.plan
-        tiles = min(plan.stages + 2, MOST_TILES)
+        slots = schedule(plan.stages, min(plan.stages + 2, MOST_TILES))
         y = figure.panel_heading(0, y, "In time", ["left to right, not to scale: tile t goes to stage t mod stages"])
-        x, step, high = 92.0, (WIDE - 92.0) / (tiles + _BEHIND), 40.0
-        for name, top in (("TMA", y), ("MMA", y + 84)):
+        x, step, high = 60.0, (WIDE - 60.0) / (slots[-1][1] + 1), 40.0
+        foot, blocks = y + 84, plan.asked.blocks[2]
+        for name, top in (("TMA", y), ("MMA", foot)):
             figure.text(0, top + 26, name, "ink", Figure.HEADING, bold=True)
-        for t in range(tiles):
-            role, left, later = Figure.kind(t % plan.stages), x + t * step, x + (t + _BEHIND) * step
+        for t, (filled, multiplied) in enumerate(slots):
+            role, left, later = Figure.kind(t % plan.stages), x + filled * step, x + multiplied * step
             figure.box(left + 3, y, step - 6, high, role, "rule", 0.8, 4)
             figure.text(left + step / 2, y + 25, f"tile {t}", "ink", Figure.BODY, "middle", bold=True)
-            figure.box(later + 3, y + 84, step - 6, high, role, "rule", 0.8, 4)
-            blocks = plan.asked.blocks[2]
+            figure.box(later + 3, foot, step - 6, high, role, "rule", 0.8, 4)
             if blocks <= MOST_BLOCKS:
                 wide = (step - 6) / blocks
-                figure.lines(
-                    [(later + 3 + i * wide, y + 84, later + 3 + i * wide, y + 124) for i in range(1, blocks)],
-                    "rule",
-                    0.8,
-                )
-            figure.text(later + step / 2, y + 142, f"K blocks of tile {t}", "muted", Figure.LABEL, "middle")
-            figure.arrow([(left + step / 2, y + high), (later + step / 4, y + 83)], "good", 1.4, 7)
+                cuts = [later + 3 + i * wide for i in range(1, blocks)]
+                figure.lines([(cut, foot, cut, foot + high) for cut in cuts], "rule", 0.8)
+            figure.text(later + step / 2, foot + 58, f"tile {t}", "muted", Figure.LABEL, "middle")
+            figure.arrow([(left + step - 3, y + high), (later + 3, foot - 1)], "good", 1.4, 7)
             if t >= plan.stages:
-                source = x + (t - plan.stages + _BEHIND) * step + step * 3 / 4
-                figure.arrow([(source, y + 84), (left + step * 3 / 4, y + high + 1)], "bad", 1.4, 7, (4, 3))
+                done = x + (slots[t - plan.stages][1] + 1) * step - 3
+                figure.arrow([(done, foot), (left + 3, y + high + 1)], "bad", 1.4, 7, (4, 3))
         entries = [("dot:good", f"full[s]: {spaced(plan.transaction_bytes)} bytes have come")]
         entries.append(("dot:bad", "empty[s]: the instructions that read the stage are done"))
-        return figure.legend(0, y + 162, entries, WIDE)
+        return figure.legend(0, foot + 78, entries, WIDE)
 
     def _cell(self, side: StagedOperand) -> tuple[float, float]:
-        return max(60.0, min(116.0, 480.0 / len(side.k_steps))), 40.0
+        return max(52.0, min(116.0, (_HALF - 44) / len(side.k_steps))), 40.0
 
     def _operand_bottom(self, y: float, side: StagedOperand) -> float:
         return y + 54 + min(len(side.mn_steps), MOST_BLOCKS) * self._cell(side)[1] + 20
@@ -235,6 +235,20 @@ class MainLoopPicture(Picture):
             figure.text(36, y + 38 * (i + 0.6), f"M {i}", "muted", Figure.LABEL, "end")
         for j in range(columns):
             figure.text(44 + wide * (j + 0.5), y + 38 * len(rows) + 16, f"N {j}", "muted", Figure.LABEL, "middle")
+
+
+def schedule(stages: int, tiles: int) -> list[tuple[int, int]]:
+    """When each tile's copy and its multiplication begin, in the time of one: as early as stages and order allow.
+
+    >>> schedule(2, 4)
+    [(0, 2), (1, 3), (3, 5), (4, 6)]
+    """
+    slots: list[tuple[int, int]] = []
+    for t in range(tiles):
+        copier, multiplier = (slots[-1][0] + 1, slots[-1][1] + 1) if slots else (0, 0)
+        filled = max(copier, slots[t - stages][1] + 1 if t >= stages else 0)
+        slots.append((filled, max(multiplier, filled + 1 + _WAY)))
+    return slots
 
 
 def rows_of(labels: list[tuple[float, float, float]]) -> list[int]:

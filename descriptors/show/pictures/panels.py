@@ -24,7 +24,7 @@ from layoutalg.frozen import frozen
 #: Heights of a panel, in pixels.
 HEIGHT = 288
 #: The smallest type of a number in a cell.
-LEAST_TYPE = 8.5
+LEAST_TYPE = Figure.LEAST
 
 Labels = Sequence[Sequence[str]]
 Roles = Sequence[Sequence[str | None]]
@@ -94,13 +94,28 @@ def hairs(figure: Figure, frame: Frame) -> None:
     figure.lines([*segments, *((frame.x + a, frame.y, frame.x + a, frame.y + frame.height) for a in down)], "hair", 0.6)
 
 
-def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, 10, 9, LEAST_TYPE)) -> float:
+def type_size(labels: Labels, width: float, height: float, sizes: Sequence[float] = (11, LEAST_TYPE)) -> float:
     """The largest size of type at which every label fits a cell; 0 if none does, or there are no labels."""
     longest = max((len(label) for row in labels for label in row), default=0)
     for points in sizes:
         if longest and Figure.width_of("0" * longest, points, mono=True) + 3 <= width and points + 2 <= height:
             return points
     return 0
+
+
+def sparse(figure: Figure, frame: Frame, labels: Labels) -> None:
+    """What is written in the cells of a panel that are too small for it: of every second, fourth..., on paper."""
+    wide, high = frame.step
+    need = figure.width_of("0" * max(len(label) for row in labels for label in row), LEAST_TYPE, mono=True) + 8
+    across, down = every(frame.columns, wide, need), every(frame.rows, high, 2.4 * LEAST_TYPE)
+    for i in range(0, frame.rows, down):
+        for j in range(0, frame.columns, across):
+            x, y = frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high
+            room = figure.width_of(labels[i][j], LEAST_TYPE, mono=True) + 4
+            left = min(max(x - room / 2, frame.x + 2), frame.x + frame.width - room - 2)
+            top = min(max(y - 7, frame.y + 2), frame.y + frame.height - 16)
+            figure.box(left, top, room, 14, "paper", radius=3, opacity=0.85)
+            figure.text(left + room / 2, top + 10.5, labels[i][j], "ink", LEAST_TYPE, "middle", mono=True)
 
 
 def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = ()) -> None:

@@ -25,7 +25,7 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: Width and height of a cell, the left edge of the lanes, and the most taps that are drawn.
-CELL, LEFT, MOST_TAPS = (33, 22), 84, 11
+CELL, LEFT, MOST_TAPS = (26, 22), 84, 11
 
 
 @frozen

@@ -1,11 +1,14 @@
 """A swizzle by itself: which bits of an address change which, what each place holds, where an atom's rows lie.
 
 A ruler shows the bits, lines of shared memory what lies at their places. The row n of core matrix m, ``CMmRn``, is the
-16 bytes number m of the atom's row n. Law: the place of each is what the swizzle gives.
+16 bytes number m of the atom's row n. Any other swizzle is drawn so too, on bytes: its lines are as long as the pattern
+needs, its atom has rows of all the pieces that it permutes. Law: the place of each is what the swizzle gives.
 
 >>> swizzle = SwizzlePicture(SwizzleMode.B64).record()
 >>> swizzle["lines"][1], swizzle["rows"][1][:4]
 ((1, 0, 3, 2, 5, 4, 7, 6), ('CM1R2', 'CM0R2', 'CM3R2', 'CM2R2'))
+>>> SwizzlePicture(Swizzle(3, 4, 4)).lines()[5]
+(5, 4, 7, 6, 1, 0, 3, 2, 13, 12, 15, 14, 9, 8, 11, 10)
 """
 
 from __future__ import annotations
@@ -13,35 +16,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from descriptors.errors import DescriptorError
 from descriptors.show.pictures.panels import Frame, Roles, border, fill, story, table
 from descriptors.smem.operands.operand import LINE_BYTES, SwizzleMode
 from layoutalg import Figure, Picture, Scene, Swizzle
 from layoutalg.frozen import frozen
 
 #: Where the panels begin, the width of a bit, the size of a unit of 16 bytes.
-LEFT, BIT, UNIT, HIGH = 52, 44, 62, 30
+LEFT, BIT, UNIT, HIGH = 52, 34, 47, 30
+#: Bytes of a row of a core matrix.
+CORE_BYTES = 16
 
-_ROLES = {"Y": "c7", "Z": "c5", "b": "r2", ".": "faint"}
+#: Of the bits; none of them is a piece's.
+_ROLES = {"Y": "r7", "Z": "r5", "b": "r2", ".": "faint"}
 
 
-#: Address bits that are drawn.
-BITS = 14
+#: Address bits that are drawn, where the swizzle has no higher ones; the most pieces of a line, and of all lines.
+BITS, MOST_PIECES, MOST = 14, 16, 512
 
 
 @frozen
 class SwizzlePicture(Picture):
-    """What a swizzle mode does to addresses.
+    """What a swizzle does to byte addresses.
 
     Args:
-        mode: the swizzle mode.
+        mode: the swizzle mode, or any other swizzle.
     """
 
-    mode: SwizzleMode
+    mode: SwizzleMode | Swizzle
 
     @property
     def swizzle(self) -> Swizzle:
         """The permutation of byte addresses; of the mode ``none`` one that changes nothing."""
-        return self.mode.swizzle or Swizzle(0, 4, 3)
+        return self.mode if isinstance(self.mode, Swizzle) else self.mode.swizzle or Swizzle(0, 4, 3)
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line: those of all banks, or what the pattern needs."""
+        return LINE_BYTES if isinstance(self.mode, SwizzleMode) else 1 << self.swizzle.base + abs(self.swizzle.shift)
+
+    @property
+    def span_bytes(self) -> int:
+        """Bytes of a row of an atom: the pieces that the swizzle permutes."""
+        return 1 << self.swizzle.base + self.swizzle.bits
 
     def record(self) -> dict[str, Any]:
         """Every number that is drawn."""
@@ -54,77 +71,129 @@ class SwizzlePicture(Picture):
             "unit_bytes": self.unit_bytes,
             "lines": self.lines(),
             "xor": tuple(row[0] for row in self.lines()),
+            "rows_before": self.rows(swizzled=False),
             "rows": self.rows(),
         }
 
     def lines(self) -> tuple[tuple[int, ...], ...]:
-        """For eight lines of 128 bytes: which piece, as the program counts them, lies at each place.
+        """For lines of memory, eight or as many as the pattern has: which piece lies at each place.
+
+        A piece is named by its place in its line as the program counts it; where the swizzle moves pieces between
+        lines, by its place among all.
+
+        Raises:
+            DescriptorError: for more pieces than a picture holds.
 
         >>> SwizzlePicture(SwizzleMode.B128_BASE32B).lines()[3]
         (3, 2, 1, 0)
         """
-        unit = self.unit_bytes
-        count = LINE_BYTES // unit
-        grid = [[0] * count for _ in range(8)]
-        for line in range(8):
-            for piece in range(count):
-                address = self.swizzle(line * LINE_BYTES + piece * unit)
-                assert isinstance(address, int)
-                grid[address // LINE_BYTES][address % LINE_BYTES // unit] = piece
-        return tuple(map(tuple, grid))
+        unit, long = self.unit_bytes, self.line_bytes
+        count, lines = long // unit, max(8, 1 << self.swizzle.bits)
+        if count > MOST_PIECES or count * lines > MOST:
+            raise DescriptorError(
+                f"picture: a line must have at most {MOST_PIECES} pieces, all lines {MOST}, found {lines} lines of "
+                f"{count}; {self.swizzle}"
+            )
+        first = 0 if self.swizzle.shift > 0 else count  # a swizzle of the lines' numbers leaves places in lines
+        at = {
+            self.swizzle(line * long + piece * unit): line * first + piece
+            for line in range(lines)
+            for piece in range(count)
+        }
+        # A swizzle to higher bits moves pieces between lines: what comes from beyond the last is left out.
+        return tuple(tuple(at.get(line * long + place * unit, -1) for place in range(count)) for line in range(lines))
 
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """For the lines of an atom of eight rows: whose 16 bytes lie at each place, as CMmRn."""
-        span = self.mode.span_bytes
-        grid = [[""] * 8 for _ in range(-(-8 * span // LINE_BYTES))]
-        for n in range(8):
-            for m in range(span // 16):
-                address = self.swizzle(n * span + 16 * m)
-                assert isinstance(address, int)
-                grid[address // LINE_BYTES][address % LINE_BYTES // 16] = f"CM{m}R{n}"
-        return tuple(map(tuple, grid))
+    def rows(self, *, swizzled: bool = True) -> tuple[tuple[str, ...], ...]:
+        """For the lines of an atom of eight rows: whose 16 bytes lie at each place, as CMmRn.
+
+        Without a swizzle each lies where the program counts it. Pieces of less than 16 bytes make no core matrices.
+
+        >>> SwizzlePicture(SwizzleMode.B64).rows(swizzled=False)[1][:4]
+        ('CM0R2', 'CM1R2', 'CM2R2', 'CM3R2')
+        """
+        span, long = self.span_bytes, self.line_bytes
+        if self.unit_bytes < CORE_BYTES:
+            return ()
+        names = {n * span + CORE_BYTES * m: f"CM{m}R{n}" for n in range(8) for m in range(span // CORE_BYTES)}
+        at = {self.swizzle(address) if swizzled else address: name for address, name in names.items()}
+        lines = max(at) // long + 1
+        return tuple(
+            tuple(at.get(line * long + place, "") for place in range(0, long, CORE_BYTES)) for line in range(lines)
+        )
 
     def scene(self) -> Scene:
-        """The bits, the map of lines, and the rows of an atom."""
-        figure, title, sentence = Figure(), f"Swizzle {self.mode}: {self.swizzle}", self.sentence()
-        figure.heading(0, 0, title, sentence, room=1160)
-        y = ruler(figure, self.bit_names(), 96) + 64
-        lines, unit = self.lines(), self.unit_bytes
-        words = f"lines of {LINE_BYTES} bytes; a number: the piece of {unit} bytes as the program counts it"
-        figure.panel_heading(LEFT, y, "What lies at each place", [words])
-        roles = [[Figure.kind(one) for one in row] for row in lines]
-        across = 1 << self.swizzle.bits
-        frame = places(figure, (LEFT, y + 62), roles, lines, across)
-        middles = [frame.y + (i + 0.5) * frame.step[1] + 4 for i in range(8)]
-        figure.texts([(LEFT - 10, at, f"line {i}") for i, at in enumerate(middles)], "muted", 11, "end")
-        right = LEFT + frame.width + 10
-        figure.texts(
-            [(right, at, f"xor {row[0]}") for at, row in zip(middles, lines, strict=True)], "muted", 11, mono=True
-        )
-        left, span = LEFT + frame.width + 130, self.mode.span_bytes
-        figure.panel_heading(
-            left, y, f"Where an atom of 8 \u00d7 {span} bytes lies", ["CMmRn: row n of core matrix m, 16 bytes"]
-        )
-        rows = self.rows()
-        places(figure, (left, y + 62), [[_role(one) for one in row] for row in rows], rows, 0)
-        entries = [("chunk", f"{unit} bytes")]
+        """The bits, the map of lines, and the rows of an atom without the swizzle and with it."""
+        figure, title, sentence = Figure(), self._title(), self.sentence()
+        top = figure.heading(0, 0, title, sentence)
+        y = ruler(figure, self.bit_names(), top + 20) + 64
+        foot, across = self._lines(figure, y), 1 << self.swizzle.bits
+        foot = self._atom(figure, foot + 62)
+        entries = [("chunk", f"{self.unit_bytes} bytes")]
         if across > 1:
             entries.append(("atom", f"where the pattern repeats, {across} \u00d7 {across} pieces"))
-        figure.legend(LEFT, frame.y + frame.height + 24, entries)
+        figure.legend(LEFT, foot + 24, entries)
         return figure.scene(title, sentence)
 
+    def _lines(self, figure: Figure, y: float) -> float:
+        """Which piece lies at each place of the lines; where they end."""
+        lines, unit, long = self.lines(), self.unit_bytes, self.line_bytes
+        words = f"lines of {long} bytes; a number: the piece of {unit} bytes as the program counts it"
+        figure.panel_heading(LEFT, y, "What lies at each place", [words])
+        roles = [[None if one < 0 else Figure.kind(one) for one in row] for row in lines]
+        labels = [["" if one < 0 else one for one in row] for row in lines]
+        frame = places(figure, (LEFT, y + 62), roles, labels, 1 << self.swizzle.bits, long)
+        middles = [frame.y + (i + 0.5) * frame.step[1] + 4 for i in range(len(lines))]
+        figure.texts([(LEFT - 10, at, f"line {i}") for i, at in enumerate(middles)], "muted", 11, "end")
+        right = LEFT + frame.width + 10
+        if self.swizzle.shift > 0:
+            xors = [(right, at, f"xor {row[0]}") for at, row in zip(middles, lines, strict=True)]
+            figure.texts(xors, "muted", 11, mono=True)
+        return frame.y + frame.height
+
+    def _atom(self, figure: Figure, y: float) -> float:
+        """Where the rows of an atom lie, without the swizzle and with it, side by side where that fits; the foot."""
+        foot = y - 62
+        tables = [("without the swizzle", self.rows(swizzled=False)), ("with it", self.rows())]
+        if not tables[0][1]:
+            return foot
+        figure.panel_heading(
+            LEFT,
+            y,
+            f"Where an atom of 8 \u00d7 {self.span_bytes} bytes lies",
+            ["CMmRn: row n of core matrix m, 16 bytes"],
+        )
+        left, top = float(LEFT), y + 84
+        for name, rows in tables if tables[0][1] != tables[1][1] else tables[1:]:
+            wide = UNIT * len(rows[0])
+            if left > LEFT and left + wide > Figure.ROOM:
+                left, top = float(LEFT), foot + 62
+            figure.text(left, top - 26, name, "ink", Figure.BODY, bold=True)
+            frame = places(figure, (left, top), [[_role(one) for one in row] for row in rows], rows, 0, self.line_bytes)
+            left, foot = left + frame.width + LEFT, max(foot, frame.y + frame.height)
+        return foot
+
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The bits and the two tables."""
-        lines, rows = self.lines(), self.rows()
-        said = [f"Swizzle {self.mode}: {self.swizzle}", self.sentence(), ""]
-        said += [f"   {' '.join(self.bit_names())}   address bits {BITS - 1} to 0", ""]
+        """The bits and the tables."""
+        lines, names = self.lines(), self.bit_names()
+        said = [self._title(), self.sentence(), ""]
+        said += [f"   {' '.join(names)}   address bits {len(names) - 1} to 0", ""]
         said += [f"which piece of {self.unit_bytes} bytes lies at each place"]
-        left = [f"line {i} xor {row[0]}" for i, row in enumerate(lines)]
-        said += table(lines, [[Figure.kind(one) for one in row] for row in lines], left=left, color=color)
-        said += ["", f"an atom of 8 rows of {self.mode.span_bytes} bytes: CMmRn is row n of core matrix m"]
-        left = [f"line {i}" for i in range(len(rows))]
-        said += table(rows, [[_role(one) for one in row] for row in rows], left=left, color=color)
+        left = [f"line {i}" + f" xor {row[0]}" * (self.swizzle.shift > 0) for i, row in enumerate(lines)]
+        said += table(
+            [["." if one < 0 else one for one in row] for row in lines],
+            [[None if one < 0 else Figure.kind(one) for one in row] for row in lines],
+            left=left,
+            color=color,
+        )
+        for name, rows in (("", self.rows(swizzled=False)), (", swizzled", self.rows())):
+            if rows:
+                said += ["", f"an atom of 8 rows of {self.span_bytes} bytes{name}: CMmRn is row n of core matrix m"]
+                left = [f"line {i}" for i in range(len(rows))]
+                said += table(rows, [[_role(one) for one in row] for row in rows], left=left, color=color)
         return story(said, width)
+
+    def _title(self) -> str:
+        return f"Swizzle {self.mode}" + (f": {self.swizzle}" if isinstance(self.mode, SwizzleMode) else "")
 
     @property
     def unit_bytes(self) -> int:
@@ -132,12 +201,10 @@ class SwizzlePicture(Picture):
         return 1 << self.swizzle.base
 
     def _changed(self) -> tuple[int, ...]:
-        s = self.swizzle
-        return tuple(range(s.base, s.base + s.bits))
+        return _bits_of(self.swizzle.target_mask)
 
     def _selecting(self) -> tuple[int, ...]:
-        s = self.swizzle
-        return tuple(range(s.base + s.shift, s.base + s.shift + s.bits))
+        return _bits_of(self.swizzle.source_mask)
 
     def bit_names(self) -> str:
         """The bits of an address, highest first: Y selects, Z is changed, b counts bytes in a piece, . stays.
@@ -146,7 +213,8 @@ class SwizzlePicture(Picture):
         '.....YY.ZZbbbb'
         """
         low, y, z = self.swizzle.base, self._selecting(), self._changed()
-        return "".join("Y" if n in y else "Z" if n in z else "b" if n < low else "." for n in reversed(range(BITS)))
+        count = max([BITS, *(n + 1 for n in (*y, *z))])
+        return "".join("Y" if n in y else "Z" if n in z else "b" if n < low else "." for n in reversed(range(count)))
 
     def sentence(self) -> str:
         """What the swizzle does, in words."""
@@ -155,15 +223,22 @@ class SwizzlePicture(Picture):
         low, high = self._changed()[0], self._changed()[-1]
         first, last = self._selecting()[0], self._selecting()[-1]
         bits, become, are = ("bit", "becomes", "is") if low == high else ("bits", "become", "are")
+        piece, line = ", of the number of a piece in its line,", ", of the number of the line"
+        if self.swizzle.shift < 0:
+            piece, line = line + ",", piece.removesuffix(",")
         return (
-            f"Address {bits} {_range(low, high)} (Z), of the number of a piece in its line, {become} Z xor Y, where Y "
-            f"{are} {bits} {_range(first, last)}, of the number of the line; the others stay."
+            f"Address {bits} {_range(low, high)} (Z){piece} {become} Z xor Y, where Y {are} {bits} "
+            f"{_range(first, last)}{line}; the others stay."
         )
+
+
+def _bits_of(mask: int) -> tuple[int, ...]:
+    return tuple(n for n in range(mask.bit_length()) if mask >> n & 1)
 
 
 def _role(name: str) -> str | None:
     """What is filled with the core matrix of a name."""
-    return Figure.kind(int(name[2])) if name else None
+    return Figure.kind(int(name[2:].partition("R")[0])) if name else None
 
 
 def _range(low: int, high: int) -> str:
@@ -191,15 +266,20 @@ def ruler(figure: Figure, names: str, y: float) -> float:
         foot = y + 54
         figure.arrow([(start, y + 38), (start, foot), (end, foot), (end, y + 38)], "accent", 1.8)
         figure.text((start + end) / 2, foot + 17, "xor", "accent", 13, "middle", bold=True)
-        entries = [("c7", "Y: selects"), ("c5", "Z: changes"), ("r2", "b: byte in a piece")]
-        figure.legend(LEFT + count * BIT + 40, y + 8, entries, 460)
+        entries = [(_ROLES["Y"], "Y: selects"), (_ROLES["Z"], "Z: is changed"), (_ROLES["b"], "b: byte in a piece")]
+        figure.legend(LEFT + count * BIT + 24, y + 8, entries, 440)
     return y + 76
 
 
 def places(
-    figure: Figure, at: tuple[float, float], roles: Roles, labels: Sequence[Sequence[object]], repeats: int
+    figure: Figure,
+    at: tuple[float, float],
+    roles: Roles,
+    labels: Sequence[Sequence[object]],
+    repeats: int,
+    line_bytes: int,
 ) -> Frame:
-    """Lines of 128 bytes with what lies at each place, and the banks above them.
+    """Lines of memory with what lies at each place, and above them the banks, or where a place begins in its line.
 
     Args:
         figure: what it is drawn on.
@@ -207,12 +287,20 @@ def places(
         roles: what each place is filled with.
         labels: what is written there.
         repeats: rows and columns of places after which the pattern repeats; 0 or 1 frames none.
+        line_bytes: bytes of a line.
     """
     rows, columns = len(roles), len(roles[0])
-    frame = Frame(*at, 8 * UNIT, rows * HIGH, rows, columns)
-    banks = [(frame.x + (i + 0.5) * UNIT, frame.y - 8, f"{4 * i}\u2013{4 * i + 3}") for i in range(8)]
-    figure.texts(banks, "muted", 10.5, "middle", mono=True)
-    figure.text(frame.x - 10, frame.y - 8, "bank", "muted", 10.5, "end", mono=True)
+    heads = 8 if line_bytes == LINE_BYTES else columns
+    frame = Frame(*at, heads * UNIT, rows * HIGH, rows, columns)
+    names = [
+        f"{4 * i}\u2013{4 * i + 3}" if line_bytes == LINE_BYTES else str(line_bytes // heads * i) for i in range(heads)
+    ]
+    middles = [frame.x + (i + 0.5) * UNIT for i in range(heads)]
+    figure.texts(
+        [(x, frame.y - 8, name) for x, name in zip(middles, names, strict=True)], "muted", 10.5, "middle", mono=True
+    )
+    name = "bank" if line_bytes == LINE_BYTES else "byte"
+    figure.text(frame.x - 10, frame.y - 8, name, "muted", 10.5, "end", mono=True)
     fill(figure, frame, roles, [[str(one) for one in row] for row in labels])
     border(figure, frame, "chunk", rows, columns, outer=False)
     if repeats > 1:

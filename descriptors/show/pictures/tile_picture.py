@@ -25,6 +25,7 @@ from descriptors.show.pictures.panels import (
     border,
     fill,
     operand_text,
+    sparse,
     story,
     subtile_name,
     table,
@@ -41,7 +42,7 @@ from layoutalg.frozen import frozen
 #: What the colour of a cell can be.
 COLOURS = ("order", "bank", "atom", "subtile", "chunk")
 #: Pixels that a tile should fill, and the least of a cell.
-ACROSS, DOWN, LEAST = 900, 640, 2
+ACROSS, DOWN, LEAST = 880, 640, 2
 
 _SAID = {
     "order": "shade: order in memory",
@@ -158,7 +159,7 @@ class TilePicture(Picture):
             labels = [[str(one) for one in row] for row in grid]
         blocks = Frame(*frame.box, len(labels), len(labels[0]))
         wide, high = blocks.step
-        size = type_size(labels, wide - 8, high - 2, (13, 11, 10, 9, 8.5))
+        size = type_size(labels, wide - 8, high - 2, (13, 11, Figure.LEAST))
         if not size or block == a.unit:
             return
         items = [
@@ -201,7 +202,7 @@ def _frame(a: Anatomy, rows: int, columns: int) -> Frame:
 
 
 #: The widths between which a panel of a tile is.
-NARROW, WIDE = 150, 340
+NARROW, WIDE = 150, 176
 
 
 def panel_width(a: Anatomy, height: float) -> float:
@@ -224,14 +225,14 @@ def atoms_panel(figure: Figure, a: Anatomy, x: float, y: float, width: float, he
     """The atoms of a tile, numbered and shaded in the order in which they lie in memory; the extents beside it."""
     (mn, k), (high, wide), order = names(a.derivation), a.extents, memory_order(a)
     frame = Frame(x, y, width, height, len(order), len(order[0]))
-    labels, beside = [[str(rank) for rank in row] for row in order], 16
-    if not fill(figure, frame, order_roles(order), labels):
-        ticks(figure, frame, [row[0] for row in labels], labels[0])
-        beside = 24 + round(figure.width_of(labels[-1][0], 10.5, mono=True))
+    labels = [[str(rank) for rank in row] for row in order]
+    written = fill(figure, frame, order_roles(order), labels)
     border(figure, frame, "atom" if a.atom_grid[0] else "subtile", frame.rows, frame.columns, outer=False)
     border(figure, frame, "tile")
+    if not written:
+        sparse(figure, frame, labels)
     figure.text(x + width / 2, y + height + 24, f"{k} {wide}", "muted", 13, "middle")
-    figure.text(x - beside, y + height / 2, f"{mn} {high}", "muted", 13, "middle", turn=-90)
+    figure.text(x - 14, y + height / 2, f"{mn} {high}", "muted", 13, "middle", turn=-90)
     return frame
 
 

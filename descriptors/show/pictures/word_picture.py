@@ -25,7 +25,7 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
 #: The width of the bar, the columns of the table below it, the height of a line.
-WIDE, COLUMNS, LINE = 1060, (0, 32, 112, 280, 372, 470), 25
+WIDE, COLUMNS, LINE = Figure.ROOM - 16, (0, 32, 112, 280, 372, 470), 25
 
 
 @frozen
@@ -74,7 +74,7 @@ class WordPicture(Picture):
             figure.text(COLUMNS[1], y, span(row.field), role, 12, mono=True)
             figure.text(COLUMNS[2], y, row.name, role, 13, bold=not row.dont_care)
             figure.text(COLUMNS[3], y, str(plain_data(row.value)), role, 12, mono=True)
-            figure.text(COLUMNS[4], y, f"0x{row.stored:x}", role, 12, mono=True)
+            figure.text(COLUMNS[4], y, str(row.stored), role, 12, mono=True)
             foot = (
                 figure.paragraph(COLUMNS[5], y, row.meaning, WIDE - COLUMNS[5], role, 13) if row.meaning else y + LINE
             )
@@ -100,7 +100,7 @@ class WordPicture(Picture):
         pieces += [(bits[64 - above :], None)] if above else []
         line = " ".join(Picture.painted(text, role) if color else text for text, role in pieces)
         rows = [
-            (span(row.field), row.name, plain_data(row.value), f"0x{row.stored:x}", row.meaning)
+            (span(row.field), row.name, plain_data(row.value), row.stored, row.meaning)
             for row in sorted(word.fields, key=lambda one: -one.field.low)
         ]
         return story([word.headline, "", f"   {line}", "", *aligned(rows, "<<>><", indent=3)], width)
@@ -169,14 +169,13 @@ def word_panel(
         left, wide = x + (layout.bits - field.low - field.bits) * bit, field.bits * bit
         figure.box(left, y, wide, HIGH, field_role(field.name, moves, idle), "rule", 1)
         _bits(figure, field, left, wide, y)
-        stored = f"0x{(word & field.mask) >> field.low:x}"
+        stored = str((word & field.mask) >> field.low)
         role = "muted" if field.name in idle else "ink"
         if figure.width_of(field.name, 13, bold=True) + 12 <= wide:
             figure.text(left + wide / 2, y + 22, field.name, role, 13, "middle", bold=True)
             figure.text(left + wide / 2, y + 41, stored, role, 12, "middle", mono=True)
         else:
-            short = stored if figure.width_of(stored, 11, mono=True) + 2 <= wide else stored.removeprefix("0x")
-            figure.text(left + wide / 2, y + 30, short, role, 11, "middle", mono=True)
+            figure.text(left + wide / 2, y + 30, stored, role, 11, "middle", mono=True)
             names.append((left + wide / 2, _BRIEF.get(field.name, field.name), role))
     figure.box(x, y, width, HIGH, None, "rule", 1)
     return _below(figure, names, y + HIGH)
@@ -186,10 +185,10 @@ def _bits(figure: Figure, field: Field, left: float, wide: float, y: float) -> N
     """The numbers of a field's highest and lowest bit, above it."""
     high, low = field.low + field.bits - 1, field.low
     if field.bits == 1:
-        figure.text(left + wide / 2, y - 6, str(low), "muted", 9.5, "middle", mono=True)
+        figure.text(left + wide / 2, y - 6, str(low), "muted", 10, "middle", mono=True)
         return
-    figure.text(left + 2, y - 6, str(high), "muted", 9.5, mono=True)
-    figure.text(left + wide - 2, y - 6, str(low), "muted", 9.5, "end", mono=True)
+    figure.text(left + 2, y - 6, str(high), "muted", 10, mono=True)
+    figure.text(left + wide - 2, y - 6, str(low), "muted", 10, "end", mono=True)
 
 
 def _below(figure: Figure, names: list[tuple[float, str, str]], y: float) -> float:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, border, ticks, times, type_size
 from descriptors.show.stages.stage import Grid, Mark, Stage, stage
@@ -26,6 +26,8 @@ from layoutalg.frozen import frozen
 
 #: The most units of a picture, width and height of one, and what lies between the two sides.
 MOST, WIDE, HIGH, GAP = 4096, 30, 20, 76
+#: What a unit can be numbered with, and the width of one with such a name.
+LABELS = {"column": WIDE, "CMmRn": 46}
 
 
 @frozen
@@ -39,9 +41,13 @@ class Swizzled:
         tile: rows and columns of a swizzle tile, in units; what the swizzle repeats after if left out.
         grid: tiles down and across, of a swizzle without a layout.
         at: the chosen unit.
+        label: what a unit is numbered with: one of ``LABELS``, its column in its tile, or column m and row n, as the
+            tables of core matrices have it.
+        is_moved: whether memory is drawn as the swizzle leaves it, else as it is without.
 
     Raises:
         DescriptorError: if there are too many units, no such tile, or no such unit.
+        ChoiceError: for another label.
     """
 
     swizzle: Swizzle
@@ -50,8 +56,12 @@ class Swizzled:
     tile: Pair = (0, 0)
     grid: Pair = (2, 2)
     at: Pair = (0, 0)
+    label: str = "column"
+    is_moved: bool = True
 
     def __post_init__(self) -> None:
+        if self.label not in LABELS:
+            raise ChoiceError("explore: label", self.label, LABELS)
         rows, columns = self.extents
         if not 0 < rows * columns <= MOST or self.line_units > MOST or min(self.tile) < 0:
             raise DescriptorError(f"explore: a picture must have 1 to {MOST} units, found {rows}x{columns}")
@@ -111,6 +121,18 @@ class Swizzled:
         """Where it begins after the swizzle."""
         return self.swizzle(self.before(row, column))
 
+    def name(self, at: Pair | None) -> str:
+        """What is written in a unit.
+
+        >>> Swizzled(Swizzle(3, 4, 3), label="CMmRn").name((9, 3))
+        'CM3R1'
+        """
+        if at is None:
+            return ""
+        along = 0 if self.unit[0] > 1 else 1
+        m, n = (at[i] % self.tile_extents[i] for i in (along, 1 - along))
+        return str(m) if self.label == "column" else f"CM{m}R{n}"
+
     def bits(self) -> list[str]:
         """The chosen unit's address bits, the highest first: Y selects, Z is changed, b counts within a unit."""
         before, after = self.before(*self.at), self.after(*self.at)
@@ -145,18 +167,18 @@ def swizzled(view: Swizzled) -> Stage:
     [3, 2, 1, 0, 7, 6, 5, 4]
     """
     (rows, columns), (high, across) = view.extents, view.tile_extents
-    figure, units, step = Figure(), view.line_units, max(view.unit)
-    logical = Frame(0, 0, WIDE * columns, HIGH * rows, rows, columns)
-    unit_at = {view.after(i, j) // step: (i, j) for i in range(rows) for j in range(columns)}
+    figure, units, step, wide = Figure(), view.line_units, max(view.unit), LABELS[view.label]
+    logical = Frame(0, 0, wide * columns, HIGH * rows, rows, columns)
+    lies = view.after if view.is_moved else view.before
+    unit_at = {lies(i, j) // step: (i, j) for i in range(rows) for j in range(columns)}
     first, last = min(unit_at) // units, max(unit_at) // units
     if (last - first + 1) * units > 2 * MOST:
         raise DescriptorError(f"explore: the units must lie within {2 * MOST // units} lines, found {last - first + 1}")
     there = tuple(tuple(unit_at.get(units * n + place) for place in range(units)) for n in range(first, last + 1))
-    memory = Frame(logical.width + GAP, 0, WIDE * units, HIGH * len(there), len(there), units)
-    along = 0 if view.unit[0] > 1 else 1
-    extent = (high, across)[along]
-    _panel(figure, logical, [[(i, j) for j in range(columns)] for i in range(rows)], along, extent, "logical: rows")
-    _panel(figure, memory, there, along, extent, f"memory: lines of {units}")
+    memory = Frame(logical.width + GAP, 0, wide * units, HIGH * len(there), len(there), units)
+    _panel(figure, view, logical, [[(i, j) for j in range(columns)] for i in range(rows)], "logical: rows")
+    when = "" if view.is_moved else ", without the swizzle"
+    _panel(figure, view, memory, there, f"memory: lines of {units}{when}")
     border(figure, logical, "atom", max(rows // high, 1), max(columns // across, 1), outer=False)
     ticks(figure, logical, [str(i) for i in range(rows)], [str(j) for j in range(columns)])
     ticks(figure, memory, [f"{(first + i) * units * step:#x}" for i in range(len(there))], list(map(str, range(units))))
@@ -164,14 +186,16 @@ def swizzled(view: Swizzled) -> Stage:
     marks = [Mark("cell", *grids[0].box(*view.at))]
     marks += [Mark("cell", *grids[1].box(i, j)) for i, line in enumerate(there) for j, at in enumerate(line)
               if at == view.at]  # fmt: skip
-    said = f"A cell is a unit of {step}; colour and number: its column in a tile of {times((high, across))} units."
+    what = "colour and number: its column" if view.label == "column" else "CMmRn: its column m, its row n"
+    said = f"A cell is a unit of {step}; {what} in a tile of {times((high, across))} units."
     return stage(figure, f"{view.swizzle} over {times((rows, columns))} units", said, grids, marks, "")
 
 
-def _panel(figure: Figure, frame: Frame, there: Any, along: int, extent: int, name: str) -> None:
+def _panel(figure: Figure, view: Swizzled, frame: Frame, there: Any, name: str) -> None:
     """One side: each unit in the colour of its column in the tile."""
-    columns = [[None if at is None else at[along] % extent for at in line] for line in there]
-    labels = [["" if one is None else str(one) for one in line] for line in columns]
+    along = 0 if view.unit[0] > 1 else 1
+    columns = [[None if at is None else at[along] % view.tile_extents[along] for at in line] for line in there]
+    labels = [[view.name(at) for at in line] for line in there]
     figure.text(frame.x, frame.y - 25, name, "ink", 13, bold=True)
     roles = [[None if one is None else Figure.kind(one) for one in line] for line in columns]
     figure.table(frame.x, frame.y, *frame.step, roles, labels, size=type_size(labels, *frame.step) or 8)

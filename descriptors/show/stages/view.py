@@ -152,8 +152,14 @@ Numbers = list[list[int]]
 
 
 def places(view: View) -> Numbers:
-    """Where each piece of the stage lies, in bytes from the start of the tile."""
-    return view.anatomy.pieces(swizzled=view.swizzled)
+    """Where each piece of the stage lies, in bytes from the start of the tile; it is not to be changed."""
+    return _places(view.derivation, view.stage, view.swizzled)
+
+
+@lru_cache(maxsize=8)
+def _places(derivation: Derivation, stage: int, swizzled: bool) -> Numbers:
+    """What does not depend on the chosen element is computed once for all of them."""
+    return Anatomy(derivation, stage).pieces(swizzled=swizzled)
 
 
 def column_of(view: View, row: int, column: int) -> int:

@@ -45,6 +45,18 @@ def test_a_tile_that_no_box_fills_has_the_other_pictures(tmp_path: Path, capsys:
     assert not (tmp_path / "boxes.svg").exists()
 
 
+def test_of_a_huge_tile_what_can_be_drawn_is_drawn_and_the_rest_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tile = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "1024x1024", "--mma", "64x16"]
+    assert main(["draw", "all", *tile, "--capacity", "none", "-o", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    written = {path.stem for path in tmp_path.glob("*.svg")}
+    assert {"levels", "chunks", "word", "swizzle", "boxes"} <= written
+    missing = {line.split()[2].rstrip(":") for line in out.splitlines() if line.startswith("left out")}
+    assert missing and written | missing == {*KINDS, "tile_bank"} and not written & missing
+
+
 @each(
     "arguments",
     [

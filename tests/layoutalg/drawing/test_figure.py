@@ -40,7 +40,7 @@ def test_a_zoom_leads_from_the_part_to_the_corner_of_what_enlarges_it() -> None:
     assert isinstance(area, Area)
     assert isinstance(guide, Lines)
     assert area.points == ((60, 0), (110, 0), (110, 100), (60, 55))
-    assert guide.segments == ((10, 10, 110, 100),)
+    assert guide.segments == ((60, 55, 110, 100),)  # in the gap alone
 
 
 def test_bars_are_as_high_as_their_share() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layoutalg.drawing.arrange import GROUPS_ACROSS, group, lines, place_groups
+from layoutalg.drawing.arrange import ACROSS, group, lines, place_groups
 from layoutalg.drawing.figure import Figure
 from layoutalg.drawing.shapes import Arrow, Box
 
@@ -39,7 +39,7 @@ def test_tables_do_not_touch(sizes: list[tuple[int, int]], stacked: int) -> None
 
 
 def test_groups_stand_beside_one_another_or_below_where_that_is_too_wide() -> None:
-    for wide, beside in ((100, True), (GROUPS_ACROSS, False)):
+    for wide, beside in ((100, True), (ACROSS, False)):
         figure = Figure()
         foot = place_groups(figure, [block(wide, 80), block(100, 40)], 10.5)
         shapes = figure.scene("A", "b", 0).shapes

@@ -66,7 +66,7 @@ def test_numbers_have_at_most_two_digits_after_the_point() -> None:
 def test_the_size_is_that_of_the_column_up_to_its_own() -> None:
     scene = everything()
     source = svg(scene)
-    assert f'viewBox="0 0 {scene.width} {scene.height}" width="100%" style="max-width:{scene.width}px"' in source
+    assert f'viewBox="0 0 {scene.width} {scene.height}" width="{scene.width}" height="{scene.height}" ' in source
 
 
 def test_two_pictures_in_one_page_have_words_of_their_own() -> None:

@@ -237,6 +237,15 @@
     at.replaceChildren(...boxes);
     $("canvas").style.setProperty("--w", found.width);
     $("canvas").style.setProperty("--h", found.height);
+    if (!hover) keepInView(found);
+  }
+  /** A picture that is wider than its place, as on a phone, shows the chosen element. */
+  function keepInView({ width, marks: [...all] }) {
+    const room = $("scroll"), mark = all.findLast((one) => one.role === "cell"), scale = $("canvas").clientWidth / width;
+    if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
+    room.dataset.at = String(mark.x);
+    const x = mark.x * scale;
+    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 2;
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
@@ -351,18 +360,22 @@
     $("use").hidden = !found?.use;
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : found.picture ? "" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
     at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
   }
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
     const again = (key, value) => {
       const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
-      $("paste").value = [notation, ...["tile", "grid", "at"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      $("paste").value = [notation, ...["tile", "grid", "at", "label", "swizzled"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
       tell(true);
     };
-    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit" };
-    const inputs = Object.keys(names).filter((key) => key in set).map((key) => make("label", {}, `${names[key]} `, make("input", { value: set[key], size: 8, spellcheck: false, on: { change: (event) => again(key, event.target.value.trim()) } })));
+    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit", label: "number", swizzled: "swizzled" };
+    const lists = { label: ["column", "CMmRn"], swizzled: ["yes", "no"] };
+    const inputs = Object.keys(names).filter((key) => key in set).map((key) => {
+      const on = { change: (event) => again(key, event.target.value.trim()) };
+      return make("label", {}, `${names[key]} `, lists[key] ? make("select", { on }, ...choice(lists[key], set[key])) : make("input", { value: set[key], size: 8, spellcheck: false, on }));
+    });
     const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
     draw(svg, picture.svg);
     box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
@@ -370,7 +383,7 @@
     box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
     const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
     canvas.style.setProperty("--w", picture.width);
-    return make("div", {}, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), canvas, make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
+    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over" }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import browsers
 import pytest
@@ -13,6 +17,8 @@ from acts import click, open_drawers, put, settled, text
 from descriptors.cli import main
 from descriptors.show.browser.folder import PYODIDE
 from descriptors.show.explorer.answer import answer
+from descriptors.show.explorer.page import PRESETS, about_page
+from descriptors.show.explorer.page import page as page_of
 
 
 @pytest.mark.parametrize(
@@ -51,6 +57,57 @@ def test_a_folder_that_is_a_file_is_refused(
     (tmp_path / "site").write_text("a file")
     assert main(["explore", "--site", str(tmp_path / "site"), "--pyodide", str(fake)]) == 2
     assert "--site must be a folder that can be written" in capsys.readouterr().err
+
+
+def tags(html: str) -> dict[str, str]:
+    """What a program that shows posted links reads of a page."""
+    found = re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)">', html)
+    return {name: unescape(text) for name, text in found} | {"title": unescape(html.split("<title>")[1].split("<")[0])}
+
+
+def test_a_posted_link_has_a_title_a_description_and_a_picture(tmp_path: Path) -> None:
+    package = tmp_path / "pyodide"
+    package.mkdir()
+    for name in PYODIDE:
+        (package / name).write_bytes(b"x")
+    place = tmp_path / "site"
+    options = ["--tile", "64x64", "--mma", "64x16", "--url", "https://example.org/tiles"]
+    assert main(["explore", "--site", str(place), "--pyodide", str(package), *options]) == 0
+    seen = tags((place / "index.html").read_text())
+    assert seen["og:title"] == seen["title"] == "64x64 bf16 K-major 128B, mma 64x16, sm100"
+    word = answer({"tile": "64x64", "want": ["told"]})["told"]["word"]
+    assert seen["og:description"] == seen["description"] and word in seen["description"]
+    assert seen["og:url"] == "https://example.org/tiles/"
+    assert seen["og:image"] == "https://example.org/tiles/picture.png"
+    assert seen["twitter:card"] == "summary_large_image"
+    data = (place / "picture.png").read_bytes()
+    wide, high = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and (wide, high) == (1200, 630)
+    assert (seen["og:image:width"], seen["og:image:height"]) == ("1200", "630")
+    lines = zlib.decompress(data[data.index(b"IDAT") + 4 : data.index(b"IEND") - 8])
+    pixels = [lines[1 + (1 + 3 * wide) * y :][: 3 * wide] for y in (80, 80 + 65)]
+    first, second = ([row[3 * (652 + 65 * j) :][:3] for j in range(8)] for row in pixels)
+    assert len(set(first)) == 8  # eight columns of 16 bytes, and in the next line every two have changed places
+    assert second == [first[j ^ 1] for j in range(8)]
+
+
+def test_the_page_about_the_site_leads_to_states_that_have_answers() -> None:
+    html = about_page("https://example.org/tiles")
+    assert tags(html)["og:image"] == "https://example.org/tiles/picture.png"
+    links = [unescape(one) for one in re.findall(r'href="\./(#[^"]+)"', html)]
+    assert len(links) == len(PRESETS) - 1 + 2
+    for link in links:
+        state = dict(part.split("=", 1) for part in link[1:].split("&"))
+        texts = {key: unquote(text) for key, text in state.items()}
+        body = {key: json.loads(text) if key == "edit" else text for key, text in texts.items()}
+        found = answer({**body, "want": ["told", "pasted"]})
+        assert found["ok"] and "error" not in found["told"] and "error" not in (found["pasted"] or {}), link
+    assert "No Blackwell GPU was measured" in html
+
+
+def test_only_the_site_has_a_page_about_it() -> None:
+    assert 'href="about.html"' in page_of({}, "worker")
+    assert "about.html" not in page_of({}, "server") + page_of({})
 
 
 @pytest.fixture

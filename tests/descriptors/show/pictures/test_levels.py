@@ -19,12 +19,12 @@ def words(picture: LevelsPicture) -> list[str]:
 def test_every_number_that_is_drawn_is_the_engine_s(name: str) -> None:
     d = OPERANDS[name]
     a, words_drawn = Anatomy(d), words(LevelsPicture(d))
-    for table in (ranks(a.atom_places()), a.chunk_places()):
-        for row in table:
-            for number in row:
-                assert str(number) in words_drawn
-    addresses = [f"0x{one:03x}" for row in a.addresses() for one in row]
-    assert [word for word in words_drawn if word.startswith("0x")] == addresses
+    atoms = [str(number) for row in ranks(a.atom_places()) for number in row]
+    assert {*atoms[:1], *(atoms if len(atoms) <= 32 else ())} <= set(words_drawn)  # of many, every second or fourth
+    assert {str(number) for row in a.chunk_places() for number in row} <= set(words_drawn)
+    addresses = [str(one) for row in a.addresses() for one in row]
+    start = next(i for i in range(len(words_drawn)) if words_drawn[i : i + len(addresses)] == addresses)
+    assert start > words_drawn.index(str(a.chunk_places()[-1][-1]))  # the last of the four
     assert f"LBO {d.descriptor.leading_byte_offset}" in words_drawn
     assert f"SBO {d.descriptor.stride_byte_offset}" in words_drawn
 

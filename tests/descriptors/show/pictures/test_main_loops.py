@@ -14,6 +14,7 @@ from descriptors import picture
 from descriptors.cli.command import main
 from descriptors.show.pictures.main_loop_picture import MainLoopPicture, rows_of
 from descriptors.text import word_text
+from layoutalg.drawing.shapes import Arrow, Box
 
 PLANS = [*HOPPER.values(), *BLACKWELL.values()]
 
@@ -74,3 +75,27 @@ def test_the_command_writes_it_and_the_public_door_gives_it(tmp_path: Path, caps
     assert (tmp_path / "a.svg").read_text() == picture(made(HOPPER["mn"])).svg() + "\n"
     assert main("plan bf16 --arch sm90 --tile 128x128x64 --draw a.svg".split()) == 2
     assert "--draw goes only with an INSTRUCTION" in capsys.readouterr().err
+
+
+@each("arguments", PLANS)
+def test_arrows_begin_and_end_where_the_events_are(arguments: dict[str, object]) -> None:
+    """A barrier is full when a copy ends, and what waits for it begins; empty when a multiplication ends."""
+    one = made(arguments)
+    shapes = MainLoopPicture(one).scene().shapes
+    arrows = [shape for shape in shapes if isinstance(shape, Arrow) and shape.head]
+    top, bottom = min(shape.points[0][1] for shape in arrows), max(shape.points[1][1] for shape in arrows)
+    boxes = [shape for shape in shapes if isinstance(shape, Box) and shape.height == 40 and shape.radius == 4]
+    copies = [box for box in boxes if box.y + box.height == top]
+    products = [box for box in boxes if abs(box.y - bottom) <= 1]
+    assert len(copies) == len(products) == min(one.stages + 2, 8)
+    full = {_ends(shape.points[0][0], shape.points[1][0]) for shape in arrows if shape.role == "good"}
+    assert full == {_ends(copy.x + copy.width, product.x) for copy, product in zip(copies, products, strict=True)}
+    empty = {_ends(shape.points[0][0], shape.points[1][0]) for shape in arrows if shape.role == "bad"}
+    freed = zip(products, copies[one.stages :], strict=False)
+    assert empty == {_ends(product.x + product.width, copy.x) for product, copy in freed}
+    assert all(begin < end for begin, end in full)
+    assert all(begin <= end + 6.01 for begin, end in empty)  # boxes stand 6 pixels apart
+
+
+def _ends(begin: float, end: float) -> tuple[float, float]:
+    return round(begin, 3), round(end, 3)

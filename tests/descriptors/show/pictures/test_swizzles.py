@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors import SwizzleMode
+from descriptors import SwizzleMode, picture
+from descriptors.cli import main
+from descriptors.errors import DescriptorError
 from descriptors.show.pictures.swizzle_picture import SwizzlePicture
 from layoutalg import Swizzle
 
@@ -49,3 +51,37 @@ def test_the_ruler_names_the_bits_of_the_swizzle() -> None:
     assert SwizzlePicture(SwizzleMode.B128).bit_names() == "....YYYZZZbbbb"
     assert SwizzlePicture(SwizzleMode.B128_BASE32B).bit_names() == ".....YYZZbbbbb"
     assert SwizzlePicture(SwizzleMode.NONE).bit_names() == "..........bbbb"
+
+
+@pytest.mark.parametrize(
+    "swizzle", [Swizzle(3, 4, 4), Swizzle(2, 3, 2), Swizzle(1, 2, 1), Swizzle(2, 4, -3), Swizzle(2, 6, 4)]
+)
+def test_any_swizzle_has_its_lines(swizzle: Swizzle) -> None:
+    one = SwizzlePicture(swizzle)
+    unit, long = 1 << swizzle.base, one.line_bytes
+    count = long // unit
+    for line, row in enumerate(one.lines()):
+        for place, piece in enumerate(row):
+            if piece >= 0:
+                source = piece * unit if swizzle.shift < 0 else line * long + piece * unit
+                assert swizzle(source) == line * long + place * unit
+    moved = {piece for row in one.lines() for piece in row}
+    assert len(moved - {-1}) == (
+        count if swizzle.shift > 0 else sum(piece >= 0 for row in one.lines() for piece in row)
+    )
+    assert picture(swizzle) == one
+
+
+def test_core_matrices_lie_in_order_without_the_swizzle() -> None:
+    one = SwizzlePicture(Swizzle(3, 4, 4))
+    before = [name for row in one.rows(swizzled=False) for name in row]
+    assert before == [f"CM{m}R{n}" for n in range(8) for m in range(8)]
+    assert sorted(name for row in one.rows() for name in row if name) == sorted(before)
+    assert SwizzlePicture(Swizzle(2, 3, 2)).rows() == ()
+
+
+def test_the_command_draws_any_swizzle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", "swizzle", "--swizzle", "Swizzle<3,4,4>"]) == 0
+    assert ". . . Y Y Y . Z Z Z b b b b" in capsys.readouterr().out
+    with pytest.raises(DescriptorError, match="at most 16 pieces"):
+        SwizzlePicture(Swizzle(5, 4, 6)).scene()

@@ -21,8 +21,7 @@ def test_a_field_stands_over_its_bits(name: str) -> None:
     for field in picture.record()["fields"]:
         middle = left + WIDE * (64 - field["low"] - field["bits"] / 2) / 64
         here = [word for x, word in texts if abs(x - middle) < 1]
-        stored = f"0x{field['stored']:x}"
-        assert stored in here or stored.removeprefix("0x") in here, field
+        assert str(field["stored"]) in here, field
         assert field["name"] in here
 
 

@@ -78,3 +78,15 @@ def test_the_place_of_a_unit_and_its_bits() -> None:
 def test_what_cannot_be_drawn_is_refused(change: dict[str, tuple[int, int]]) -> None:
     with pytest.raises(DescriptorError, match="explore: "):
         Swizzled(Swizzle(3, 4, 3), **change)  # type: ignore[arg-type]
+
+
+def test_core_matrices_with_the_swizzle_and_without() -> None:
+    with_it = Swizzled(Swizzle(3, 4, 3), grid=(1, 1), label="CMmRn")
+    without = Swizzled(Swizzle(3, 4, 3), grid=(1, 1), label="CMmRn", is_moved=False)
+    for row in range(8):
+        for place in range(8):
+            for view, column in ((with_it, place ^ row), (without, place)):
+                at = (swizzled(view).grids[1].cells or ())[row][place]
+                assert view.name(at) == f"CM{column}R{row}"
+    with pytest.raises(DescriptorError, match="label must be one of column, CMmRn"):
+        Swizzled(Swizzle(3, 4, 3), label="row")

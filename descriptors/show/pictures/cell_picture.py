@@ -1,0 +1,285 @@
+"""What lies in tensor memory, over its lanes and columns: an accumulator, an operand, what a load or a copy touches.
+
+Two panels: every lane and column with the first coordinate as a shade, and the first lanes and columns enlarged, with
+whole coordinates. The frames of a readout are its loads, those of scale factors what each K step reads.
+
+Law: what is written in a cell of the enlarged panel is the coordinate whose place the layout says it is.
+
+>>> from descriptors.tmem.accumulator import accumulator
+>>> numbers = CellsPicture(accumulator(64, 128)).record()
+>>> numbers["lanes"][:3], numbers["corner"][1][2], numbers["columns"]
+((0, 1, 2), (((1, 2), 32),), 128)
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from descriptors.errors import DescriptorError
+from descriptors.show.pictures.panels import Frame, every, story, table, ticks, type_size
+from descriptors.show.pictures.tile_picture import beam
+from descriptors.text import counted
+from descriptors.tmem.copied import Copied
+from descriptors.tmem.copies import TmemCopy
+from descriptors.tmem.geometry import CELL_BITS, LANES, QUARTER
+from descriptors.tmem.moves import TmemMove
+from descriptors.tmem.readout import Readout
+from descriptors.tmem.scale_factors import ScaleFactors
+from descriptors.tmem.tmem_fragment import TmemFragment
+from layoutalg import Figure, Picture, Scene, size
+from layoutalg.frozen import frozen
+
+#: What can be drawn so: a fragment, or an answer that has one.
+Held = TmemFragment | TmemMove | TmemCopy | Copied | ScaleFactors | Readout
+
+#: Where panels begin, height of a lane in both, the widest whole panel, and the widest cell in it.
+TOP, LOW, HIGH, WIDE, WIDEST = 118, 3, 24, 330, 24
+#: Of the enlarged panel: lanes, parts of cells beside one another, the least width of a part, and of all of them.
+FEW_LANES, FEW_PARTS, PART, ACROSS = 16, 8, 56, 456
+#: The most elements of a fragment that are placed, and the most frames that are drawn.
+MOST_ELEMENTS, MOST_FRAMES = 1 << 20, 64
+
+#: Modes that tell tiles apart, which have kinds instead of shades.
+_TILES = ("M tile", "N tile")
+
+#: The coordinate of each part of a cell, lowest bits first, and how many bits it has.
+Parts = tuple[tuple[tuple[int, ...], int], ...]
+
+
+@frozen
+class CellsPicture(Picture):
+    """Something in tensor memory.
+
+    Args:
+        answer: what lies there.
+    """
+
+    answer: Held
+
+    @property
+    def fragment(self) -> TmemFragment:
+        """Where each element lies."""
+        one = self.answer
+        if isinstance(one, TmemFragment):
+            return one
+        return one.fragment if isinstance(one, Readout) else one.cells
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn: lanes, the first coordinate in each cell, and the cells of the corner."""
+        held, columns = self.cells(), self.fragment.columns
+        lanes = tuple(sorted({lane for lane, _ in held}))
+        return {
+            "kind": "cells",
+            "what": self.fragment.what,
+            "modes": self._modes(),
+            "lanes": lanes,
+            "columns": columns,
+            "first": [[_first(held, lane, column) for column in range(columns)] for lane in range(LANES)],
+            "corner": self._corner(held),
+            "frames": self._frames(),
+        }
+
+    def cells(self) -> dict[tuple[int, int], Parts]:
+        """What each (lane, column) holds; of what lies several times in one place, the first coordinate.
+
+        Raises:
+            DescriptorError: for too many elements.
+
+        >>> from descriptors.tmem.moves import tmem_move
+        >>> CellsPicture(tmem_move("16x256b.x1")).cells()[9, 3]
+        (((5, 3), 32),)
+        """
+        fragment = self.fragment
+        shown = [fragment.modes.index(mode) for mode in self._modes()]
+        held: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        for place, whole in sorted(elements(fragment).items()):
+            coordinate = tuple(whole[mode] for mode in shown)
+            parts = held.setdefault((place >> 21, place >> 5 & 0xFFFF), [])
+            if parts and fragment.bits == 1 and parts[-1][0] == coordinate:  # the next bit of the same
+                parts[-1] = (parts[-1][0], parts[-1][1] + 1)
+            else:
+                parts.append((coordinate, fragment.bits))
+        return {at: tuple(parts) for at, parts in held.items()}
+
+    def scene(self) -> Scene:
+        """Every lane and column, and the first of them enlarged."""
+        figure, held, fragment = Figure(), self.cells(), self.fragment
+        title, sentence = self._title(), self._sentence()
+        top = figure.heading(0, 0, title, sentence) + 62
+        columns = fragment.columns
+        whole = Frame(78, top, min(WIDE, WIDEST * columns), LOW * LANES, LANES, columns)
+        figure.panel_heading(0, top - 40, "Lanes and columns", role="accent")
+        left = max(whole.x + whole.width + 70, 250)
+        entries = [*self._whole(figure, whole, held), ("faint", "nothing")]
+        self._enlarged(figure, whole, left, held)
+        if self._frames():
+            entries.append(("subtile", "one load" if isinstance(self.answer, Readout) else "what a K step reads"))
+        empty = len(held) < LANES * columns
+        figure.legend(0, whole.y + whole.height + 26, [one for one in entries if empty or one[0] != "faint"])
+        return figure.scene(title, sentence)
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """The corner as a table."""
+        corner = self._corner(self.cells())
+        rows = [["|".join(_labels(parts)) or "." for parts in row] for row in corner]
+        left, top = [f"lane {lane}" for lane in range(len(rows))], [f"c{column}" for column in range(len(rows[0]))]
+        return story([self._title(), self._sentence(), "", *table(rows, left=left, top=top, color=color)], width)
+
+    def _modes(self) -> tuple[str, ...]:
+        """The modes that a reader is shown: not which bit it is, not which copy, and not the one tile of one."""
+        named = zip(self.fragment.modes, self.fragment.layout, strict=True)
+        return tuple(mode for mode, layout in named
+                     if mode not in ("bit", "copy") and not (mode in _TILES and size(layout) == 1))  # fmt: skip
+
+    def _corner(self, held: dict[tuple[int, int], Parts]) -> list[list[Parts]]:
+        """The first lanes, and as many columns as there is room for."""
+        most = max(len(_labels(parts)) for parts in held.values())
+        longest = max(len(label) for parts in held.values() for label in _labels(parts))
+        columns = int(min(FEW_PARTS, ACROSS // _width(longest))) // most
+        columns = min(self.fragment.columns, max(columns, 1))
+        return [[held.get((lane, column), ()) for column in range(columns)] for lane in range(FEW_LANES)]
+
+    def _frames(self) -> list[tuple[int, int, int, int]]:
+        """Lane, column, and how many of each, of what is framed."""
+        one = self.answer
+        if isinstance(one, Readout):
+            return [(load.lane, load.column, one.move.lanes, one.move.columns) for load in one.loads][:MOST_FRAMES]
+        if isinstance(one, ScaleFactors):
+            return list(dict.fromkeys((0, place.column, LANES, 1 + self._last(place.column)) for place in one.places))
+        return []
+
+    def _last(self, column: int) -> int:
+        """How many columns after its first the factors of a K step end."""
+        assert isinstance(self.answer, ScaleFactors)
+        later = [place.column for place in self.answer.places if place.column > column]
+        return min([*later, self.fragment.columns]) - column - 1
+
+    def _roles(self, held: dict[tuple[int, int], Parts]) -> tuple[dict[tuple[int, int], str], list[tuple[str, str]]]:
+        """What each cell is filled with, by the first coordinate in it or by its tile, and the words for that."""
+        modes = self._modes()
+        tiles = [i for i, mode in enumerate(modes) if mode in _TILES]
+        numbers = {place: tuple(parts[0][0][i] for i in tiles or [0]) for place, parts in held.items()}
+        order = {number: rank for rank, number in enumerate(sorted(set(numbers.values())))}
+        if tiles:
+            roles = {place: Figure.kind(order[number]) for place, number in numbers.items()}
+            return roles, [(Figure.kind(rank), f"tile {_label(number)}") for number, rank in list(order.items())[:8]]
+        count = 1 + max(number[0] for number in order)
+        roles = {place: Figure.step(number[0], count) for place, number in numbers.items()}
+        return roles, [("r0", f"{modes[0]} 0"), ("r7", f"{modes[0]} {count - 1}")]
+
+    def _whole(self, figure: Figure, frame: Frame, held: dict[tuple[int, int], Parts]) -> list[tuple[str, str]]:
+        """Every cell; the words for what they are filled with."""
+        roles, entries = self._roles(held)
+        table_ = [[roles.get((lane, column), "faint") for column in range(frame.columns)] for lane in range(LANES)]
+        figure.cells(frame.x, frame.y, *frame.step, table_)
+        for lane, column, lanes, columns in self._frames():
+            figure.border(*frame.cell(lane, column, lanes, columns), "subtile", line=1.6)
+        figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.6)
+        for warp in range(LANES // QUARTER):
+            middle = frame.y + frame.height * (warp + 0.5) / 4
+            figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
+            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+        skip = every(frame.columns, frame.step[0], 28)
+        names = [(frame.cell(0, column)[0] + frame.step[0] / 2, frame.y - 8, str(column))
+                 for column in range(0, frame.columns, skip)]  # fmt: skip
+        figure.texts(names, "muted", 10.5, "middle", mono=True)
+        return entries
+
+    def _enlarged(self, figure: Figure, whole: Frame, x: float, held: dict[tuple[int, int], Parts]) -> None:
+        """The first lanes and columns with their coordinates; a cell that holds several things is cut."""
+        corner = self._corner(held)
+        most = max(len(_labels(parts)) for row in corner for parts in row) or 1
+        rows, columns = len(corner), len(corner[0])
+        labels = [[one for parts in row for one in (*_labels(parts), *[""] * most)[:most]] for row in corner]
+        longest = max(len(label) for row in labels for label in row)
+        wide = max(PART, _width(longest))
+        y = whole.y
+        frame = Frame(x, y, wide * columns * most, HIGH * rows, rows, columns)
+        figure.border(*whole.cell(0, 0, rows, columns), "chunk", line=1.6)
+        beam(figure, whole, whole.cell(0, 0, rows, columns), frame)
+        roles = [["r1" if parts else "faint" for parts in row for _ in range(most)] for row in corner]
+        figure.panel_heading(x, y - 40, "Its corner, cell by cell", right=f"a number: {', '.join(self._modes())}")
+        cell = frame.step[0] / most, HIGH
+        written = type_size(labels, *cell)
+        figure.table(x, y, *cell, roles, labels if written else (), size=written or 10)
+        figure.border(*frame.box, "chunk", columns=[frame.width * j / columns for j in range(1, columns)], line=2.4)
+        names = [str(column) for column in range(columns)]
+        ticks(figure, frame, [str(lane) for lane in range(rows)], names)
+
+    def _title(self) -> str:
+        one = self.answer
+        what = one.headline.partition(":")[0] if isinstance(one, (TmemMove, ScaleFactors)) else self.fragment.what
+        if isinstance(one, Readout):
+            each = len(one.loads) // 4
+            what = f"{self.fragment.what}, read by {counted(each, 'load')} {one.move.shape}.x{one.move.num} a warp"
+        if isinstance(one, Copied):
+            what += f", copied by {len(one.steps)} {one.copy.name}"
+        return what if what.startswith("tcgen05") else what[:1].upper() + what[1:]
+
+    def _shown(self) -> str:
+        """What a fill is."""
+        tiles = [mode for mode in self._modes() if mode in _TILES]
+        return f"the colour is the {' and '.join(tiles)}" if tiles else f"the shade is {self._modes()[0]}"
+
+    def _sentence(self) -> str:
+        bits, name = self.fragment.bits, self.fragment.name
+        packed = f"; {CELL_BITS // bits} elements of {bits} bits share a cell" if 1 < bits < CELL_BITS else ""
+        copies = dict(zip(self.fragment.modes, self.fragment.layout, strict=True)).get("copy")
+        again = f", in {size(copies)} copies" if copies is not None and size(copies) > 1 else ""
+        how = self.fragment.evidence
+        return (
+            f"{name[:1].upper()}{name[1:]}. Lanes down, columns across, a cell is {CELL_BITS} bits{packed}; "
+            f"{self._shown()}{again}. {how[:1].upper()}{how[1:]}."
+        )
+
+
+def elements(fragment: TmemFragment) -> dict[int, tuple[int, ...]]:
+    """The coordinate of each element by its place, ``lane << 21 | column << 5 | bit``; of several the first.
+
+    Raises:
+        DescriptorError: for too many elements.
+
+    >>> from descriptors.tmem.accumulator import accumulator
+    >>> elements(accumulator(64, 32))[33 << 21 | 5 << 5][:2]
+    (17, 5)
+    """
+    layout, bits = fragment.layout, fragment.bits
+    if size(layout) > MOST_ELEMENTS:
+        found = size(layout)
+        raise DescriptorError(f"picture: a picture must have at most {MOST_ELEMENTS} elements, found {found}")
+    modes = [[_number(mode(index)) * bits for index in range(size(mode))] for mode in layout]
+    place_of: dict[int, tuple[int, ...]] = {}
+    for coordinate in product(*(range(len(offsets)) for offsets in modes)):
+        place = sum(offsets[index] for offsets, index in zip(modes, coordinate, strict=True))
+        place_of.setdefault(place, coordinate)
+    return place_of
+
+
+def _number(offset: object) -> int:
+    assert isinstance(offset, int)
+    return offset
+
+
+def _first(held: dict[tuple[int, int], Parts], lane: int, column: int) -> int | None:
+    parts = held.get((lane, column))
+    return parts[0][0][0] if parts else None
+
+
+def _width(longest: int) -> float:
+    """The width of a part whose label has so many characters."""
+    return Figure.width_of("0" * longest, Figure.LEAST, mono=True) + 8
+
+
+def _labels(parts: Parts) -> tuple[str, ...]:
+    """What is written in a cell: each coordinate, or of too many the first and the last.
+
+    >>> _labels((((3, 0), 16), ((3, 1), 16)))
+    ('3,0', '3,1')
+    """
+    labels = tuple(_label(one) for one, _ in parts)
+    return labels if len(labels) <= FEW_PARTS else (f"{labels[0]} to {labels[-1]}",)
+
+
+def _label(coordinate: tuple[int, ...]) -> str:
+    return ",".join(map(str, coordinate))

@@ -1,0 +1,154 @@
+"""The columns of a CTA: 128 lanes by 512 columns of tensor memory, what lies where, what is allocated.
+
+Law: a cell has the colour of the part whose fragment puts an element there.
+
+>>> from descriptors.tmem.columns import tmem_plan
+>>> numbers = ColumnsPicture(tmem_plan(64, 32, 16, accumulators=2, interleaved=True)).record()
+>>> [(part["name"], part["column"], part["columns"], part["lanes"][:2]) for part in numbers["parts"]]
+[('D0', 0, 32, (0, 1)), ('D1', 0, 32, (16, 17))]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.show.pictures.cell_picture import elements
+from descriptors.show.pictures.main_loop_picture import rows_of
+from descriptors.show.pictures.panels import Frame, story
+from descriptors.text import aligned, counted
+from descriptors.tmem.block_scaled import BlockScaled
+from descriptors.tmem.columns import ColumnPlan, Part
+from descriptors.tmem.geometry import COLUMNS, LANES, QUARTER
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import frozen
+
+#: What has such a picture.
+Shared = ColumnPlan | BlockScaled
+
+#: The left edge of the columns, pixels of a column and of a lane.
+LEFT, WIDE, HIGH = 78, 1.6, 2
+
+
+@frozen
+class ColumnsPicture(Picture):
+    """Tensor memory as a CTA shares it out.
+
+    Args:
+        answer: the plan, or a block-scaled multiplication, which has one.
+    """
+
+    answer: Shared
+
+    @property
+    def plan(self) -> ColumnPlan:
+        """What lies where."""
+        return self.answer.plan if isinstance(self.answer, BlockScaled) else self.answer
+
+    def record(self) -> dict[str, Any]:
+        """Every number that is drawn."""
+        plan = self.plan
+        return {
+            "kind": "columns",
+            "allocate": plan.allocate,
+            "used": plan.used,
+            "ctas": plan.ctas,
+            "parts": [
+                {
+                    "name": part.name,
+                    "column": part.column,
+                    "columns": part.columns,
+                    "lanes": tuple(sorted({lane for lane, _ in places(part)})),
+                }
+                for part in plan.parts
+            ],
+        }
+
+    def scene(self) -> Scene:
+        """Lanes down, columns across, each part where it lies, and its name below."""
+        figure, plan = Figure(), self.plan
+        title, sentence = self._title(), self._sentence()
+        top = figure.heading(0, 0, title, sentence) + 28
+        frame = Frame(LEFT, top, WIDE * COLUMNS, HIGH * LANES, LANES, COLUMNS)
+        roles: list[list[str | None]] = [["faint"] * COLUMNS for _ in range(LANES)]
+        for number, part in enumerate(plan.parts):
+            for lane, column in places(part):
+                roles[lane][column] = Figure.kind(number)
+        figure.cells(frame.x, frame.y, *frame.step, roles)
+        figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.6)
+        figure.border(*frame.cell(0, 0, LANES, plan.allocate), "atom", line=2.6)
+        for warp in range(LANES // QUARTER):
+            middle = frame.y + frame.height * (warp + 0.5) / 4
+            figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
+            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+        heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, COLUMNS, 32)]
+        figure.texts(heads, "muted", 10.5, "middle", mono=True)
+        foot = self._names(figure, frame)
+        figure.legend(0, foot + 18, self._legend())
+        return figure.scene(title, sentence)
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """A line for each part."""
+        rows: list[tuple[object, ...]] = [("columns", "what", "lanes")]
+        rows += [(_span(part), part.name, part_lanes(part)) for part in self.plan.parts]
+        return story([self._title(), self._sentence(), "", *aligned(rows, "<<<", indent=3)], width)
+
+    def _names(self, figure: Figure, frame: Frame) -> float:
+        """The name of each part below its first column, with a line up to it; where they end."""
+        labels, foot = list[tuple[float, float, float, str]](), frame.y + frame.height
+        for part in self.plan.parts:
+            if part.lane:  # it shares the columns of the part before it
+                continue
+            x, words = frame.cell(0, part.column)[0], f"{part.name} at {part.column}"
+            long = figure.width_of(words, Figure.LABEL)
+            labels.append((x, x, x + long, words))
+        rows = rows_of([label[:3] for label in labels])
+        for (x, _, _, words), row in zip(labels, rows, strict=True):
+            figure.lines([(x, foot, x, foot + 8 + 16 * row)], "ink", 1.2)
+            figure.text(x + 3 * bool(row), foot + 20 + 16 * row, words, "muted", Figure.LABEL)
+        return foot + 26 + 16 * max(rows)
+
+    def _title(self) -> str:
+        plan = self.plan
+        return f"{counted(plan.used, 'column')} of tensor memory used, {plan.allocate} allocated"
+
+    def _sentence(self) -> str:
+        plan = self.plan
+        how = f"{plan.evidence[:1].upper()}{plan.evidence[1:]}"
+        more = f", of which an SM holds {counted(plan.ctas, 'CTA')}" if plan.ctas > 1 else ", the SM's only CTA"
+        return f"The columns of a CTA{more}: {LANES} lanes down, {COLUMNS} columns of 32 bits across. {how}."
+
+    def _legend(self) -> list[tuple[str, str]]:
+        parts = self.plan.parts
+        entries = [(Figure.kind(i), f"{part.name}: {counted(part.columns, 'column')}") for i, part in
+                   enumerate(parts[:8])]  # fmt: skip
+        if len(parts) > 8:  # the kinds begin again
+            entries[-1] = (entries[-1][0], f"{entries[-1][1]}; the colours begin again")
+        free = [] if all(len(places(part)) == LANES * COLUMNS for part in parts) else [("faint", "free")]
+        return [*entries, ("atom", f"allocated: {self.plan.allocate}"), *free]
+
+
+def places(part: Part) -> set[tuple[int, int]]:
+    """The (lane, column) of each cell that a part takes; every lane, where nothing says what lies there.
+
+    >>> from descriptors.tmem.columns import Part
+    >>> len(places(Part("A", 8, column=4))), min(places(Part("A", 8, column=4)))
+    (1024, (0, 4))
+    """
+    fragment = part.fragment
+    if fragment is None:
+        return {(lane, part.column + column) for lane in range(LANES) for column in range(part.columns)}
+    return {((one >> 21) + part.lane, (one >> 5 & 0xFFFF) + part.column) for one in elements(fragment)}
+
+
+def part_lanes(part: Part) -> str:
+    """The lanes of a part in words: all of them, or how many and the first.
+
+    >>> part_lanes(Part("A", 8))
+    'all'
+    """
+    lanes = sorted({lane for lane, _ in places(part)})
+    return "all" if len(lanes) == LANES else f"{len(lanes)} from {lanes[0]} on"
+
+
+def _span(part: Part) -> str:
+    return f"{part.column}-{part.column + part.columns - 1}"
