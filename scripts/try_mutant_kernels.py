@@ -154,7 +154,17 @@ def written(said: dict[str, dict[str, Counter[str]]], arguments: argparse.Namesp
     for name, kinds in said.items():
         kernels[name] = dict(sorted({**kernels.get(name, {}), **kinds}.items()))
     record = {"tool": "ptxas and nvcc 13.0", "command": command, "kernels": dict(sorted(kernels.items()))}
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    RECORD.write_text(record_text(record), encoding="utf-8")
+
+
+def record_text(record: dict[str, Any]) -> str:
+    """The record as JSON, with a kind of a kernel in a line."""
+    *head, (last, kernels) = record.items()
+    rows = [
+        f"{json.dumps(name)}: {{\n" + ",\n".join(f" {json.dumps(kind)}: {json.dumps(of)}" for kind, of in kinds.items())
+        for name, kinds in kernels.items()
+    ]
+    return f'{json.dumps(dict(head))[:-1]}, "{last}": {{\n' + "\n},\n".join(rows) + "\n}}}\n"
 
 
 Rows = list[tuple[str, str, Counter[str], dict[str, list[str]]]]
