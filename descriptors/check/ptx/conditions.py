@@ -28,7 +28,6 @@ from typing import Any, TypeAlias
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
-from descriptors.check.ptx.reaching_definitions import targets
 
 #: A condition: its kind, and what it is made of.
 Condition: TypeAlias = tuple[Any, ...]
@@ -112,10 +111,7 @@ class Conditions:
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.code, self.graph = function.code, graph
         self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
-        self.where: dict[str, list[int]] = {}
-        for index, one in enumerate(self.code):
-            for name in targets(one):
-                self.where.setdefault(name, []).append(index)
+        self.where = function.writes
         self._reached: dict[tuple[int, int, int], bool] = {}
         self._read: dict[tuple[str, int], Condition] = {}
 

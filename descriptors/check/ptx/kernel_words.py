@@ -121,13 +121,17 @@ def complaints(word: int, use: Use) -> list[str]:
     return told
 
 
+# A kernel has few instruction descriptors, and very many multiplications.
+_complaints = lru_cache(maxsize=4096)(complaints)
+
+
 def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
     """What is illegal about each of the words that a register may hold, and whether one of them is illegal otherwise.
 
     >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
     (([], False), True)
     """
-    each = [complaints(word, use) for word in words]
+    each = [_complaints(word, use) for word in words]
     told = [one for one in (each[0] if each else []) if all(one in other for other in each)]
     return told, any(one not in told for other in each for one in other)
 
