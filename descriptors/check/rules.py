@@ -429,8 +429,8 @@ _ROWS = (
         "insert mbarrier.init before the first use", _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier must come after its init",
-        "insert bar.sync (of a cluster, barrier.cluster) between mbarrier.init and the first use", _MBARRIER, MANUAL,
+        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier, or initialises it again, must come after its init",
+        "let one thread run mbarrier.init, and insert bar.sync (of a cluster, barrier.cluster) before the first use", _MBARRIER, MANUAL,
     ),
     Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",

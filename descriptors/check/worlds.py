@@ -255,6 +255,8 @@ class Worlds:
     def _happened(self, index: int, worlds: _Worlds) -> _Worlds:
         guard, result = self.conditions.guard(index), self._result(index)
         guarded = bool(self.code[index].predicate) and index not in self.certain
+        if not guarded and not result:
+            return {world: self._then(index, state) for world, state in worlds.items()}
         found: _Worlds = {}
         for world, state in worlds.items():
             runs = truth(guard, dict(world)) if guarded else True
@@ -266,12 +268,15 @@ class Worlds:
                     self._put(found, further, then)
         return self._few(found)
 
+    def _then(self, index: int, state: Any) -> Any:
+        for event in self.events[index]:
+            state = self.family.after(state, index, event)
+        return state
+
     def _ran(self, index: int, world: _World, state: Any, result: str) -> _Worlds:
         """What an instruction that runs makes of a world; a wait may be over or not, and its predicate says so."""
         found: _Worlds = {}
-        then = copy(state) if result else state
-        for event in self.events[index]:
-            then = self.family.after(then, index, event)
+        then = self._then(index, copy(state) if result else state)
         if not result:
             self._put(found, world, then)
             return found

@@ -33,6 +33,10 @@ SM90 = {
     ),
     "count of an empty barrier doubled": (("[smem+49216], 128;", "[smem+49216], 256;"), {"barrier-hang"}),
     "no init of a barrier": (("mbarrier.init.shared::cta.b64 [smem+49152], 1;", ""), {"barrier-init"}),
+    "an init by all threads": (("@pi bra READY;", ""), {"barrier-init-seen"}),
+    "an init by a thread of each warp": (
+        ("setp.ne.u32 pi, t, 0;", "and.b32 at, t, 31;\nsetp.ne.u32 pi, at, 0;"), {"barrier-init-seen"},
+    ),
     "no rendezvous after init": (("bar.sync 0;", ""), {"barrier-init-seen"}),
     "half of the bytes expected": (("[full], 16384;", "[full], 8192;"), {"barrier-hang", "reuse-order"}),
     "twice the bytes expected": (("[full], 16384;", "[full], 32768;"), {"barrier-hang"}),
