@@ -430,7 +430,8 @@ _ROWS = (
     ),
     Rule(
         "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier, or initialises it again, must come after its init",
-        "let one thread run mbarrier.init, and insert bar.sync (of a cluster, barrier.cluster) before the first use", _MBARRIER, MANUAL,
+        "let one thread run mbarrier.init, and insert bar.sync (of a cluster, barrier.cluster) before the first use",
+        _MBARRIER, MANUAL,
     ),
     Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",
