@@ -374,7 +374,7 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-warp", _E, _TENSOR, "a warp must load and store in the lanes of its quarter alone",
-        "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp", in_text=False,
+        "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp",
     ),
     Rule(
         "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",

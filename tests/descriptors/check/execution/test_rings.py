@@ -78,6 +78,7 @@ SM100 = {
     "no columns": (("[smem+73864], 64;", "[smem+73864], 32;"), {"tcgen05-unallocated"}),
     "no rendezvous after the allocation": (("WAITED: bar.sync 0;", "WAITED:"), {"reuse-order", "tcgen05-unallocated"}),
     "an accumulator that is never begun": (("setp.ne.u32 pd, k, 0;", "setp.eq.u32 pd, k, k;"), {"tcgen05-unwritten"}),
+    "16 lanes a warp": (("shl.b32 r, r, 21;", "shl.b32 r, r, 20;"), {"tcgen05-warp"}),
     "freed before it is read": (("END: bar.sync 0;", "END:"), {"tcgen05-dealloc-early", "tcgen05-unallocated"}),
     "all threads of a warp multiply": (("setp.ne.u32 pe, t, 160;", "setp.lt.u32 pe, t, 160;"), {"tcgen05-elect"}),
     "the reader begins with parity 1": (
