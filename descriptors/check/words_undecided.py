@@ -33,6 +33,7 @@ from descriptors.check.k_steps import lines_of, places, wrong_steps
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.kernel_words import (
     SmemOperand,
+    bytes_off_the_grid,
     common_complaints,
     smem_findings,
     unplaced,
@@ -119,6 +120,9 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
         if operand.checked and unknown:
             why = f"of {word_shown(operand.word)} it is not known what is in {' and '.join(unknown)}"
             yield name, why, "a word whose upper half is put together from constants"
+        if operand.checked and (behind := bytes_off_the_grid(operand)):
+            why = f"it lies {behind} bytes behind where a pattern of its swizzle begins, and its base offset is 0"
+            yield f"start of {operand.matrix}", why, "the copy that fills the tile: right if it permutes by the address"
         if operand.checked and unplaced(operand):
             why = f"{word_shown(operand.word)} has one, and where its operand starts in the pattern is not known"
             yield f"base offset of {operand.matrix}", why, "a start, or memory, aligned to the pattern's bytes"

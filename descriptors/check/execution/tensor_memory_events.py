@@ -160,8 +160,9 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
         return
     bit, (lane, column) = machine.fresh(), place
     access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=in_order(one, 2))
-    reach = quarter_of(one.warp)
-    if not reach[0] <= lane <= reach[-1] - move.lanes + 1:
+    # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
+    reach = range(32) if lane < 32 else quarter_of(one.warp)
+    if lane not in reach or lane + move.lanes - 1 not in reach:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
     groups = groups_of(range(lane, lane + move.lanes))
     pieces = [(column, column + move.columns)]

@@ -257,6 +257,20 @@ def unplaced(one: SmemOperand) -> bool:
     return bool(base) and base % (phase // 8 + 1) > 0 and one.word.mask & phase != phase
 
 
+def bytes_off_the_grid(one: SmemOperand) -> int:
+    """How far behind a beginning of the pattern of its swizzle an operand starts without a base offset; 0 within a row.
+
+    >>> words = [Known(1 << 62 | units, -1) for units in (2, 8)]
+    >>> [bytes_off_the_grid(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
+    [0, 128]
+    """
+    mode, phase = field_value(one, "swizzle"), _phase(one)
+    if not isinstance(mode, SwizzleMode) or one.word.mask & phase != phase or field_value(one, "base_offset") != 0:
+        return 0
+    behind = (one.word.value & phase) * 16
+    return behind if behind >= mode.span_bytes else 0
+
+
 def _read(one: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:
     dtype, shape = read_as(one.dtype, one.shape)
     return dtype, one.major, shape

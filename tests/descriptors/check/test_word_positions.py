@@ -84,6 +84,13 @@ def test_a_base_offset_is_judged_by_where_the_operand_starts_or_not_decided(
     assert [rule for rule in rules(*body) if rule != "word-advance"] == told
 
 
+@pytest.mark.parametrize(("behind", "open_"), [(0, False), (32, False), (128, True), (512, True), (1024, False)])
+def test_a_start_off_the_grid_of_its_pattern_is_not_decided(behind: int, open_: bool) -> None:
+    """With base offset 0 it is right if whatever fills the tile permutes by the address, as tensor copies do."""
+    body = started(word("K") + (behind >> 4), 1024)
+    assert (("words", "start of B") in undecided(*body)) is open_
+
+
 @pytest.mark.parametrize("major", ["K", "MN"])
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
 def test_a_word_whose_low_half_is_not_known_is_taken(
