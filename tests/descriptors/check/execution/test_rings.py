@@ -4,7 +4,8 @@ told by its rule."""
 from __future__ import annotations
 
 import pytest
-from ring_kernels import ring_sm90, ring_sm100
+from kernels import kernels
+from ring_kernels import SM100_WORD, ring_sm90, ring_sm100
 
 from descriptors import check_ptx
 
@@ -104,6 +105,29 @@ def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
     assert right.count(old) >= 1
     wrong = {one.rule.name for one in check_ptx(right.replace(old, new)).errors}
     assert wrong & rules, wrong
+
+
+#: The word of A, less its start, in the block-scaled kernel of the record.
+SCALED_A = "-9223371899382267904"
+
+
+def test_words_without_a_version_are_run_as_those_with_it() -> None:
+    """Compilers in use leave the version of an sm100 word 0; what its operands are read from is the same."""
+    bare = ring_sm100().replace(str(SM100_WORD), str(SM100_WORD & ~(7 << 46)))
+    held = {one.property: one.verdict for one in check_ptx(bare).properties}
+    assert held["reuse"] == held["barriers"] == "clean" and held["proxies"] == "absent"
+    (old, new), rules = SM100["a wait for the data left out"]
+    assert {one.rule.name for one in check_ptx(bare.replace(old, new)).errors} & rules
+
+
+def test_two_things_that_are_not_seen_of_one_instruction_are_both_told() -> None:
+    """Where scale factors are read from, and, of a word of no version that there is, the operands."""
+    fence, scaled = "fence.proxy.async.shared::cta;", kernels()["scaled_e2m1_64_sm100"]
+    assert scaled.count(fence) == 1 and scaled.count(SCALED_A) == 2
+    report = check_ptx(scaled.replace(fence, ""))
+    assert "proxy-fence" in {one.rule.name for one in report.errors}
+    report = check_ptx(scaled.replace(fence, "").replace(SCALED_A, str(int(SCALED_A) | 2 << 46)))
+    assert {"proxies", "tensor memory"} <= {one.property for one in report.undecided}
 
 
 def test_ordinary_stores_of_an_operand_need_a_fence_of_the_proxy() -> None:
