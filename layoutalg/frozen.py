@@ -184,6 +184,10 @@ def _hash(self: Any) -> int:
     return hash(self._contents)
 
 
+def _itself(self: Any) -> Any:
+    return self
+
+
 def _by_name(self: Any) -> str:
     fields = [f"{name}={value!r}" for name, value in contents(self).items()]
     return f"{self.__class__.__qualname__}({', '.join(fields)})"
@@ -203,6 +207,7 @@ _SHARED = {
     "__delattr__": _delete,
     "__eq__": _equal,
     "__hash__": _hash,
+    "__copy__": _itself,
     "__repr__": _by_name,
     "__reduce__": _reduced,
 }

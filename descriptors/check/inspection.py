@@ -39,7 +39,7 @@ from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
 from descriptors.check.run_report import executed
 from descriptors.check.scope import FAMILIES, MATRICES, read_of
-from descriptors.check.serialization import Calls, calls_of, serializations
+from descriptors.check.serialization import Calls, calls_of, serializations, varying
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
@@ -80,7 +80,7 @@ def check_ptx(
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
-    held = [n for n, one in enumerate(module.functions) if any(i.opcode.startswith(FAMILIES) for i in one.code)]
+    held = [n for n, one in enumerate(module.functions) if one.having(*FAMILIES)]
     calls = calls_of(module)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
@@ -92,7 +92,7 @@ def check_ptx(
         graph = blocks(function)
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values, module.target))
-        counted += sum(one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) for one in function.code)
+        counted += len(function.having(*_MULTIPLIES))
         made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
         protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
@@ -129,6 +129,9 @@ def check_ptx(
     return without_ignored(report, text)
 
 
+_MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
+
+
 def _line(one: Finding | Undecided) -> int:
     return one.line
 
@@ -136,7 +139,8 @@ def _line(one: Finding | Undecided) -> int:
 def _forms(function: Function, module: Module) -> Iterator[Finding]:
     room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
-    for one in function.code:
+    for index in function.having(*FAMILIES, *MATRICES):
+        one = function.code[index]
         if one.opcode.startswith(FAMILIES):
             yield from (finding(one.line, name, found, one.opcode) for name, found in class_findings(one, class_of))
         if one.opcode.startswith("wgmma."):
@@ -172,9 +176,10 @@ def _protocol(
 ) -> Iterator[Finding | Undecided]:
     """What the order of a function breaks or leaves open; less the doubts that a run of it settled."""
     function = module.functions[number]
+    differs = varying(function)
     told = [
-        *path_findings(function, values, module.variables, graph),
-        *serializations(module, number, graph, calls),
+        *path_findings(function, values, module.variables, graph, differs),
+        *serializations(module, number, graph, calls, differs),
         *stuck_waits(function, values),
     ]
     for index, one in told:
@@ -198,6 +203,7 @@ def _unresolved(one: Multiplication) -> list[tuple[int, str]]:
 def _not_understood(function: Function, found: list[Multiplication]) -> Iterator[Undecided]:
     """The multiplications whose operands are not those of the instruction."""
     read = {one.index for one in found}
-    for index, one in enumerate(function.code):
-        if one.opcode.startswith(("wgmma.mma_async", "tcgen05.mma")) and index not in read:
-            yield Undecided("words", one.line, "its words", "the operands are not read", "", function.name)
+    for index in function.having(*_MULTIPLIES):
+        if index not in read:
+            line = function.code[index].line
+            yield Undecided("words", line, "its words", "the operands are not read", "", function.name)

@@ -46,9 +46,8 @@ from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.constant_folding import WAITS, Values, number
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import wgmma
-from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
-from descriptors.check.ptx.reaching_definitions import targets
 from descriptors.check.tensor_cells import TensorCells
 
 
@@ -65,12 +64,13 @@ def events_of(
         conditions: of the function; without them an mbarrier has no name but that of a variable.
         cells: where its instructions read and write tensor memory; without them that is not known.
     """
-    tensor = cells is not None or any(one.opcode.startswith("tcgen05.") for one in function.code)
+    tensor = cells is not None or bool(function.having("tcgen05."))
     tracked = _tracked(function) - variables.keys()
     # What is called may free, and whoever calls may.
-    frees = not function.entry or any(one.opcode.startswith(("tcgen05.dealloc", "call")) for one in function.code)
+    frees = not function.entry or bool(function.having("tcgen05.dealloc", "call"))
     found: dict[int, list[Event]] = {}
-    for index, one in enumerate(function.code):
+    for index in sorted({*function.having(*_EVENTS), *(i for name in tracked for i in function.names.get(name, ()))}):
+        one = function.code[index]
         name = one.opcode
         if name.startswith("wgmma."):
             made = _wgmma(one, values.get(index, {}))
@@ -83,20 +83,23 @@ def events_of(
         elif name.startswith("call"):
             made = [Call(), *_touched(one, tracked)]
         else:
-            made = _touched(one, tracked) if tracked else []
+            made = _touched(one, tracked)
         if made:
             found[index] = made
     return found
 
 
 _MEETINGS = ("bar.", "barrier.", "mbarrier.arrive.")
+#: What is an event whatever registers it names.
+_EVENTS = ("wgmma.", "tcgen05.", *WAITS, *_MEETINGS, "ret", "exit", "call")
 
 
 def _tracked(function: Function) -> set[str]:
     """Registers of multiplications and loads, and those that are copied from them, as far as copies go."""
     held: set[str] = set()
     copies: dict[str, list[str]] = {}
-    for one in function.code:
+    for index in function.having("wgmma.mma_async", "tcgen05.ld", "mov."):
+        one = function.code[index]
         if one.opcode.startswith("wgmma.mma_async"):
             for operand in one.operands[:2]:
                 held.update(names(operand) if isinstance(operand, Vector) else ())
@@ -122,8 +125,6 @@ def _copied(one: Instruction) -> tuple[str, str] | None:
 
 
 def _touched(one: Instruction, tracked: set[str]) -> list[Event]:
-    if not tracked:
-        return []
     if (pair := _copied(one)) and pair[1] in tracked:
         return [Copy(*pair)]
     written = targets(one)

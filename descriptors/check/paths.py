@@ -100,26 +100,25 @@ def path_undecided(
 
 
 def path_findings(
-    function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None
-) -> list[tuple[int, Broken | Doubt]]:
+    function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None,
+    differs: frozenset[str] | None = None,
+) -> list[tuple[int, Broken | Doubt]]:  # fmt: skip
     """Breaches and doubts together, in the order of the text: for who asks for both."""
     graph = blocks(function) if known is None else known
     conditions = Conditions(function, graph)
-    code = function.code
-    tensor = any(one.opcode.startswith("tcgen05.") for one in code)
+    tensor = bool(function.having("tcgen05."))
     cells = TensorCells(function, values, variables, conditions, graph) if tensor else None
     events = events_of(function, values, variables, conditions, cells)
     told: list[tuple[int, Broken | Doubt]] = []
-    if any(one.opcode.startswith("wgmma.") for one in code):
+    if function.having("wgmma."):
         _bounded(events, graph)
         told += _of_warpgroup(function, graph, events, conditions)
     certain = frozenset[int]()
-    if function.entry and any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in code):
-        threads = Threads(function, graph, conditions)
+    if function.entry and function.having("wgmma.", "tcgen05."):
+        threads = Threads(function, graph, conditions, differs)
         told += thread_findings(threads)
         shared = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish")
-        asked = [index for index, one in enumerate(code) if one.opcode.startswith(shared)]
-        certain = frozenset(index for index in asked if threads.some(index))
+        certain = frozenset(index for index in function.having(*shared) if threads.some(index))
     if tensor:
         told += _of_tensor(function, graph, events, conditions, certain)
         if cells is not None and function.entry:
@@ -244,8 +243,9 @@ def _foreign(
 
 def _groups(function: Function) -> Iterator[tuple[int, Broken]]:
     first = ""
-    for index, one in enumerate(function.code):
-        if one.opcode.startswith("tcgen05.") and "cta_group" in one.opcode:
+    for index in function.having("tcgen05."):
+        one = function.code[index]
+        if "cta_group" in one.opcode:
             group = next(w for w in one.qualifiers if w.startswith("cta_group"))
             first = first or group
             if group != first:
@@ -254,13 +254,11 @@ def _groups(function: Function) -> Iterator[tuple[int, Broken]]:
 
 def _unallocated(function: Function, events: Mapping[int, list[Event]]) -> Iterator[tuple[int, Broken]]:
     """Tensor memory that a kernel uses and nobody allocates; one that calls functions may have it from them."""
-    names = [one.opcode for one in function.code]
-    if not function.entry or any(name.startswith(("tcgen05.alloc", "call")) for name in names):
+    if not function.entry or function.having("tcgen05.alloc", "call"):
         return
-    for index, name in enumerate(names):
-        if name.startswith(("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp")):
-            yield index, broken("tcgen05-unallocated", f"found {name.partition('.cta')[0]} in a kernel without alloc")
-            return
+    for index in function.having("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp")[:1]:
+        name = function.code[index].opcode.partition(".cta")[0]
+        yield index, broken("tcgen05-unallocated", f"found {name} in a kernel without alloc")
 
 
 _COMMIT, _WAITS = "tcgen05.commit", ("mbarrier.try_wait.parity", "mbarrier.test_wait.parity")
@@ -298,12 +296,12 @@ def stuck_waits(function: Function, values: Values) -> Iterator[tuple[int, Broke
 def _loops(function: Function) -> Iterator[tuple[int, int]]:
     """First instruction of a loop and the one behind its branch back, those with commits alone; the innermost first."""
     found = []
-    for index, one in enumerate(function.code):
-        target = one.operands[-1] if one.opcode.startswith("bra") and one.operands else None
+    for index in function.having("bra"):
+        target = function.code[index].operands[-1] if function.code[index].operands else None
         start = function.labels.get(target, index + 1) if isinstance(target, str) else index + 1
         if start <= index:
             found.append((start, index + 1))
-    commits = [index for index, one in enumerate(function.code) if one.opcode.startswith(_COMMIT)]
+    commits = function.having(_COMMIT)
     held = [(a, b) for a, b in found if any(a <= index < b for index in commits)]
     yield from sorted(held, key=lambda one: one[1] - one[0])[:MOST]
 

@@ -374,7 +374,7 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-warp", _E, _TENSOR, "a warp must load and store in the lanes of its quarter alone",
-        "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp", in_text=False,
+        "let the warp whose number modulo 4 is that of the quarter issue it", _PLACE, NVIDIA, "warp",
     ),
     Rule(
         "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",
@@ -429,8 +429,9 @@ _ROWS = (
         "insert mbarrier.init before the first use", _MBARRIER, MANUAL,
     ),
     Rule(
-        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier must come after its init",
-        "insert bar.sync (of a cluster, barrier.cluster) between mbarrier.init and the first use", _MBARRIER, MANUAL,
+        "barrier-init-seen", _E, _BARRIERS, "who uses an mbarrier, or initialises it again, must come after its init",
+        "let one thread run mbarrier.init, and insert bar.sync (of a cluster, barrier.cluster) before the first use",
+        _MBARRIER, MANUAL,
     ),
     Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",

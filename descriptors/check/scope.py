@@ -39,16 +39,13 @@ _OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
 
 def read_of(module: Module) -> Judgement:
     """What a reading of the text looks at, but for descriptor words: forms, order, tensor memory."""
-    code = _code(module)
-    held = [one for one in code if one.opcode.startswith(FAMILIES)]
-    warp = [one for one in code if one.opcode.startswith(_WARP_MMA)]
-    moves = sum(one.opcode.startswith(MATRICES) for one in _beside(module))
-    order = sum(not one.opcode.startswith(_ALLOCATES) for one in held)
-    touching = len(held) - order + sum(one.opcode.startswith(_TOUCHES) for one in held)
+    held = len(_having(module, *FAMILIES))
+    warp = _having(module, *_WARP_MMA)
+    moves = sum(len(one.having(*MATRICES)) for one in module.functions if one.having(*FAMILIES))
+    order = held - len(_having(module, *_ALLOCATES))
+    touching = held - order + len(_having(module, *_TOUCHES))
     scopes = (
-        Scope(
-            "forms", len(held) + moves + len(warp), "instruction" if held else "mma.sync instruction", len(held) + moves
-        ),
+        Scope("forms", held + moves + len(warp), "instruction" if held else "mma.sync instruction", held + moves),
         Scope("order", order, "instruction", order),
         Scope("tensor memory", touching, "instruction", touching),
     )
@@ -57,10 +54,10 @@ def read_of(module: Module) -> Judgement:
 
 def not_run(module: Module) -> Judgement:
     """What only running a kernel tells, of which nothing was looked at: barriers, bytes, proxies, reuse."""
-    code = _code(module)
-    barriers = [one for one in code if one.opcode.startswith("mbarrier.init")]
+    code = _having(module, "")
+    barriers = _having(module, "mbarrier.init")
     unit = "mbarrier" if barriers else "mbarrier instruction"
-    barriers = barriers or [one for one in code if one.opcode.startswith(("mbarrier.", "tcgen05.commit"))]
+    barriers = barriers or _having(module, "mbarrier.", "tcgen05.commit")
     copies = [one for one in code if _copies(one)]
     readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
     stores = [one for one in code if _stores(one)] if readers else []
@@ -77,14 +74,9 @@ def not_run(module: Module) -> Judgement:
     )
 
 
-def _code(module: Module) -> list[Instruction]:
-    return [one for function in module.functions for one in function.code]
-
-
-def _beside(module: Module) -> list[Instruction]:
-    """The code of functions that are looked at."""
-    held = [one for one in module.functions if any(i.opcode.startswith(FAMILIES) for i in one.code)]
-    return [one for function in held for one in function.code]
+def _having(module: Module, *beginnings: str) -> list[Instruction]:
+    """The instructions of all functions whose opcode begins so."""
+    return [function.code[index] for function in module.functions for index in function.having(*beginnings)]
 
 
 def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:

@@ -29,9 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.check.ptx.control_flow import Block, blocks, cycles, under
-from descriptors.check.ptx.ptx_module import Function, Instruction, Module
-from descriptors.check.ptx.ptx_operands import names
-from descriptors.check.ptx.reaching_definitions import targets
+from descriptors.check.ptx.ptx_module import Function, Instruction, Module, targets
 from descriptors.check.rules import Broken, broken
 from layoutalg.frozen import frozen
 
@@ -40,37 +38,30 @@ _MADE = ("elect.sync", "atom", "activemask", "match.", "ldmatrix", "wgmma.", "tc
 _SAME = ("vote", "redux", "shfl.sync.idx", "mbarrier")
 
 
-def varying(function: Function) -> set[str]:
+def varying(function: Function) -> frozenset[str]:
     """The registers of a function that may differ between threads."""
-    users: dict[str, list[Instruction]] = {}
+    waiting = function.having(*_MADE)
+    waiting += [index for name, places in function.names.items() if name.startswith(_SPECIAL) for index in places]
+    seen = set(function.having(*_SAME)).difference(waiting)
     found: set[str] = set()
-    waiting: list[str] = []
-
-    def mark(one: Instruction) -> None:
-        for name in targets(one):
-            if name not in found:
-                found.add(name)
-                waiting.append(name)
-
-    for one in function.code:
-        read = {name for operand in one.operands for name in names(operand)} | {one.predicate}
-        if one.opcode.startswith(_MADE) or any(name.startswith(_SPECIAL) for name in read):
-            mark(one)
-        elif not one.opcode.startswith(_SAME):
-            for name in read:
-                users.setdefault(name, []).append(one)
     while waiting:
-        for one in users.get(waiting.pop(), ()):
-            mark(one)
-    return found
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            for name in targets(function.code[index]):
+                if name not in found:
+                    found.add(name)
+                    waiting += function.names[name]
+    return frozenset(found)
 
 
 _MMA = "wgmma.mma_async"
 
 
 def serializations(
-    module: Module, number: int, known: list[Block] | None = None, calls: Calls | None = None
-) -> Iterator[tuple[int, Broken]]:
+    module: Module, number: int, known: list[Block] | None = None, calls: Calls | None = None,
+    differs: frozenset[str] | None = None,
+) -> Iterator[tuple[int, Broken]]:  # fmt: skip
     """What an assembler serializes for: the index of the instruction, and the rule.
 
     Args:
@@ -78,16 +69,19 @@ def serializations(
         number: of the function in it.
         known: the basic blocks of the function, if they are at hand.
         calls: the calls of the module, if they are at hand, as they should be where it has many functions.
+        differs: the varying registers of the function, if they are at hand.
     """
     function = module.functions[number]
-    found = [index for index, one in enumerate(function.code) if one.opcode.startswith("wgmma.")]
+    found = function.having("wgmma.")
     if not found:
         return
     if not function.entry:
         yield found[0], broken("wgmma-function", f"found one in the function {function.name}")
-    if any(function.code[index].opcode.startswith(_MMA) for index in found):
+    if function.having(_MMA):
         yield from _calls(function, calls_of(module) if calls is None else calls)
-    yield from _divergent(function, blocks(function) if known is None else known)
+    yield from _divergent(
+        function, blocks(function) if known is None else known, varying(function) if differs is None else differs
+    )
 
 
 @frozen
@@ -113,21 +107,20 @@ def calls_of(module: Module) -> Calls:
     (['b', 'c'], ['a', 'b', 'c', 'd'])
     """
     places = {one.name: number for number, one in enumerate(module.functions)}
-    called = [[_called(i) for i in one.code if i.opcode.startswith("call")] for one in module.functions]
+    called = [[_called(one.code[index]) for index in one.having("call")] for one in module.functions]
     graph = [Block(0, 0, tuple({places[name] for name in row if name in places})) for row in called]
     inside = cycles(graph)
     return Calls(frozenset(places), frozenset(one.name for n, one in enumerate(module.functions) if n in inside))
 
 
 def _calls(function: Function, calls: Calls) -> Iterator[tuple[int, Broken]]:
-    for index, one in enumerate(function.code):
-        if one.opcode.startswith("call"):
-            name = _called(one)
-            if name not in calls.names:
-                what = f"found a call of {name or 'a register'}, which is not in the text"
-                yield index, broken("wgmma-call-kept", what)
-            elif name in calls.circles:
-                yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
+    for index in function.having("call"):
+        name = _called(function.code[index])
+        if name not in calls.names:
+            what = f"found a call of {name or 'a register'}, which is not in the text"
+            yield index, broken("wgmma-call-kept", what)
+        elif name in calls.circles:
+            yield index, broken("wgmma-call-kept", f"found a call of {name}, which calls itself")
 
 
 def _called(one: Instruction) -> str:
@@ -135,15 +128,13 @@ def _called(one: Instruction) -> str:
     return next((operand for operand in one.operands if isinstance(operand, str)), "")
 
 
-def _divergent(function: Function, graph: list[Block]) -> Iterator[tuple[int, Broken]]:
+def _divergent(function: Function, graph: list[Block], differs: frozenset[str]) -> Iterator[tuple[int, Broken]]:
     """Multiplications whose stage, from its fence to its commit, is cut by a branch that threads may take or not."""
-    code, differs = function.code, varying(function)
-    guarded = [index for index, one in enumerate(code) if one.predicate and one.opcode.startswith("wgmma.")]
-    # A predicate that nothing here writes may differ, too.
-    written = {name for one in code for name in targets(one)} if guarded else set()
-    for index in guarded:
+    code = function.code
+    for index in function.having("wgmma."):
         one = code[index]
-        if one.predicate in differs or one.predicate not in written:
+        # A predicate that nothing here writes may differ, too.
+        if one.predicate and (one.predicate in differs or one.predicate not in function.writes):
             yield index, broken("wgmma-divergent", f"found a guard @{'!' * one.negated}{one.predicate}")
     ends = {number: code[block.end - 1] for number, block in enumerate(graph)}
     branches = {number for number, one in ends.items() if _decided(one) & differs}

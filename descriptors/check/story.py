@@ -121,7 +121,7 @@ def explain_ptx(text: str) -> Story:
     module = parse(text)
     told = []
     for function in module.functions:
-        if any(one.opcode.startswith(("wgmma.", "tcgen05.")) for one in function.code):
+        if function.having("wgmma.", "tcgen05."):
             graph = blocks(function)
             told.append(_kernel(function, fold(function, module.variables, observed(function), graph), graph, text))
     return Story(module.target, tuple(told))

@@ -78,7 +78,7 @@ class TensorCells:
         graph: list[Block],
     ) -> None:  # fmt: skip
         self.code, self.values, self.conditions = function.code, values, conditions
-        named = [i for i, one in enumerate(self.code) if one.opcode.startswith("tcgen05.")]
+        named = function.having("tcgen05.")
         found = self._behind([name for i in named for one in self.code[i].operands for name in _base(one)])
         self.known = fold(function, variables, found, graph) if found else {}
         self.slots = {place for i in named if "alloc" in self.code[i].opcode for place in self.slot(i)}

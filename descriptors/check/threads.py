@@ -26,6 +26,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from descriptors.check.ptx.conditions import Conditions
@@ -79,16 +80,20 @@ class Threads:
         function: the function.
         graph: its basic blocks.
         conditions: its definitions, if they are at hand.
+        differs: its varying registers, if they are at hand.
     """
 
-    def __init__(self, function: Function, graph: list[Block], conditions: Conditions | None = None) -> None:
+    def __init__(
+        self, function: Function, graph: list[Block], conditions: Conditions | None = None,
+        differs: frozenset[str] | None = None,
+    ) -> None:  # fmt: skip
         self.function, self.code, self.graph = function, function.code, graph
         self.conditions = conditions or Conditions(function, graph)
         found = _THREADS.search(function.head)
         self.extent = tuple(int(n or 1) for n in found.groups()) if found else (MOST_THREADS, 1, 1)
         self.bounded = found is not None
         self.count = min(self.extent[0] * self.extent[1] * self.extent[2], MOST_THREADS)
-        self.differ = varying(function)
+        self.differ = varying(function) if differs is None else differs
         self.made: dict[tuple[int, str], _Values] = {}
         self.open: set[tuple[int, str]] = set()
         self.before = self._before()
@@ -115,12 +120,7 @@ class Threads:
 
     def _let(self, running: Running, name: str, wanted: bool, index: int) -> Running:
         """Of some threads those for which a predicate is as it is wanted."""
-        sure = left = 0
-        for thread, value in enumerate(self.value(name, index)):
-            if value == "open":
-                left |= 1 << thread
-            elif value == "same" or bool(value) is wanted:
-                sure |= 1 << thread
+        sure, left = _holding(self.value(name, index), wanted)
         return Running(running.sure & sure, (running.sure | running.open) & left | running.open & sure)
 
     def _before(self) -> list[Running]:
@@ -248,14 +248,26 @@ class Threads:
         return self.value(operand, index) if isinstance(operand, str) else (_OPEN,) * self.count
 
     def _of(self, read: tuple[Operand, ...], index: int, compute: Callable[[int, int], int]) -> _Values:
-        a, b = (self._operand(operand, index) for operand in read)
-        return _settled(
-            tuple(
-                compute(x, y) if isinstance(x, int) and isinstance(y, int) else "open" if "open" in (x, y) else "same"
-                for x, y in zip(a, b, strict=True)
-            ),
-            apart=len({x for x in a if isinstance(x, int)}) > 1 or len({y for y in b if isinstance(y, int)}) > 1,
-        )
+        pairs = list(zip(*(self._operand(operand, index) for operand in read), strict=True))
+        made: dict[tuple[_Value, _Value], _Value] = {}
+        for a, b in set(pairs):
+            both = isinstance(a, int) and isinstance(b, int)
+            made[a, b] = compute(a, b) if both else "open" if "open" in (a, b) else _SAME
+        apart = any(len({one for one in side if isinstance(one, int)}) > 1 for side in zip(*made, strict=True))
+        return _settled(tuple([made[pair] for pair in pairs]), apart=apart)
+
+
+# A kernel has few predicates, and comes to the same again and again.
+@lru_cache(maxsize=1024)
+def _holding(values: _Values, wanted: bool) -> tuple[int, int]:
+    """The threads, a bit each, for which a predicate is, or may be, as it is wanted; and those that are open."""
+    sure = left = 0
+    for thread, value in enumerate(values):
+        if value == "open":
+            left |= 1 << thread
+        elif value == "same" or bool(value) is wanted:
+            sure |= 1 << thread
+    return sure, left
 
 
 def _settled(found: _Values, *, apart: bool = False) -> _Values:
@@ -287,7 +299,11 @@ def thread_findings(threads: Threads) -> Iterator[tuple[int, Broken | Doubt]]:
         threads: those of a kernel.
     """
     function = threads.function
-    asked = [i for i, one in enumerate(function.code) if one.opcode.startswith(_SINGLE) or _group(one)]
+    asked = [
+        i
+        for i in function.having("wgmma.", "tcgen05.")
+        if function.code[i].opcode.startswith(_SINGLE) or _group(function.code[i])
+    ]
     told: set[str] = set()
     for index in asked:
         one, running = function.code[index], threads.at(index)

@@ -60,7 +60,7 @@ class Register:
     counted: bool = False
 
 
-_UNKNOWN = Register()
+_UNKNOWN, _FRESH = Register(), Register("")
 State: TypeAlias = Mapping[str, Register]
 _WORSE = ("", "read", "move", "write", "never")
 
@@ -145,8 +145,10 @@ _FENCED = "<fence>"
 
 
 def _seen(state: State, name: str) -> Register:
-    fresh = Register("") if _FENCED in state and not state[_FENCED].touched else _UNKNOWN
-    return state.get(name, fresh)
+    found = state.get(name)
+    if found is None:
+        found = _FRESH if _FENCED in state and not state[_FENCED].touched else _UNKNOWN
+    return found
 
 
 # A kernel has few kinds of registers and very many of them: what becomes of a kind is computed once.

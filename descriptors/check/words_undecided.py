@@ -31,10 +31,20 @@ from typing import NamedTuple
 
 from descriptors.check.k_steps import lines_of, places, wrong_steps
 from descriptors.check.ptx.control_flow import Block
-from descriptors.check.ptx.kernel_words import SmemOperand, common_complaints, smem_findings, unreadable, word_shown
+from descriptors.check.ptx.kernel_words import (
+    SmemOperand,
+    bytes_off_the_grid,
+    common_complaints,
+    smem_findings,
+    unplaced,
+    unreadable,
+    word_shown,
+)
 from descriptors.check.ptx.multiplications import Multiplication, chains
 from descriptors.check.ptx.ptx_module import Function
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
+from descriptors.smem.operands.forms import LEADING
+from descriptors.smem.words.descriptor import WORDS
 from layoutalg.frozen import replace
 
 
@@ -105,6 +115,17 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
         elif not operand.resolved and lines_of(operand) is None:
             why = f"its leading byte offset is not known: {word_shown(operand.word)}"
             yield name, why, "a word whose bits [16,30) are constants"
+        fields = [field.name for field in WORDS[operand.arch].fields[1:] if field.name != LEADING]
+        unknown = [field for field in fields if field not in operand.known_fields]
+        if operand.checked and unknown:
+            why = f"of {word_shown(operand.word)} it is not known what is in {' and '.join(unknown)}"
+            yield name, why, "a word whose upper half is put together from constants"
+        if operand.checked and (behind := bytes_off_the_grid(operand)):
+            why = f"it lies {behind} bytes behind where a pattern of its swizzle begins, and its base offset is 0"
+            yield f"start of {operand.matrix}", why, "the copy that fills the tile: right if it permutes by the address"
+        if operand.checked and unplaced(operand):
+            why = f"{word_shown(operand.word)} has one, and where its operand starts in the pattern is not known"
+            yield f"base offset of {operand.matrix}", why, "a start, or memory, aligned to the pattern's bytes"
 
 
 def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]]:

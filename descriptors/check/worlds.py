@@ -34,8 +34,7 @@ from typing import Any, TypeAlias
 from descriptors.check.ptx.conditions import Condition, Conditions, follows, leaves, truth, within
 from descriptors.check.ptx.constant_folding import WAITS
 from descriptors.check.ptx.control_flow import Block
-from descriptors.check.ptx.ptx_module import Function
-from descriptors.check.ptx.reaching_definitions import targets
+from descriptors.check.ptx.ptx_module import Function, targets
 from descriptors.errors import DescriptorError
 from layoutalg.frozen import frozen
 
@@ -43,6 +42,8 @@ from layoutalg.frozen import frozen
 MOST, PATIENCE = 8, 12
 #: How often a block is looked at before a fixed point is given up.
 ROUNDS = 400
+#: What may lead away under a guard.
+_LEAVE = ("bra", "ret", "exit")
 
 
 @frozen
@@ -88,11 +89,12 @@ class Worlds:
         conditions: Conditions | None = None, names: frozenset[str] = frozenset(),
         certain: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
-        self.code, self.graph, self.events, self.family = function.code, graph, events, family
+        self.function, self.code, self.graph, self.events, self.family = function, function.code, graph, events, family
         self.certain = certain
         self.conditions = conditions or Conditions(function, graph)
         self.asked = self._asked()
-        changes = {name for one in self.asked for name in leaves(one)} | names
+        self.registers = {one: frozenset(leaves(one)) for one in self.asked}
+        changes = names.union(*self.registers.values())
         self.names = names
         self.written = {
             index: found
@@ -108,8 +110,8 @@ class Worlds:
         if self.family.both:
             return {}
         counts: Counter[Condition] = Counter()
-        for index, one in enumerate(self.code):
-            if one.predicate and (index in self.events or one.opcode.startswith(("bra", "ret", "exit"))):
+        for index in sorted({*self.events, *self.function.having(*_LEAVE)}):
+            if self.code[index].predicate:
                 counts.update(set(within(self.conditions.guard(index))))
         waits = {("register", name) for i in self.events if (name := self._result(i))}
         return {one: count for one, count in counts.items() if count > 1 or one in waits}
@@ -194,7 +196,7 @@ class Worlds:
         index = self.graph[number].end - 1
         last, both = self.code[index], len(self.graph[number].next) == 1 or self.family.both
         found: _Worlds = {}
-        decided = last.predicate and last.opcode.startswith(("bra", "ret", "exit")) and not both
+        decided = last.predicate and last.opcode.startswith(_LEAVE) and not both
         guard = self.conditions.guard(index) if decided else ("constant", 1)
         taken = not decided or follower != number + 1
         for world, state in worlds.items():
@@ -243,7 +245,7 @@ class Worlds:
 
     def _changed(self, index: int, worlds: _Worlds) -> _Worlds:
         names = set(self.written.get(index, ()))
-        if gone := {one for one in self.asked if names.intersection(leaves(one))}:
+        if gone := {one for one, registers in self.registers.items() if not registers.isdisjoint(names)}:
             worlds = self._without(worlds, gone)
         if self.family.renamed is not None:
             for name in sorted(names & self.names):
@@ -253,6 +255,8 @@ class Worlds:
     def _happened(self, index: int, worlds: _Worlds) -> _Worlds:
         guard, result = self.conditions.guard(index), self._result(index)
         guarded = bool(self.code[index].predicate) and index not in self.certain
+        if not guarded and not result:
+            return {world: self._then(index, state) for world, state in worlds.items()}
         found: _Worlds = {}
         for world, state in worlds.items():
             runs = truth(guard, dict(world)) if guarded else True
@@ -264,12 +268,15 @@ class Worlds:
                     self._put(found, further, then)
         return self._few(found)
 
+    def _then(self, index: int, state: Any) -> Any:
+        for event in self.events[index]:
+            state = self.family.after(state, index, event)
+        return state
+
     def _ran(self, index: int, world: _World, state: Any, result: str) -> _Worlds:
         """What an instruction that runs makes of a world; a wait may be over or not, and its predicate says so."""
         found: _Worlds = {}
-        then = copy(state) if result else state
-        for event in self.events[index]:
-            then = self.family.after(then, index, event)
+        then = self._then(index, copy(state) if result else state)
         if not result:
             self._put(found, world, then)
             return found

@@ -409,6 +409,10 @@ _BARRIERS = (
     Kind("count halved", _BARRIER + r"init.* 128;", scaled("count", 1, 2), _COUNTED + _REUSE, "a phase ends too early"),
     Kind("init removed", _BARRIER + "init", without, ("barrier-init", *_HANG), "it is used"),
     Kind("init of another place", _BARRIER + "init", moved("barrier", 512), ("barrier-init", *_HANG), "it is used"),
+    Kind("init by all threads", _BARRIER + "init", unguarded, ("barrier-init-seen", *_COUNTED), "one thread makes it",
+         "product|attention|gathered"),
+    Kind("init by all threads (ring)", r"^@pi bra READY;", without, ("barrier-init-seen", *_COUNTED), "as above",
+         _RINGS),
     Kind("init behind its rendezvous, by all threads", _BARRIER + "init", moved_down(r"bar\.sync"), (
         "barrier-init-seen", "barrier-init", *_HANG), "it is begun anew in use", "ring_sm90"),
     Kind("no rendezvous behind the inits", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", without), (

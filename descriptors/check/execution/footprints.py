@@ -22,6 +22,7 @@ from descriptors.check.execution.tensor_memory import GROUP, GROUPS
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction
 from descriptors.smem.proof.read_model import read_rows
+from descriptors.smem.words.descriptor import SM100_DESCRIPTOR
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.operand_cells import operand_a
@@ -64,6 +65,8 @@ def operand_runs(
         shape: MN and K that are read of one CTA's memory.
         rank: of that CTA.
     """
+    if arch == "sm100" and not word & SM100_DESCRIPTOR["version"].mask:  # such words are in use, and read alike
+        word |= SM100_DESCRIPTOR.encode()
     start = (word & 0x3FFF) << 4
     low = start % _PATTERN
     try:

@@ -26,9 +26,8 @@ from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each
 from descriptors.check.execution.machine import Handler, Machine, short
 from descriptors.check.execution.program import Step
-from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_module import Instruction, targets
 from descriptors.check.ptx.ptx_operands import Pair, Vector
-from descriptors.check.ptx.reaching_definitions import targets
 
 #: Instructions whose result is no function of their operands.
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")

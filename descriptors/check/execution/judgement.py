@@ -123,7 +123,7 @@ class _Record:
     def __init__(self, function: Function, steps: int) -> None:
         self.function, self.steps = function, steps
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
-        self.blind: dict[tuple[int, str], Blind] = {}  # the first of each line and what it is
+        self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
         self.ended: list[str] = []  # parameters of runs that came to their ends
 
     def take(self, name: str, several: list[Run], *, small: bool) -> bool:
@@ -159,7 +159,7 @@ class _Record:
                 line = self.function.code[witness.place].line
                 self.blind.setdefault((line, "cp.async"), Blind(("proxies",), line, "what cp.async wrote", why))
         for row in blind(one):
-            self.blind.setdefault((row.line, row.what), row)
+            self.blind.setdefault((row.line, row.what, row.properties), row)
 
     def _doubt(self, witness: Witness, size: int) -> None:
         """Something that is wrong in a launch which there may never be."""

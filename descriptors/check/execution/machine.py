@@ -47,9 +47,8 @@ from descriptors.check.execution.outcomes import Notes, Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
 from descriptors.check.execution.schedule import Schedule
 from descriptors.check.execution.tensor_memory import TensorMemory
-from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_module import Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
-from descriptors.check.ptx.reaching_definitions import targets
 
 _LOW_64 = 0xFFFFFFFFFFFFFFFF
 

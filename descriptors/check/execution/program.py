@@ -20,9 +20,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
-from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
-from descriptors.check.ptx.reaching_definitions import targets
 
 #: Instructions that are events: they move data that others see, or wait.
 EVENTS = (

@@ -37,6 +37,7 @@ from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
+from descriptors.tmem.geometry import quarter_of
 from descriptors.tmem.moves import tmem_move
 
 
@@ -159,6 +160,10 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
         return
     bit, (lane, column) = machine.fresh(), place
     access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=in_order(one, 2))
+    # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
+    reach = range(32) if lane < 32 else quarter_of(one.warp)
+    if lane not in reach or lane + move.lanes - 1 not in reach:
+        machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
     groups = groups_of(range(lane, lane + move.lanes))
     pieces = [(column, column + move.columns)]
     if offset is not None and offset >= move.num:

@@ -28,7 +28,6 @@ from typing import Any, TypeAlias
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
-from descriptors.check.ptx.reaching_definitions import targets
 
 #: A condition: its kind, and what it is made of.
 Condition: TypeAlias = tuple[Any, ...]
@@ -38,6 +37,8 @@ Known: TypeAlias = Mapping[Condition, bool]
 #: Definitions that are followed behind one another.
 DEPTH = 12
 _OPPOSITE = {"ne": "eq", "ge": "lt", "gt": "le"}
+#: What comparisons say of two that are the same.
+_OF_EQUALS = {"eq": 1, "le": 1, "ge": 1, "ls": 1, "hs": 1, "ne": 0, "lt": 0, "gt": 0, "lo": 0, "hi": 0}
 
 
 def truth(one: Condition, known: Known) -> bool | None:
@@ -112,10 +113,7 @@ class Conditions:
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.code, self.graph = function.code, graph
         self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
-        self.where: dict[str, list[int]] = {}
-        for index, one in enumerate(self.code):
-            for name in targets(one):
-                self.where.setdefault(name, []).append(index)
+        self.where = function.writes
         self._reached: dict[tuple[int, int, int], bool] = {}
         self._read: dict[tuple[str, int], Condition] = {}
 
@@ -264,6 +262,8 @@ def _comparison(one: Instruction, read: list[Condition]) -> Condition | None:
     if len(words) != 3 or words[2][:1] not in "sub":
         return None
     test, (a, b) = words[1], read
+    if a == b and test in _OF_EQUALS:
+        return ("constant", _OF_EQUALS[test])
     if test in ("eq", "ne") and b[0] == "constant" and a[0] == "selp" and a[1][0] == a[2][0] == "constant":
         found = _chosen(a, b[1])
         return negation(found) if test == "ne" else found

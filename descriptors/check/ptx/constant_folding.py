@@ -51,9 +51,9 @@ from descriptors.check.ptx.known_bits import (
     narrow,
     shift_right,
 )
-from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
-from descriptors.check.ptx.reaching_definitions import Definition, Definitions, targets
+from descriptors.check.ptx.reaching_definitions import Definition, Definitions
 from descriptors.tmem.geometry import ADDRESS_MASK
 
 #: What is known of the registers of an instruction, by its index.
@@ -162,14 +162,15 @@ class _Folder:
 
         What one warp puts there another reads, so that no path of one thread has to lead through it.
         """
-        for index, one in enumerate(self.code):
-            if one.opcode.startswith("tcgen05.alloc") and (place := self.place(one.operands[:1], index)):
+        for index in self.function.having("tcgen05.alloc"):
+            if place := self.place(self.code[index].operands[:1], index):
                 self.allocated.setdefault(place, []).append(index)
         if sum(map(len, self.allocated.values())) > ALLOCATIONS:
             self.allocated.clear()
         if not self.allocated:
             return
-        for index, one in enumerate(self.code):
+        for index in self.function.having("st.", "red.", "atom."):
+            one = self.code[index]
             if _STORES.match(one.opcode):
                 place = self.place(one.operands[one.opcode.startswith("atom") :], index)
                 for base, at in list(self.allocated) if place is not None else ():
@@ -479,7 +480,7 @@ def observed(function: Function) -> list[int]:
     [1]
     """
     wanted = ("wgmma.mma_async", *(f"tcgen05.{name}" for name in _OBSERVED))
-    return [index for index, one in enumerate(function.code) if one.opcode.startswith((*wanted, *WAITS))]
+    return function.having(*wanted, *WAITS)
 
 
 def number(operand: Operand, values: Mapping[str, Known], bits: int = 32) -> int | None:

@@ -35,7 +35,7 @@ _S = TypeVar("_S")
 
 #: How often a block is looked at before a fixed point is given up.
 ROUNDS = 64
-_ENDS = ("ret", "exit", "trap")
+_ENDS, _BRANCHES = ("ret", "exit", "trap"), ("bra", "brx")
 #: Ways on that branches by tables may have in a function: far more than any kernel has.
 WAYS = 1 << 18
 
@@ -61,12 +61,12 @@ def blocks(function: Function) -> list[Block]:
     """
     code = function.code
     marks = {0, len(code), *function.labels.values()}
-    marks.update(index + 1 for index, one in enumerate(code) if _leaves(one))
+    marks.update(index + 1 for index in function.having(*_ENDS, *_BRANCHES) if _leaves(code[index]))
     starts = sorted(mark for mark in marks if mark <= len(code))
     if not code:
         return []
     number = {start: index for index, start in enumerate(starts)}
-    ways = sum(len(_table(function, one)) for one in code if one.opcode.startswith("brx"))
+    ways = sum(len(_table(function, code[index])) for index in function.having("brx"))
     if ways > WAYS:
         raise DescriptorError(f"ptx: the tables of branches must have at most {WAYS} labels together, found {ways}")
     return [Block(a, b, _next(function, b, number, starts)) for a, b in pairwise(starts)]
@@ -74,7 +74,7 @@ def blocks(function: Function) -> list[Block]:
 
 def _leaves(one: Instruction) -> bool:
     name = one.opcode.partition(".")[0]
-    return name in _ENDS or name in ("bra", "brx")
+    return name in _ENDS or name in _BRANCHES
 
 
 def _next(function: Function, end: int, number: dict[int, int], starts: list[int]) -> tuple[int, ...]:

@@ -121,13 +121,17 @@ def complaints(word: int, use: Use) -> list[str]:
     return told
 
 
+# A kernel has few instruction descriptors, and very many multiplications.
+_complaints = lru_cache(maxsize=4096)(complaints)
+
+
 def common_complaints(words: Sequence[int], use: Use) -> tuple[list[str], bool]:
     """What is illegal about each of the words that a register may hold, and whether one of them is illegal otherwise.
 
     >>> common_complaints((0x08200490, 0x08202490), Use("f16")), common_complaints((0x08200490, 0), Use("f16"))[1]
     (([], False), True)
     """
-    each = [complaints(word, use) for word in words]
+    each = [_complaints(word, use) for word in words]
     told = [one for one in (each[0] if each else []) if all(one in other for other in each)]
     return told, any(one not in told for other in each for one in other)
 
@@ -142,8 +146,6 @@ START_FREE = _ALL & ~0xFFFF
 #: Remarks that are certain mistakes; what is about the start of an operand is told only if that is known.
 _MISTAKES = ("invalid-swizzle-code", "illegal-operand", "repeated-rows")
 _OF_THE_START = ("pattern-start", "memory")
-#: The bits of a start that say where in a pattern of 1,024 bytes it lies.
-_PHASE = 0x3F
 
 
 @frozen
@@ -220,9 +222,10 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     yield from _of_the_address(one)
     if not one.checked or not one.dtype:
         return
-    started, phased = (one.word.mask & bits == bits for bits in (0x3FFF, _PHASE))
+    phase = _phase(one)
+    started, phased = (one.word.mask & bits == bits for bits in (0x3FFF, phase))
     fields, shown = WORDS[one.arch], word_shown(one.word)
-    word = one.word.value & (START_FREE | (0xFFFF if started else _PHASE if phased else 0))
+    word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
     version = fields["version"].mask if one.arch == "sm100" else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
@@ -240,6 +243,32 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
             continue
         if all(kind in other for other in told):
             yield _rule(remark), f"found {shown} for {one.matrix}: {remark}"
+
+
+def _phase(one: SmemOperand) -> int:
+    """The bits of a start that say where in the pattern of its swizzle it lies."""
+    mode = field_value(one, "swizzle")
+    return mode.period_bytes // 16 - 1 if isinstance(mode, SwizzleMode) else 0
+
+
+def unplaced(one: SmemOperand) -> bool:
+    """Whether a base offset is right of some starts alone, of which it is not known whether they are the operand's."""
+    base, phase = field_value(one, "base_offset"), _phase(one)
+    return bool(base) and base % (phase // 8 + 1) > 0 and one.word.mask & phase != phase
+
+
+def bytes_off_the_grid(one: SmemOperand) -> int:
+    """How far behind a beginning of the pattern of its swizzle an operand starts without a base offset; 0 within a row.
+
+    >>> words = [Known(1 << 62 | units, -1) for units in (2, 8)]
+    >>> [bytes_off_the_grid(SmemOperand("A", "sm90", "bf16", "K", (64, 16), word)) for word in words]
+    [0, 128]
+    """
+    mode, phase = field_value(one, "swizzle"), _phase(one)
+    if not isinstance(mode, SwizzleMode) or one.word.mask & phase != phase or field_value(one, "base_offset") != 0:
+        return 0
+    behind = (one.word.value & phase) * 16
+    return behind if behind >= mode.span_bytes else 0
 
 
 def _read(one: SmemOperand) -> tuple[str, Literal["K", "MN"], tuple[int, int]]:

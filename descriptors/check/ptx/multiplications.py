@@ -303,8 +303,8 @@ def multiplications(function: Function, values: Values, target: str = "") -> Ite
         target: the ``.target`` of its module; "" where any may be meant.
     """
     shifts = Shifts(function)
-    for index, one in enumerate(function.code):
-        known = values.get(index, {})
+    for index in function.having("wgmma.mma_async", "tcgen05.mma"):
+        one, known = function.code[index], values.get(index, {})
         if one.opcode.startswith("wgmma.mma_async") and (first := wgmma(one)):
             operands = tuple(_wgmma_operands(first, known, shifts))
             yield Multiplication(
@@ -451,8 +451,7 @@ class Follow:
         self.block = [number for number, one in enumerate(graph) for _ in range(one.start, one.end)]
         back = [(number, to) for number, one in enumerate(graph) for to in one.next if to <= number]
         heads, ends = {graph[to].start for _, to in back}, {graph[number].end for number, _ in back}
-        closed = {index for index, one in enumerate(function.code) if one.opcode.startswith(_CLOSING)}
-        marks = sorted(heads | ends | {index + 1 for index in closed})
+        marks = sorted(heads | ends | {index + 1 for index in function.having(*_CLOSING)})
         #: For each instruction the number of borders at or before it.
         self.borders = []
         passed = 0

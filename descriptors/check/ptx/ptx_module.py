@@ -32,12 +32,26 @@ Law: more threads a CTA never give a thread more registers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from descriptors.check.ptx.ptx_operands import WORD, Address, Negated, Operand, Other, Pair, Vector, number, operands
+from descriptors.check.ptx.ptx_operands import (
+    WORD,
+    Address,
+    Negated,
+    Operand,
+    Other,
+    Pair,
+    Vector,
+    names,
+    number,
+    operands,
+)
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
@@ -193,6 +207,55 @@ def _qualifiers(opcode: str) -> tuple[str, ...]:
     return tuple(opcode.split("."))
 
 
+# Instructions without a result whose first operand may be a register. What is not here writes its first operand, unless
+# that is an address; a result that nobody knows of would leave a stale value in the register.
+_NO_RESULT = frozenset(
+    "bar barrier bra brx ret exit trap brkpt nanosleep pmevent setmaxnreg stackrestore griddepcontrol fence membar st"
+    " red prefetch prefetchu discard applypriority cp stmatrix tensormap".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def results(opcode: str) -> int:
+    """How many of the first operands an instruction writes; -1 for a call, which writes what stands in parentheses.
+
+    >>> [results(name) for name in ("add.s32", "bar.sync", "bar.red.popc.u32", "tcgen05.dealloc.cta_group::1.b32")]
+    [1, 0, 1, 0]
+    """
+    words = opcode.split(".")
+    if words[0] == "call":
+        return -1
+    if words[0] in ("bar", "barrier"):
+        return int("red" in words)
+    if words[0] == "tcgen05":
+        return 0 if words[1:2] == ["dealloc"] else 2 if words[1:3] == ["ld", "red"] else 1
+    return int(words[0] not in _NO_RESULT)
+
+
+def targets(one: Instruction) -> tuple[str, ...]:
+    """The registers that an instruction writes.
+
+    >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
+    [('a',), ()]
+    """
+    many = results(one.opcode)
+    if not many or not one.operands:
+        return ()
+    first = one.operands[0]
+    found: tuple[str, ...]
+    if isinstance(first, str):
+        if many == 1:
+            return (first,)
+        found = () if many < 0 else (first,)
+    elif isinstance(first, Address | int | Negated):
+        return ()
+    elif isinstance(first, Other):
+        found = tuple(WORD.findall(first.text)) if many > 0 or first.text[:1] == "(" else ()
+    else:
+        found = names(first)
+    return found + names(one.operands[1]) if many == 2 and len(one.operands) > 1 else found
+
+
 class Registers(Mapping[str, str]):
     """The class of each register that is declared: ``b32``, ``f32``, ``pred``.
 
@@ -255,6 +318,9 @@ class Function:
         tables: lists of labels of ``.branchtargets``.
         variables: variables declared inside, and their alignment in bytes.
         classes: registers declared inside, and the class of each, as ``b32``, ``f32``, ``pred``.
+        opcodes: each opcode, and the indices of its instructions; so of what follows.
+        names: each register or name, and where it is an operand, a part of one, or a guard.
+        writes: each register, and where it is written; twice where it is twice in one instruction.
     """
 
     name: str
@@ -266,6 +332,18 @@ class Function:
     tables: Mapping[str, tuple[str, ...]]
     variables: Mapping[str, int]
     classes: Mapping[str, str] = Registers()
+    opcodes: Mapping[str, Sequence[int]] = MappingProxyType({})
+    names: Mapping[str, Sequence[int]] = MappingProxyType({})
+    writes: Mapping[str, Sequence[int]] = MappingProxyType({})
+
+    def having(self, *beginnings: str) -> list[int]:
+        """The indices of the instructions whose opcode begins so, in order.
+
+        >>> parse(".version 8.8\\n.entry k() { add.s32 a, a, 1; ret; add.f32 b, b, b; }").functions[0].having("add.")
+        [0, 2]
+        """
+        held = [places for opcode, places in self.opcodes.items() if opcode.startswith(beginnings)]
+        return sorted(chain.from_iterable(held))
 
 
 @frozen
@@ -364,9 +442,16 @@ class _Open:
 
     def closed(self) -> Function:
         """The function, when its block has ended."""
+        opcodes, named, writes = (defaultdict[str, list[int]](list) for _ in range(3))
+        for index, one in enumerate(self.code):
+            opcodes[one.opcode].append(index)
+            for name in {name for operand in one.operands for name in names(operand)} | {one.predicate}:
+                named[name].append(index)
+            for name in targets(one):
+                writes[name].append(index)
         return Function(
             self.name, self.line, self.entry, self.head, tuple(self.code), self.labels, self.tables, self.variables,
-            self.classes,
+            self.classes, dict(opcodes), dict(named), dict(writes),
         )  # fmt: skip
 
 
@@ -563,5 +648,6 @@ def allowed(function: Function) -> int:
     >>> allowed(parse(f".version 8.8\\n{body}").functions[0])
     240
     """
-    given = [one.operands[0] for one in function.code if one.opcode.startswith("setmaxnreg") and one.operands]
+    sizes = [function.code[index].operands for index in function.having("setmaxnreg")]
+    given = [operands[0] for operands in sizes if operands]
     return max([registers(function.head), *(n for n in given if isinstance(n, int) and n <= MOST_REGISTERS)])

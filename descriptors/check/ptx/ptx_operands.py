@@ -167,6 +167,7 @@ def _address(text: str, depth: int) -> Operand:
     return Address(found[1] or "", -offset if found[2] == "-" else offset, others)
 
 
+@lru_cache(maxsize=1 << 14)
 def names(operand: Operand) -> tuple[str, ...]:
     """The registers and names in an operand, in order.
 

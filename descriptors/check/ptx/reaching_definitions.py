@@ -22,64 +22,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from descriptors.check.ptx.control_flow import Block, dominators
-from descriptors.check.ptx.ptx_module import Function, Instruction
-from descriptors.check.ptx.ptx_operands import WORD, Address, Negated, Other, names
+from descriptors.check.ptx.ptx_module import Function
 
 #: A definition: the index of the instruction, or, of a join, that of its block turned round by ``~``; and the register.
 Definition: TypeAlias = tuple[int, str]
-
-# Instructions without a result whose first operand may be a register. What is not here writes its first operand, unless
-# that is an address; a result that nobody knows of would leave a stale value in the register.
-_NO_RESULT = frozenset(
-    "bar barrier bra brx ret exit trap brkpt nanosleep pmevent setmaxnreg stackrestore griddepcontrol fence membar st"
-    " red prefetch prefetchu discard applypriority cp stmatrix tensormap".split()
-)
-
-
-@lru_cache(maxsize=4096)
-def results(opcode: str) -> int:
-    """How many of the first operands an instruction writes; -1 for a call, which writes what stands in parentheses.
-
-    >>> [results(name) for name in ("add.s32", "bar.sync", "bar.red.popc.u32", "tcgen05.dealloc.cta_group::1.b32")]
-    [1, 0, 1, 0]
-    """
-    words = opcode.split(".")
-    if words[0] == "call":
-        return -1
-    if words[0] in ("bar", "barrier"):
-        return int("red" in words)
-    if words[0] == "tcgen05":
-        return 0 if words[1:2] == ["dealloc"] else 2 if words[1:3] == ["ld", "red"] else 1
-    return int(words[0] not in _NO_RESULT)
-
-
-def targets(one: Instruction) -> tuple[str, ...]:
-    """The registers that an instruction writes.
-
-    >>> from descriptors.check.ptx.ptx_operands import operands
-    >>> [targets(Instruction(1, *of)) for of in (("call.uni", operands("(a), f, (b)")), ("st.b32", operands("[a], b")))]
-    [('a',), ()]
-    """
-    many = results(one.opcode)
-    if not many or not one.operands:
-        return ()
-    first = one.operands[0]
-    found: tuple[str, ...]
-    if isinstance(first, str):
-        if many == 1:
-            return (first,)
-        found = () if many < 0 else (first,)
-    elif isinstance(first, Address | int | Negated):
-        return ()
-    elif isinstance(first, Other):
-        found = tuple(WORD.findall(first.text)) if many > 0 or first.text[:1] == "(" else ()
-    else:
-        found = names(first)
-    return found + names(one.operands[1]) if many == 2 and len(one.operands) > 1 else found
 
 
 class Definitions:
@@ -93,14 +42,7 @@ class Definitions:
     def __init__(self, function: Function, graph: list[Block]) -> None:
         self.graph = graph
         self.starts = [one.start for one in graph]
-        self.where: dict[str, list[int]] = {}
-        where = self.where
-        for index, one in enumerate(function.code):
-            for name in targets(one):
-                if name in where:
-                    where[name].append(index)
-                else:
-                    where[name] = [index]
+        self.where = where = dict(function.writes)
         for name in [name for name in where if "0" in name and _ALIAS.match(name)]:  # %r01 is %r1
             plain = _ALIAS.sub(r"\1\2", name)
             where[plain] = sorted({*where.get(plain, ()), *where.pop(name)})
@@ -163,7 +105,7 @@ class Definitions:
             return places[place - 1], name
         return self._at_head(name, places, block)
 
-    def _at_head(self, name: str, places: list[int], block: int) -> Definition | None:
+    def _at_head(self, name: str, places: Sequence[int], block: int) -> Definition | None:
         """The definition that arrives at the head of a block."""
         flow = self.flow
         if len(places) == 1:

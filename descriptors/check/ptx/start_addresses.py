@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector, names
-from descriptors.check.ptx.reaching_definitions import targets
 
 #: Instructions whose result holds the bits of an operand where they were, and which operands those are.
 _SAME = {
@@ -41,10 +40,7 @@ class Shifts:
 
     def __init__(self, function: Function) -> None:
         self.code = function.code
-        self.where: dict[str, list[int]] = {}
-        for index, one in enumerate(self.code):
-            for name in targets(one):
-                self.where.setdefault(name, []).append(index)
+        self.where = function.writes
         self.found: dict[str, tuple[int, ...]] = {}
 
     def __call__(self, register: str) -> tuple[int, ...]:

@@ -47,6 +47,11 @@ def test_under_one_guard_all_is_done_or_nothing() -> None:
     assert errors(*guarded[:3], "setp.eq.s32 p, n, 0;", guarded[3], READ) == ["wgmma-wait"]
 
 
+@pytest.mark.parametrize(("test", "rules"), [("eq.u32", []), ("ge.s32", []), ("ne.b32", ["wgmma-wait"])])
+def test_what_is_compared_with_itself_is_the_same(test: str, rules: list[str]) -> None:
+    assert errors(FENCE, MMA, COMMIT, f"setp.{test} p, n, n;", "@p " + WAIT, READ) == rules
+
+
 def test_a_branch_and_a_guard_on_one_condition_belong_together() -> None:
     body = ["@!p bra L;", FENCE, MMA, COMMIT, "L:", "@p " + WAIT, READ]
     assert errors(*body) == []

@@ -57,6 +57,40 @@ def word(major: Major, swizzle: Literal["none", "32B", "64B", "128B"] = "128B", 
     return derive((mn, k), "bf16", major, swizzle, (mn, 16), arch="sm90").descriptor.encode()
 
 
+def started(word: int, multiple: int) -> list[str]:
+    """Two K blocks of a word whose start is any multiple of so many bytes."""
+    start = f"ld.param.u32 s, [p]; shr.u32 s, s, 4; and.b32 s, s, {0x3FFF & -(multiple >> 4)}; cvt.u64.u32 e, s;"
+    step = f"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{{REGISTERS}}}, {A}, v, 1, 1, 1, 0;\n"
+    return [start, *(f"or.b64 v, e, {word}; add.s64 v, v, {2 * block};\n{step}" for block in range(2))]
+
+
+@pytest.mark.parametrize(
+    ("base", "swizzle", "multiple", "open_", "told"),
+    [
+        (0, "128B", 16, False, []),
+        (1, "128B", 16, True, []),  # right of one start in eight
+        (1, "128B", 512, True, []),
+        (1, "128B", 1024, False, ["word-suspect"] * 2),  # right of no such start
+        (1, "64B", 512, False, ["word-suspect"] * 2),
+        (4, "64B", 16, False, []),  # a pattern of 64B has four lines
+        (3, "none", 16, False, []),  # there is no pattern
+    ],
+)
+def test_a_base_offset_is_judged_by_where_the_operand_starts_or_not_decided(
+    base: int, swizzle: Literal["none", "64B", "128B"], multiple: int, open_: bool, told: list[str]
+) -> None:
+    body = started(word("K", swizzle) | base << 49, multiple)
+    assert (("words", "base offset of B") in undecided(*body)) is open_
+    assert [rule for rule in rules(*body) if rule != "word-advance"] == told
+
+
+@pytest.mark.parametrize(("behind", "open_"), [(0, False), (32, False), (128, True), (512, True), (1024, False)])
+def test_a_start_off_the_grid_of_its_pattern_is_not_decided(behind: int, open_: bool) -> None:
+    """With base offset 0 it is right if whatever fills the tile permutes by the address, as tensor copies do."""
+    body = started(word("K") + (behind >> 4), 1024)
+    assert (("words", "start of B") in undecided(*body)) is open_
+
+
 @pytest.mark.parametrize("major", ["K", "MN"])
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
 def test_a_word_whose_low_half_is_not_known_is_taken(

@@ -4,7 +4,8 @@ told by its rule."""
 from __future__ import annotations
 
 import pytest
-from ring_kernels import ring_sm90, ring_sm100
+from kernels import kernels
+from ring_kernels import SM100_WORD, ring_sm90, ring_sm100
 
 from descriptors import check_ptx
 
@@ -33,6 +34,10 @@ SM90 = {
     ),
     "count of an empty barrier doubled": (("[smem+49216], 128;", "[smem+49216], 256;"), {"barrier-hang"}),
     "no init of a barrier": (("mbarrier.init.shared::cta.b64 [smem+49152], 1;", ""), {"barrier-init"}),
+    "an init by all threads": (("@pi bra READY;", ""), {"barrier-init-seen"}),
+    "an init by a thread of each warp": (
+        ("setp.ne.u32 pi, t, 0;", "and.b32 at, t, 31;\nsetp.ne.u32 pi, at, 0;"), {"barrier-init-seen"},
+    ),
     "no rendezvous after init": (("bar.sync 0;", ""), {"barrier-init-seen"}),
     "half of the bytes expected": (("[full], 16384;", "[full], 8192;"), {"barrier-hang", "reuse-order"}),
     "twice the bytes expected": (("[full], 16384;", "[full], 32768;"), {"barrier-hang"}),
@@ -74,6 +79,7 @@ SM100 = {
     "no columns": (("[smem+73864], 64;", "[smem+73864], 32;"), {"tcgen05-unallocated"}),
     "no rendezvous after the allocation": (("WAITED: bar.sync 0;", "WAITED:"), {"reuse-order", "tcgen05-unallocated"}),
     "an accumulator that is never begun": (("setp.ne.u32 pd, k, 0;", "setp.eq.u32 pd, k, k;"), {"tcgen05-unwritten"}),
+    "16 lanes a warp": (("shl.b32 r, r, 21;", "shl.b32 r, r, 20;"), {"tcgen05-warp"}),
     "freed before it is read": (("END: bar.sync 0;", "END:"), {"tcgen05-dealloc-early", "tcgen05-unallocated"}),
     "all threads of a warp multiply": (("setp.ne.u32 pe, t, 160;", "setp.lt.u32 pe, t, 160;"), {"tcgen05-elect"}),
     "the reader begins with parity 1": (
@@ -99,6 +105,29 @@ def test_a_fault_of_a_ring_with_tensor_memory_is_told(name: str) -> None:
     assert right.count(old) >= 1
     wrong = {one.rule.name for one in check_ptx(right.replace(old, new)).errors}
     assert wrong & rules, wrong
+
+
+#: The word of A, less its start, in the block-scaled kernel of the record.
+SCALED_A = "-9223371899382267904"
+
+
+def test_words_without_a_version_are_run_as_those_with_it() -> None:
+    """Compilers in use leave the version of an sm100 word 0; what its operands are read from is the same."""
+    bare = ring_sm100().replace(str(SM100_WORD), str(SM100_WORD & ~(7 << 46)))
+    held = {one.property: one.verdict for one in check_ptx(bare).properties}
+    assert held["reuse"] == held["barriers"] == "clean" and held["proxies"] == "absent"
+    (old, new), rules = SM100["a wait for the data left out"]
+    assert {one.rule.name for one in check_ptx(bare.replace(old, new)).errors} & rules
+
+
+def test_two_things_that_are_not_seen_of_one_instruction_are_both_told() -> None:
+    """Where scale factors are read from, and, of a word of no version that there is, the operands."""
+    fence, scaled = "fence.proxy.async.shared::cta;", kernels()["scaled_e2m1_64_sm100"]
+    assert scaled.count(fence) == 1 and scaled.count(SCALED_A) == 2
+    report = check_ptx(scaled.replace(fence, ""))
+    assert "proxy-fence" in {one.rule.name for one in report.errors}
+    report = check_ptx(scaled.replace(fence, "").replace(SCALED_A, str(int(SCALED_A) | 2 << 46)))
+    assert {"proxies", "tensor memory"} <= {one.property for one in report.undecided}
 
 
 def test_ordinary_stores_of_an_operand_need_a_fence_of_the_proxy() -> None:
