@@ -161,18 +161,18 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     new = any(barrier.known & ~one.known for barrier in held)
     target, last = step.instruction.operands[0], held[-1]
     name = target.first if isinstance(target, Pair) else target
-    again = one.failed == (one.pc, last.phase)
+    again = one.failed == (one.pc, last.address, last.phase)
     if passed and (again or not new):
         for barrier in held:
             one.known |= barrier.known
             one.published |= barrier.published
         machine.set(one, name, 1)
-        one.failed = (-1, -1)
+        one.failed = (-1, -1, -1)
         return None
     if not passed and again:
-        one.failed = (-1, -1)
+        one.failed = (-1, -1, -1)
         return machine.park(one, Wait(Awaited.MBARRIER, (last.address,)))
-    one.failed = (one.pc, last.phase)
+    one.failed = (one.pc, last.address, last.phase)
     machine.set(one, name, 0)
     if passed:
         return None

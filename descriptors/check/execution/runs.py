@@ -108,6 +108,11 @@ class Trial(NamedTuple):
     stop: Stop | None = None
 
     @property
+    def free(self) -> list[tuple[str, int]]:
+        """The scalar parameters that are not known, the first few, by name and offset."""
+        return [key for key in self.run.machine.scalars if key not in self.launch.scalars][:MOST]
+
+    @property
     def through(self) -> bool:
         """Whether the kernel comes to its end so, or at least to a value that no shape of a cluster would tell."""
         stop = self.run.stop
@@ -167,8 +172,7 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     launch = first.launch._replace(sizes=box_sizes(first.run.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    free = [key for key in first.run.machine.scalars if key not in launch.scalars]
-    for key in free[:MOST]:
+    for key in first.free:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
         yield str(size), launch._replace(size=size)
