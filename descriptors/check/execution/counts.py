@@ -1,10 +1,10 @@
 """All counts of rounds from a few: a loop's bound grows by whole periods, and nothing else changes.
 
-A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state that
-comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the period one run
-has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop whose period does not come
-back, a second loop after the first, a bound that is no sum of the parameter's multiples leave it at the counts that were run.
-Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
+A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state
+that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the period
+one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop whose state
+does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at the counts
+that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
 Source: ours; the ways of a loop that repeat its state are pumped as those of a finite automaton are.
 
 Law: an arrival and a wait a round close with every count of rounds, by periods of two, for a phase has a parity.
@@ -25,6 +25,7 @@ Law: an arrival and a wait a round close with every count of rounds, by periods 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from descriptors.check.execution.drifting import Drifting, Frame, Period, speeds_between
@@ -190,10 +191,8 @@ class _Closing:
                 raise _Found
 
         machine.watch(who, place, seen=look)
-        try:
+        with suppress(_Found):
             self._run(machine)
-        except _Found:
-            pass
         return found[0] if found else None
 
     def _bound(self, machine: Drifting, who: Key, place: int, period: Period) -> _Loop | str:
@@ -204,11 +203,10 @@ class _Closing:
                 speeds.get(one, 0) if isinstance(one, str) else 0
                 for one in self.made.function.code[compare].operands[1:3]
             ]
-            if None in moves or None in drifts[:2]:
+            (first, second), (one, other) = moves, drifts[:2]
+            if first is None or second is None or one is None or other is None or one == other:
                 continue
-            first, second = (one for one in moves if one is not None)
-            apart = drifts[0].past - drifts[1].past
-            by, rest = divmod((second - first) * _FAR, apart) if apart else (0, 0)
+            by, rest = divmod((second - first) * _FAR, one.past - other.past)
             if by > 0 and not rest and not by % period.turns:
                 return _Loop(who, place, period, by)
         return "what bounds the loop does not move as its counter"

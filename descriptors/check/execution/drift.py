@@ -1,14 +1,15 @@
 """How a value moves with the count of rounds: by so much for each period made, and for each that is still to come.
 
 A loop that is run at one count stands for larger ones if what it does is the same there: its values are then the ones
-that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, with ``i`` periods made and ``l`` to come; a
-bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
+that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, with ``i`` periods made and ``l`` to
+come; a bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
 integer instruction a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
 followed (None). Numbers are those of no width: what is found holds as long as no counter overflows.
 Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are ours.
 
 Law: a value moves as the values of its operands do, whatever the periods.
 
+>>> from descriptors.check.execution.arithmetic import operation
 >>> from descriptors.check.ptx.ptx_module import Instruction
 >>> def law(opcode, first, drift, second):
 ...     result = drift_of(Instruction(1, opcode, ("d", "a", "b")), [first, second], [drift, FIXED])
@@ -28,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from descriptors.check.execution.arithmetic import operation, signed, type_of
+from descriptors.check.execution.arithmetic import signed, type_of
 from descriptors.check.execution.lanes import Unknown, Value, lane_values
 from descriptors.check.ptx.ptx_module import Instruction
 

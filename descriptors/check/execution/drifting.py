@@ -12,8 +12,9 @@ Law: a loop whose bound is a parameter closes, and one that does something at it
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def law(more):
-...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1; L: mbarrier.arrive.shared.b64 _, [b];"
-...     tail = f"add.u32 k, k, 1; setp.lt.u32 p, k, n; {more} @p bra L; ret;"
+...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1;"
+...     tail = "L: mbarrier.arrive.shared.b64 _, [b];"
+...     tail += f"add.u32 k, k, 1; setp.lt.u32 p, k, n; {more} @p bra L; ret;"
 ...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {("n", 0): 9}, {"b": 0}, {}, {})
 ...     text = f".version 8.8\\n.entry k(.param .u32 n) {{ {head} {tail} }}"
 ...     return parse(text).functions[0], launch
@@ -96,7 +97,8 @@ class Drifting(Machine):
         self._integer = [one.guard is Guard.RESULT for one in self._executions]
         self._drifts: dict[Fragment, dict[str, Moving]] = {one: {} for one in self.fragments}
         self._step = self.steps[0] if self.steps else None
-        self._checks, self._result, self._parts = True, FIXED, dict[str, Moving]()
+        self._checks, self._parts = True, dict[str, Moving]()
+        self._result: Moving = FIXED
         self._turn: tuple[Key, int] | None = None
         self._period: Period | None = None
         self._frame: Frame | None = None
@@ -137,7 +139,8 @@ class Drifting(Machine):
         super().set(one, name, value)
         if not isinstance(name, str) or name == "_":
             return
-        held, drift = self._drifts[one], self._parts.get(name, self._result)
+        held = self._drifts[one]
+        drift: Moving = self._parts.get(name, self._result)
         if one.active is not None and len(one.active) < len(one.lanes) and held.get(name, FIXED) != drift:
             drift = None
         if drift == FIXED:
@@ -179,7 +182,8 @@ class Drifting(Machine):
         self._step = step
         if self._turn is not None and step.place == self._turn[1] and key_of(one) == self._turn[0]:
             self._at_turn()
-        self._result, self._parts = FIXED, {}
+        self._result = FIXED
+        self._parts = {}
         if self._integer[one.pc]:
             self._move(one, step)
             self._checks = False
@@ -309,4 +313,3 @@ def speeds_between(first: Frame, last: Frame) -> Speeds:
         after = last.registers[key]
         found[key] = {name: distance(before.get(name), after.get(name)) for name in before.keys() | after.keys()}
     return found
-

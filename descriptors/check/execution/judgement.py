@@ -32,7 +32,19 @@ from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, program
-from descriptors.check.execution.runs import LARGE, LIMIT, LITTLE, SIZES, SMALL, Run, Trial, box_sizes, launches, runs, trials
+from descriptors.check.execution.runs import (
+    LARGE,
+    LIMIT,
+    LITTLE,
+    SIZES,
+    SMALL,
+    Run,
+    Trial,
+    box_sizes,
+    launches,
+    runs,
+    trials,
+)
 from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()

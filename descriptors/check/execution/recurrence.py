@@ -1,8 +1,8 @@
 """The state of a run, so that two moments can be compared: everything that decides what happens from there on.
 
 Rounds of a loop come back to the same state but for names: the numbers of accesses grow, those of phases and of
-``wgmma`` too. An access is named by who knows it: two of one kind that the same sets hold are known to the same threads ever
-after, for sets only unite. Phases are counted from the last, registers are apart, for they may move, and in which
+``wgmma`` too. An access is named by who knows it: two of one kind that the same sets hold are known to the same threads
+ever after, for sets only unite. Phases are counted from the last, registers are apart, for they may move, and in which
 order those go on who can is no part of it, as one schedule stands for all (``machine``).
 Source: PTX ISA 9.1, mbarrier (phase); that equal states have equal futures holds for a machine that draws no lots.
 

@@ -16,7 +16,7 @@ from descriptors.check.execution.runs import run, trials
 from descriptors.check.ptx.ptx_module import parse
 
 #: Rounds up to which every count is run alone.
-MOST = 40
+MOST = 25
 FOLLOWS = re.compile(r"every multiple of (\d+) of k_param_0(?: from (\d+) on)? follows, by periods of (\d+) round")
 
 
@@ -63,7 +63,7 @@ SPOILT = {
         {n for n in range(1, MOST) if n % 3},
     ),
     "a round less of the producer at one count": (
-        (LOOP, f"setp.eq.u32 pd, n, 37;\n@pd sub.u32 n, n, 1;\n{LOOP}"), {37},
+        (LOOP, f"setp.eq.u32 pd, n, 23;\n@pd sub.u32 n, n, 1;\n{LOOP}"), {23},
     ),
     "the producer rounds up where the consumer rounds down": (
         ("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 0;\nadd.u32 n, n, 1;\nshr.u32 n, n, 1;\nshl.b32 n, n, 1;"),
