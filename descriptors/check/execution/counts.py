@@ -1,9 +1,9 @@
 """All counts of rounds from a few: a loop's bound grows by whole periods, and nothing else changes.
 
 A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state
-that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the period
-one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop whose state
-does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at the counts
+that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the
+period one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop
+whose state does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at the counts
 that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
 Source: ours; the ways of a loop that repeat its state are pumped as those of a finite automaton are.
 
@@ -39,8 +39,8 @@ from descriptors.check.execution.runs import LARGE, Run
 _FAR = 1 << 16
 #: A size with more rounds than it takes to come back to a state.
 _LONG = 4 * LARGE
-#: Turns after which no state is awaited to come back, runs that may not close, and how often one is tried.
-_TURNS, _FAILURES, _ATTEMPTS = 64, 3, 4
+#: Turns after which no state is awaited to come back, and how often a period is tried.
+_TURNS, _ATTEMPTS = 64, 4
 
 _WRONG = "something is wrong there"
 
@@ -105,7 +105,6 @@ class _Closing:
     def __init__(self, made: Program, launch: Launch, parameter: tuple[str, int], budget: int) -> None:
         self.made, self.launch, self.parameter = made, launch, parameter
         self.alone, self.budget, self.steps = True, budget, 0
-        self.failures = 0
         self.runs: list[Run] = []
 
     def closed(self) -> Counts:
@@ -114,6 +113,8 @@ class _Closing:
         if isinstance(loop, str):
             return self._told(0, 0, 0, loop)
         step, turns, start = loop.by // loop.period.turns, loop.period.turns, 1
+        if why := self._probe(loop, (loop.period.first + 2 * turns) * step):
+            return self._told(0, step, turns, why)
         rests: dict[int, str] = {}
         for number in range(1, _TURNS):
             rests[number % turns] = self._count(loop, number * step)
@@ -122,7 +123,7 @@ class _Closing:
                 rests.clear()
             if len(rests) == turns and not any(rests.values()):
                 return self._told(start * step, step, turns, "")
-            if self.failures > turns + _FAILURES or self.steps >= self.budget:
+            if self.steps >= self.budget:
                 break
         why = next((why for why in rests.values() if why), "too many steps")
         return self._told(start * step, step, turns, why)
@@ -218,15 +219,17 @@ class _Closing:
         machine, run = self._closing(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
-        reached = machine.turns > loop.period.first + loop.period.turns
-        if self.alone and machine.why and reached:
-            other, _ = self._closing(loop, size, alone=False)
-            if other.closed and not other.why:
-                self.alone, machine = False, other
         if run.stop is not None or machine.hung or machine.found:
             return "too many steps" if run.endless else _WRONG
-        self.failures += reached and bool(machine.why)
         return machine.why or ("" if machine.closed else "too few rounds")
+
+    def _probe(self, loop: _Loop, size: int) -> str:
+        """Why a count with rounds enough does not close, before all smaller ones are run; nothing where it does."""
+        for self.alone in (True, False):
+            machine, run = self._closing(loop, size, alone=self.alone)
+            if machine.closed and not machine.why:
+                return ""
+        return machine.why or ("too many steps" if run.endless else "a period ends too late")
 
     def _closing(self, loop: _Loop, size: int, *, alone: bool) -> tuple[Drifting, Run]:
         """A run that is to close, with what does not move as it was supposed to taken for not followed."""

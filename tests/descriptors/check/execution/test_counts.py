@@ -44,6 +44,7 @@ def test_a_right_ring_is_right_at_every_count_and_a_period_is_two_turns_of_the_r
 
 LOOP = "PRODUCE: setp.ge.u32 pd, k, n;"
 SLOT = "@!pw bra SLOT;"
+BEGIN = "CONSUMER: mov.u32 parity, 0;"
 
 #: What is put for what, and at which counts of rounds the ring of three is wrong by it.
 SPOILT = {
@@ -59,18 +60,18 @@ SPOILT = {
         (SLOT, f"setp.gt.u32 pi, k, 20;\nor.pred pw, pw, pi;\n{SLOT}"), set(range(22, MOST)),
     ),
     "counts that are no multiple of the stages lack a round": (
-        ("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 0;\nrem.u32 r, n, 3;\nsetp.ne.u32 pi, r, 0;\n@pi add.u32 n, n, 1;"),
+        (BEGIN, f"{BEGIN}\nrem.u32 r, n, 3;\nsetp.ne.u32 pi, r, 0;\n@pi add.u32 n, n, 1;"),
         {n for n in range(1, MOST) if n % 3},
     ),
     "a round less of the producer at one count": (
         (LOOP, f"setp.eq.u32 pd, n, 23;\n@pd sub.u32 n, n, 1;\n{LOOP}"), {23},
     ),
     "the producer rounds up where the consumer rounds down": (
-        ("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 0;\nadd.u32 n, n, 1;\nshr.u32 n, n, 1;\nshl.b32 n, n, 1;"),
+        (BEGIN, f"{BEGIN}\nadd.u32 n, n, 1;\nshr.u32 n, n, 1;\nshl.b32 n, n, 1;"),
         {n for n in range(1, MOST) if n % 2},
     ),
     "the consumer is bounded by another product": (
-        ("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 0;\nmul.hi.u32 n, n, 0x40000000;\nshl.b32 n, n, 2;"),
+        (BEGIN, f"{BEGIN}\nmul.hi.u32 n, n, 0x40000000;\nshl.b32 n, n, 2;"),
         None,
     ),
 }  # fmt: skip
