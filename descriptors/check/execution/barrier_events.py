@@ -29,7 +29,7 @@ from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
 from descriptors.check.execution.launch import RANK, place_name
 from descriptors.check.execution.machine import Handler, Machine
-from descriptors.check.execution.mbarrier import Mbarrier
+from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
@@ -73,7 +73,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
-    machine.uses.setdefault(address, {}).setdefault(step.place, set()).add(one.warp)
+    machine.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase))
     if not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
@@ -166,6 +166,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
         for barrier in held:
             one.known |= barrier.known
             one.published |= barrier.published
+            machine.touches.append(Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True))
         machine.set(one, name, 1)
         one.failed = (-1, -1, -1)
         return None

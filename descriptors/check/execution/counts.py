@@ -3,8 +3,8 @@
 A parameter that bounds loops is found by what is compared with it; how many rounds make a period by the first state
 that comes back. Then the kernel is run at one count after the other from the first on, until of each rest by the
 period one run has *closed*: its period may be made once more, and then as often as one likes (``drifting``). A loop
-whose state does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at the counts
-that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
+whose state does not come back, a second loop after the first, a bound that moves otherwise than the counter leave it at
+the counts that were run. Two loops of one bound, as a producer's and a consumer's, close only if they move alike.
 Source: ours; the ways of a loop that repeat its state are pumped as those of a finite automaton are.
 
 Law: an arrival and a wait a round close with every count of rounds, by periods of two, for a phase has a parity.

@@ -41,7 +41,7 @@ from descriptors.check.execution.lanes import (
     together,
 )
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, RANK, Launch, special_register
-from descriptors.check.execution.mbarrier import Box, Mbarrier
+from descriptors.check.execution.mbarrier import Box, Mbarrier, Touch
 from descriptors.check.execution.meetings import Issue
 from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
@@ -113,7 +113,7 @@ class Machine(Schedule):
         self.hung = False
         # what threads wait at, besides one another; mbarriers by their addresses
         self.barriers: dict[int, Mbarrier] = {}
-        self.uses: dict[int, dict[int, set[int]]] = {}  # warps that use one, by address and instruction
+        self.touches: list[Touch] = []  # who used which, in the order of the run
         self.retired: list[Mbarrier] = []  # those that were invalidated, or initialised again
         self.issues: dict[tuple[int, int, int], Issue] = {}  # wgmma, by CTA, warpgroup and number
         self.issue_of: dict[int, Issue] = {}  # the same, by their bit

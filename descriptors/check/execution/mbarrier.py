@@ -52,6 +52,25 @@ class Landing(NamedTuple):
     issue: int
 
 
+class Touch(NamedTuple):
+    """An instruction that names an mbarrier.
+
+    Args:
+        cta, warp: of the threads.
+        place: of the instruction.
+        address: of the mbarrier.
+        phase: that it was in.
+        passed: whether it was a wait that was over.
+    """
+
+    cta: int
+    warp: int
+    place: int
+    address: int
+    phase: int
+    passed: bool = False
+
+
 class Phase(NamedTuple):
     """What a phase that ended had: bytes expected, by line; bytes that came with a size; and copies without one."""
 

@@ -41,6 +41,11 @@ _OPERATIONS = (
 )
 
 
+def operation_of(opcode: str) -> str:
+    """What an instruction does with the mbarrier that it names."""
+    return next(what for head, what in _OPERATIONS if opcode.startswith(head))
+
+
 @frozen
 class Use:
     """What some warps do with the mbarriers of a ring.
@@ -109,9 +114,12 @@ def _expected(barrier: Mbarrier) -> tuple[int, ...]:
 def _uses(machine: Machine, address: int) -> Iterator[Use]:
     """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
-    code = machine.program.function.code
-    for place in sorted(machine.uses.get(address, ())):
-        what = next(what for head, what in _OPERATIONS if code[place].opcode.startswith(head))
-        rows.setdefault((what, tuple(sorted(machine.uses[address][place]))), []).append(code[place].line)
+    users: dict[int, set[int]] = {}
+    for touch in machine.touches:
+        if touch.address == address:
+            users.setdefault(touch.place, set()).add(touch.warp)
+    for place in sorted(users):
+        one = machine.program.function.code[place]
+        rows.setdefault((operation_of(one.opcode), tuple(sorted(users[place]))), []).append(one.line)
     for (what, warps), lines in sorted(rows.items()):
         yield Use(what, warps, tuple(lines))
