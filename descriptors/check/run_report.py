@@ -108,7 +108,8 @@ def _closed(one: Counts) -> str:
     (name, offset), start = one.parameter, f" from {one.start} on" if one.start > one.step else ""
     others = "" if one.alone else f" where others are {LITTLE}"
     rounds = f"{one.turns} round{'s' * (one.turns > 1)}"
-    of = f"every multiple of {one.step} of {name}{f'+{offset}' if offset else ''}"
+    values = "value" if one.step == 1 else f"multiple of {one.step}"
+    of = f"every {values} of {name}{f'+{offset}' if offset else ''}"
     return f"; {of}{start}{others} follows, by periods of {rounds}"
 
 
