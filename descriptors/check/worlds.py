@@ -92,7 +92,11 @@ class Worlds:
         self.certain = certain
         self.conditions = conditions or Conditions(function, graph)
         self.asked = self._asked()
-        changes = {name for one in self.asked for name in leaves(one)} | names
+        self._asking: dict[str, set[Condition]] = {}  # conditions that depend on a register
+        for one in self.asked:
+            for name in leaves(one):
+                self._asking.setdefault(name, set()).add(one)
+        changes = self._asking.keys() | names
         self.names = names
         self.written = {
             index: found
@@ -243,7 +247,7 @@ class Worlds:
 
     def _changed(self, index: int, worlds: _Worlds) -> _Worlds:
         names = set(self.written.get(index, ()))
-        if gone := {one for one in self.asked if names.intersection(leaves(one))}:
+        if gone := set[Condition]().union(*(self._asking.get(name, ()) for name in names)):
             worlds = self._without(worlds, gone)
         if self.family.renamed is not None:
             for name in sorted(names & self.names):
