@@ -12,7 +12,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 #: How a fact about sm100 is known that PTX's manual has: nobody here could ask a GPU.
 DOCUMENTED = "documented, not measured on a Blackwell GPU"
@@ -180,3 +180,18 @@ def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int =
     put = {"<": str.ljust, ">": str.rjust}
     lines = ((put[s](cell, width) for cell, width, s in zip(row, widths, sides, strict=True)) for row in cells)
     return [(" " * indent + (" " * gap).join(line)).rstrip() for line in lines]
+
+
+def ranges_text(values: Sequence[int]) -> str:
+    """Numbers, those that follow one another as a range.
+
+    >>> ranges_text((0, 1, 2, 3, 8))
+    '0..3, 8'
+    """
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)

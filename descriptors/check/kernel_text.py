@@ -28,7 +28,7 @@ from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.story import Accumulation, Kernel, Story
-from descriptors.text import counted, extents_text, known_line, known_record, printable
+from descriptors.text import counted, extents_text, known_line, known_record, printable, ranges_text
 
 #: How a terminal shows a place, each level, the way out, and what is right or open.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
@@ -334,22 +334,7 @@ def _ring(ring: Ring) -> list[str]:
 
 def _use(use: Use) -> str:
     warps, lines = ("s" * (len(row) > 1) for row in (use.warps, use.lines))
-    return f"{use.what} by warp{warps} {_numbers(use.warps)}, line{lines} {', '.join(map(str, use.lines))}"
-
-
-def _numbers(values: Sequence[int]) -> str:
-    """Numbers, those that follow one another as a range.
-
-    >>> _numbers((0, 1, 2, 3, 8))
-    '0..3, 8'
-    """
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+    return f"{use.what} by warp{warps} {ranges_text(use.warps)}, line{lines} {', '.join(map(str, use.lines))}"
 
 
 def _accumulation(number: int, one: Accumulation) -> list[str]:

@@ -22,11 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.counts import Counts
 from descriptors.check.execution.evidence import ALL, BOX
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
+from descriptors.check.execution.runs import LITTLE
 from descriptors.check.kernel_report import Finding, Judgement, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
@@ -101,6 +103,16 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
             yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
 
 
+def _closed(one: Counts) -> str:
+    """Which values of a parameter follow from those that were run."""
+    (name, offset), start = one.parameter, f" from {one.start} on" if one.start > one.step else ""
+    others = "" if one.alone else f" where others are {LITTLE}"
+    rounds = f"{one.turns} round{'s' * (one.turns > 1)}"
+    values = "value" if one.step == 1 else f"multiple of {one.step}"
+    of = f"every {values} of {name}{f'+{offset}' if offset else ''}"
+    return f"; {of}{start}{others} follows, by periods of {rounds}"
+
+
 def _note(function: Function, told: RunJudgement) -> str:
     """What was run, in one line."""
     launch = told.launch
@@ -108,6 +120,7 @@ def _note(function: Function, told: RunJudgement) -> str:
     parts = [launch_text(launch)]
     given = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in launch.scalars.items()]
     parts.append(f"scalar parameters {', '.join([*given, sizes])}" if sizes else "to no end")
+    follows = "".join(map(_closed, told.closed))
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
     name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
-    return f"{name} was run with {', '.join(parts)}{assumed}"
+    return f"{name} was run with {', '.join(parts)}{follows}{assumed}"

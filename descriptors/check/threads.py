@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -171,12 +171,12 @@ class Threads:
 
     def _reaching(self, name: str, index: int) -> list[int]:
         """What writes a register before it is read: one instruction that always does, and those behind it that may."""
-        places, block = self.conditions.where.get(name, []), self.conditions.block
-        before = [at for at in places if at < index and block[at] == block[index]]
+        places, block = self.conditions.where.get(name, ()), self.conditions.block
+        before: Sequence[int] = [at for at in places if at < index and block[at] == block[index]]
         if not before and len({block[at] for at in places}) == 1:
             before = places
         plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
-        return before[plain[-1] :] if plain else []
+        return list(before[plain[-1] :]) if plain else []
 
     def _unknown(self, name: str) -> _Values:
         """What is not followed: one for all, unless something that differs is in it."""

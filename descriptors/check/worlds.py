@@ -93,8 +93,11 @@ class Worlds:
         self.certain = certain
         self.conditions = conditions or Conditions(function, graph)
         self.asked = self._asked()
-        self.registers = {one: frozenset(leaves(one)) for one in self.asked}
-        changes = names.union(*self.registers.values())
+        self._asking: dict[str, set[Condition]] = {}  # conditions that depend on a register
+        for one in self.asked:
+            for name in leaves(one):
+                self._asking.setdefault(name, set()).add(one)
+        changes = self._asking.keys() | names
         self.names = names
         self.written = {
             index: found
@@ -245,7 +248,7 @@ class Worlds:
 
     def _changed(self, index: int, worlds: _Worlds) -> _Worlds:
         names = set(self.written.get(index, ()))
-        if gone := {one for one, registers in self.registers.items() if not registers.isdisjoint(names)}:
+        if gone := set[Condition]().union(*(self._asking.get(name, ()) for name in names)):
             worlds = self._without(worlds, gone)
         if self.family.renamed is not None:
             for name in sorted(names & self.names):

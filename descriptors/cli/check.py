@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,13 +23,16 @@ from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.kernel_files import expanded, shown, text_of
 from descriptors.cli.options import json_option, together
-from descriptors.cli.terminal import Progress, answered, for_terminal
+from descriptors.cli.terminal import Progress, answered, for_terminal, note
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
 from descriptors.errors import DescriptorError
 from descriptors.text import counted
 from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
 from layoutalg.files import write_whole
 from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from descriptors.show.pictures.round_picture import RoundPicture
 
 _FILE = click.argument("file")
 _TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
@@ -294,18 +297,44 @@ def _contract(file: str, init: bool, as_json: bool) -> Status:
 @_FILE
 @_ARCH
 @_INCLUDE
+@click.option("--rounds", is_flag=True, help="Tell instead who waits for whom, round by round, in one run.")
+@click.option("--draw", "picture_path", help="Write a picture of those rounds: a file in .svg, .tex, .txt or .html.")
 @json_option("Write the story as JSON.")
-def explain(file: str, gpu_arch: str, include: tuple[str, ...], as_json: bool) -> None:
+def explain(
+    file: str, gpu_arch: str, include: tuple[str, ...], rounds: bool, picture_path: str | None, as_json: bool
+) -> None:
     """Tell the story of a kernel: its MMAs, operands, tiles, groups in flight, tensor memory, mbarriers.
 
     \b
     descriptors explain kernel.ptx
+    descriptors explain kernel.ptx --rounds --draw rounds.svg
 
-    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. FILE
-    is as for check.
+    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. The
+    rounds are those of the first run in which something is wrong, and without one of the first. FILE is as for check.
     """
-    told = explain_ptx(text_of(file, gpu_arch, include))
-    say(answered(told, as_json))
+    text = text_of(file, gpu_arch, include)
+    pictures = _rounds(text) if rounds or picture_path is not None else []
+    if picture_path is not None:
+        pictures[0].save(picture_path)
+        note(f"wrote {picture_path}")
+    if rounds:
+        rows = {"kernels": [one.record() for one in pictures]}
+        say(json_text(rows) if as_json else for_terminal("\n\n".join(one.text() for one in pictures)))
+    else:
+        say(answered(explain_ptx(text), as_json))
+
+
+def _rounds(text: str) -> list[RoundPicture]:
+    """The rounds of the kernels of a text that have mbarriers, those with something wrong first."""
+    from descriptors.check.pipeline import pipelines
+    from descriptors.show.pictures.round_picture import RoundPicture  # no story needs a picture
+
+    found = sorted(pipelines(text), key=lambda one: not one.wrong)
+    if not found:
+        raise DescriptorError(
+            "explain: rounds are those of mbarriers, found no kernel that initialises one and uses it"
+        )
+    return [RoundPicture(one) for one in found]
 
 
 #: The commands that the group registers.

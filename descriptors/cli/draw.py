@@ -21,7 +21,6 @@ from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.operands.operand import SwizzleMode, as_element_type, as_swizzle_mode
-from descriptors.smem.words.tensor_map import TmaError
 from descriptors.text import known_record
 from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture

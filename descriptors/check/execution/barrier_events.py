@@ -29,7 +29,7 @@ from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
 from descriptors.check.execution.launch import RANK, place_name
 from descriptors.check.execution.machine import Handler, Machine
-from descriptors.check.execution.mbarrier import Mbarrier
+from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
@@ -73,7 +73,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
-    machine.barriers.use(address, step.place, one.warp)
+    machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase))
     if not one.known >> found.bit & 1:
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
@@ -82,7 +82,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
 def _init(machine: Machine, one: Fragment, step: Step) -> None:
     count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
     for address, _ in _targets(machine, one, step):
-        before = machine.barriers.get(address)
+        before = machine.barriers.at(address)
         if before is not None and not one.known >> before.bit & 1:
             found = f"found it initialised again, with no order after its init, line {before.line}"
             machine.tell("barrier-init-seen", step, found, before.line)
@@ -158,18 +158,21 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     new = any(barrier.known & ~one.known for barrier in held)
     target, last = step.instruction.operands[0], held[-1]
     name = target.first if isinstance(target, Pair) else target
-    again = one.failed == (one.pc, last.phase)
+    again = one.failed == (one.pc, last.address, last.phase)
     if passed and (again or not new):
         for barrier in held:
             one.known |= barrier.known
             one.published |= barrier.published
+            machine.barriers.touches.append(
+                Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
+            )
         machine.set(one, name, 1)
-        one.failed = (-1, -1)
+        one.failed = (-1, -1, -1)
         return None
     if not passed and again:
-        one.failed = (-1, -1)
+        one.failed = (-1, -1, -1)
         return machine.park(one, Wait(Awaited.MBARRIER, (last.address,)))
-    one.failed = (one.pc, last.phase)
+    one.failed = (one.pc, last.address, last.phase)
     machine.set(one, name, 0)
     if passed:
         return None

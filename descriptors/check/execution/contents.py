@@ -46,3 +46,7 @@ class Contents:
                 return None
             value |= part << 8 * byte
         return value
+
+    def all(self) -> frozenset[tuple[int, int]]:
+        """The bytes that are known, by their places."""
+        return frozenset(self._bytes.items())

@@ -90,6 +90,15 @@ class CommitGroups:
         del self._row(kind)[: len(done)]
         return _union(done)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of operations that were committed, or begun."""
+        return tuple(self._rows)
+
+    def rows(self, kind: str) -> tuple[int, ...]:
+        """The groups of a kind, the open one last."""
+        return tuple(self._rows.get(kind, (0,)))
+
     def all(self, kind: str) -> int:
         """The accesses of all groups."""
         return _union(self._row(kind))
@@ -176,7 +185,7 @@ class Fragment:
         self.joins: tuple[Join, ...] = ()  # the innermost last
         self.active: list[int] | None = None  # places of the lanes that a guard lets through; None for all
         self.epoch = -1  # the bit of its ordinary accesses since it last told anybody; -1 for none yet
-        self.failed = (-1, -1)  # the wait that failed last, by its step, and the phase
+        self.failed = (-1, -1, -1)  # the wait that failed last: its step, the mbarrier, and its phase
         self.blocked: Wait | None = None
         self.alone = False  # whether it does alone what lanes of a warp do together
         self.done = False

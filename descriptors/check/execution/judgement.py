@@ -27,14 +27,29 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Stop, Witness
 from descriptors.check.execution.program import Program, program
-from descriptors.check.execution.runs import LIMIT, SMALL, Run, Trial, launches, runs, trials
+from descriptors.check.execution.runs import (
+    LARGE,
+    LIMIT,
+    LITTLE,
+    SIZES,
+    SMALL,
+    Run,
+    Trial,
+    box_sizes,
+    launches,
+    runs,
+    trials,
+)
 from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()
+#: Steps of the runs that are to close a parameter.
+CLOSING = 120_000
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 #: The property that a rule is of, by the first word of its name.
@@ -58,6 +73,7 @@ class RunJudgement(NamedTuple):
         launch: how it was started.
         assumed: what of that the text does not say.
         steps: steps of all runs.
+        closed: parameters whose larger values all follow from those that were run.
     """
 
     witnesses: tuple[Witness, ...]
@@ -66,6 +82,7 @@ class RunJudgement(NamedTuple):
     launch: Launch
     assumed: tuple[str, ...]
     steps: int
+    closed: tuple[Counts, ...] = ()
 
 
 def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> RunJudgement:
@@ -91,15 +108,16 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Run
 
 def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
     """What the launches say that follow a first run."""
-    record = _Record(made.function, steps)
+    record = _Record(made.function, steps, first.free)
     for name, launch in launches(first):
         if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
             break
+    closed = () if first.stop is not None else record.close(made, first)
     if first.stop is not None:
         record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     sizes, rows = tuple(record.ended), tuple(record.blind.values())
-    told = RunJudgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps)
+    told = RunJudgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps, closed)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
         return told._replace(witnesses=())
@@ -118,13 +136,15 @@ class _Record:
     Args:
         function: the kernel.
         steps: those of runs before.
+        free: scalar parameters that are not known.
     """
 
-    def __init__(self, function: Function, steps: int) -> None:
-        self.function, self.steps = function, steps
+    def __init__(self, function: Function, steps: int, free: list[tuple[str, int]]) -> None:
+        self.function, self.steps, self.free = function, steps, free
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
         self.ended: list[str] = []  # parameters of runs that came to their ends
+        self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
 
     def take(self, name: str, several: list[Run], *, small: bool) -> bool:
         """What the runs of a launch say; whether there is a sense in more launches.
@@ -137,6 +157,8 @@ class _Record:
         for one in several:
             self.steps += one.machine.count
             self._take(one, small)
+            given = one.machine.launch.scalars
+            self.long.update({key: one.machine.count for key in self.free if given.get(key) == LARGE})
         stopped = [one for one in several if one.stop is not None]
         if not stopped:
             self.ended.append(name)
@@ -145,6 +167,25 @@ class _Record:
         elif self.ended:  # what was given up was run with other parameters
             self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
         return self.steps <= LIMIT
+
+    def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
+        """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
+        launch = first.launch._replace(sizes=box_sizes(first.run.machine), size=LITTLE)
+        found: list[Counts] = []
+        least = min(self.long.values(), default=0)
+        for key in self.free:
+            if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
+                continue
+            budget = min(CLOSING, LIMIT - self.steps)
+            if self.witnesses or any(row.properties == ALL for row in self.blind.values()) or budget <= 0:
+                return ()
+            told = counts(made, launch, key, budget)
+            for one in told.runs:
+                self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
+            self.steps += told.steps
+            if told.whole and told.step:
+                found.append(told)
+        return tuple(found) if not self.witnesses else ()
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):

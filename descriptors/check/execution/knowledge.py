@@ -24,7 +24,7 @@ Law: what is read after it was written, by one who knows, is in order; by one wh
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 
@@ -110,6 +110,11 @@ class Segments:
         if place < end:
             found.append((place, end, None))
         return found
+
+    def touched(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
+        """All segments in order: start, end, who wrote it last, and who read it since."""
+        for row in self._rows:
+            yield row.start, row.end, row.writer, row.readers.values()
 
     def write(self, start: int, end: int, access: Access, known: int) -> Iterator[Clash]:
         """Write, and tell what is not known to be done of those who touched it before."""

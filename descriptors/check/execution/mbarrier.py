@@ -53,6 +53,25 @@ class Landing(NamedTuple):
     issue: int
 
 
+class Touch(NamedTuple):
+    """An instruction that names an mbarrier.
+
+    Args:
+        cta, warp: of the threads.
+        place: of the instruction.
+        address: of the mbarrier.
+        phase: that it was in.
+        passed: whether it was a wait that was over.
+    """
+
+    cta: int
+    warp: int
+    place: int
+    address: int
+    phase: int
+    passed: bool = False
+
+
 class Phase(NamedTuple):
     """What a phase that ended had: bytes expected, by line; bytes that came with a size; and copies without one."""
 
@@ -151,7 +170,7 @@ class Mbarriers:
     def __init__(self) -> None:
         self._live: dict[int, Mbarrier] = {}
         self._retired: list[Mbarrier] = []
-        self._uses: dict[int, dict[int, set[int]]] = {}  # warps, by address and instruction
+        self.touches: list[Touch] = []  # who used which, in the order of the run
 
     def __len__(self) -> int:
         return len(self._live)
@@ -178,10 +197,10 @@ class Mbarriers:
         yield from self._retired
         yield from self
 
-    def use(self, address: int, place: int, warp: int) -> None:
-        """A warp uses one, by the instruction at a place."""
-        self._uses.setdefault(address, {}).setdefault(place, set()).add(warp)
-
     def uses(self, address: int) -> list[tuple[int, tuple[int, ...]]]:
         """The instructions that used one, in order, and of each the warps."""
-        return [(place, tuple(sorted(warps))) for place, warps in sorted(self._uses.get(address, {}).items())]
+        found: dict[int, set[int]] = {}
+        for touch in self.touches:
+            if touch.address == address:
+                found.setdefault(touch.place, set()).add(touch.warp)
+        return [(place, tuple(sorted(warps))) for place, warps in sorted(found.items())]

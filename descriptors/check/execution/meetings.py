@@ -14,6 +14,8 @@ Law: an operation of a warpgroup knows what each of its warps knew.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from descriptors.check.execution.fragment import Fragment, Wait
 
 
@@ -85,6 +87,10 @@ class Issues:
         """An operation that its first warp issues."""
         issue = self._numbered[cta, warpgroup, number] = self._of_bit[bit] = Issue(bit)
         return issue
+
+    def items(self) -> Iterator[tuple[tuple[int, int, int], Issue]]:
+        """The operations, by CTA, warpgroup and number."""
+        yield from self._numbered.items()
 
     def of(self, bits: int) -> list[Issue]:
         """The operations of some accesses, which are theirs alone."""

@@ -41,6 +41,11 @@ _OPERATIONS = (
 )
 
 
+def operation_of(opcode: str) -> str:
+    """What an instruction does with the mbarrier that it names."""
+    return next(what for head, what in _OPERATIONS if opcode.startswith(head))
+
+
 @frozen
 class Use:
     """What some warps do with the mbarriers of a ring.
@@ -112,7 +117,6 @@ def _uses(machine: Machine, address: int) -> Iterator[Use]:
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     code = machine.program.function.code
     for place, warps in machine.barriers.uses(address):
-        what = next(what for head, what in _OPERATIONS if code[place].opcode.startswith(head))
-        rows.setdefault((what, warps), []).append(code[place].line)
+        rows.setdefault((operation_of(code[place].opcode), warps), []).append(code[place].line)
     for (what, warps), lines in sorted(rows.items()):
         yield Use(what, warps, tuple(lines))

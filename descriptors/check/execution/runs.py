@@ -108,6 +108,11 @@ class Trial(NamedTuple):
     stop: Stop | None = None
 
     @property
+    def free(self) -> list[tuple[str, int]]:
+        """The scalar parameters that are not known, the first few, by name and offset."""
+        return [key for key in self.run.machine.notes.scalars if key not in self.launch.scalars][:MOST]
+
+    @property
     def through(self) -> bool:
         """Whether the kernel comes to its end so, or at least to a value that no shape of a cluster would tell."""
         stop = self.run.stop
@@ -134,17 +139,19 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
     for shape in shapes:
         launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
         shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
-        held.append(_trial(made, launch, (*assumed, *shaped), len(shapes) > 1))
+        # Where assumed data lead to no end in one shape, they do in the others.
+        in_vain = any(one.steps > BUDGET and not one.launch.content for one in held)
+        held.append(_trial(made, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
         through, steps = [one for one in held if one.through], sum(one.steps for one in held)
         if len(through) == SHAPES or steps > LIMIT or (through and prod(shape) == 1):
             break
     return through or held[:1], steps
 
 
-def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool) -> Trial:
-    """A shape tried; where integers from global memory stop the run, once more with what is assumed of them."""
+def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
+    """A shape tried; where integers from global memory stop the run, once more with ``content`` assumed of them."""
     one, steps = _learnt(made, launch)
-    if one.stop is None or one.stop.cause is not Cause.GLOBAL:
+    if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
         return Trial(launch, one, assumed, clustered, steps)
     other, more = _learnt(made, launch._replace(content=True))
     if other.endless or other.machine.hung:
@@ -167,8 +174,7 @@ def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     launch = first.launch._replace(sizes=box_sizes(first.run.machine))
     for size in SIZES:
         yield str(size), launch._replace(size=size)
-    free = [key for key in first.run.machine.notes.scalars if key not in launch.scalars]
-    for key in free[:MOST]:
+    for key in first.free:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
         yield str(size), launch._replace(size=size)

@@ -31,7 +31,7 @@ class TensorMemory:
     def __init__(self) -> None:
         self.cells = [Segments() for _ in GROUPS]
         self.allocated: list[tuple[int, int]] = []
-        self._freed: list[tuple[int, int, Access]] = []
+        self.freed: list[tuple[int, int, Access]] = []
 
     def room(self, columns: int) -> int | None:
         """The first column of so many that are free; None where there are none."""
@@ -45,14 +45,14 @@ class TensorMemory:
     def allocate(self, low: int, high: int) -> None:
         """Columns are somebody's, and nobody touched them yet."""
         self.allocated.append((low, high))
-        self._freed = [row for row in self._freed if row[1] <= low or row[0] >= high]
+        self.freed = [row for row in self.freed if row[1] <= low or row[0] >= high]
         self._clear(low, high)
 
     def free(self, low: int, high: int, access: Access) -> None:
         """Columns that are allocated are nobody's from here on."""
         self._clear(low, high)
         self.allocated.remove((low, high))
-        self._freed.append((low, high, access))
+        self.freed.append((low, high, access))
 
     def _clear(self, low: int, high: int) -> None:
         for memory in self.cells:
@@ -64,7 +64,7 @@ class TensorMemory:
 
     def freed_by(self, low: int, high: int) -> Access | None:
         """What freed columns that lay in one allocation; None where nothing did."""
-        return next((access for first, last, access in self._freed if first <= low and high <= last), None)
+        return next((access for first, last, access in self.freed if first <= low and high <= last), None)
 
     @property
     def shown(self) -> str:

@@ -1,0 +1,315 @@
+"""A machine that runs a kernel at one count of rounds, and knows how every value moves with it.
+
+What a register holds moves as ``drift`` says, from a parameter on. What an event reads, a branch or a guard must not
+move: then it is the same for larger parameters, and so is all that the run does. In the middle of a loop the machine is
+at a *turn*; where it is in the same state at two turns, but for counters that moved, what lies between is a period that
+may be made any number of times: what moves is told for the second turn by the rules, and held against what the
+registers hold there.
+Source: ours; a period closes by induction over how often it is made.
+
+Law: a loop whose bound is a parameter closes, and one that does something at its fortieth round does not.
+
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> def law(more):
+...     head = "ld.param.u32 n, [n]; mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1;"
+...     tail = "L: mbarrier.arrive.shared.b64 _, [b];"
+...     tail += f"add.u32 k, k, 1; setp.lt.u32 p, k, n; {more} @p bra L; ret;"
+...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {("n", 0): 9}, {"b": 0}, {}, {})
+...     text = f".version 8.8\\n.entry k(.param .u32 n) {{ {head} {tail} }}"
+...     return parse(text).functions[0], launch
+>>> def closes(more):
+...     function, launch = law(more)
+...     held = Drifting(program(function), launch, ("n", 0), 2, budget=999)
+...     held.watch((0, 0, (0,)), 5, Period(2, 2, {(0, 0, (0,)): {"k": 2}}))
+...     held.run()
+...     return held.closed, held.why
+>>> closes("")
+(True, '')
+>>> closes("setp.eq.u32 q, k, 40; @q mbarrier.arrive.shared.b64 _, [b];")
+(False, 'line 2: what mbarrier.arrive.shared does may change with the count')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from descriptors.check.execution.dispatch import execution
+from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
+from descriptors.check.execution.fragment import Fragment, Join
+from descriptors.check.execution.lanes import Value
+from descriptors.check.execution.launch import Launch
+from descriptors.check.execution.machine import Guard, Handler, Machine, items_of, short
+from descriptors.check.execution.program import Program, Step
+from descriptors.check.execution.recurrence import Key, State, key_of, state
+from descriptors.check.ptx.ptx_module import targets
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
+
+#: By how much registers move from one turn to another; None where that is no number.
+Speeds: TypeAlias = "dict[Key, dict[str, int | None]]"
+
+
+class Period(NamedTuple):
+    """Rounds of a loop after which everything is as before.
+
+    Args:
+        first: the turn at which they begin.
+        turns: how many they are.
+        speeds: by how much registers move in them.
+    """
+
+    first: int
+    turns: int
+    speeds: Speeds
+
+
+class Frame(NamedTuple):
+    """A moment of a run: its state, what registers hold, and how they move."""
+
+    state: State
+    registers: dict[Key, dict[str, Value]]
+    drifts: dict[Key, dict[str, Moving]]
+
+
+class Drifting(Machine):
+    """A cluster that executes a kernel, and knows how its values move with a parameter.
+
+    Args:
+        program: the kernel.
+        launch: how it is started.
+        parameter: what moves, by its name and offset.
+        by: by how much in a period.
+        alone: whether all other scalar parameters may be anything.
+        budget: steps after which the run is given up.
+    """
+
+    def __init__(
+        self, program: Program, launch: Launch, parameter: tuple[str, int], by: int, *, alone: bool = False, budget: int
+    ) -> None:
+        super().__init__(program, launch, execution, budget)
+        self.parameter, self.by, self.alone = parameter, by, alone
+        self.why, self.closed, self.turns = "", False, 0
+        self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons with what moves, by lanes and instruction
+        self.compared: dict[tuple[Key, int], list[Moving]] = {}  # how their operands moved last
+        self.loose: set[tuple[Key, str]] = set()  # registers that did not move as it was supposed
+        self._integer = [one.guard is Guard.RESULT for one in self._executions]
+        self._drifts: dict[Fragment, dict[str, Moving]] = {one: {} for one in self.fragments}
+        self._step = self.steps[0] if self.steps else None
+        self._checks, self._parts = True, dict[str, Moving]()
+        self._result: Moving = FIXED
+        self._turn: tuple[Key, int] | None = None
+        self._period: Period | None = None
+        self._frame: Frame | None = None
+        self._seen: Callable[[], None] | None = None
+
+    def watch(self, who: Key, place: int, period: Period | None = None, seen: Callable[[], None] | None = None) -> None:
+        """Take an instruction of some lanes for a turn of a loop.
+
+        Args:
+            who: the lanes.
+            place: of the instruction.
+            period: the rounds that are to close.
+            seen: what is called at each turn.
+        """
+        self._turn, self._period, self._seen = (who, place), period, seen
+
+    # -- how values move
+
+    def drift(self, one: Fragment, operand: Operand) -> Moving:
+        """How an operand moves."""
+        if isinstance(operand, Vector):
+            rows = {self.drift(one, item) for item in operand.items}
+            return FIXED if rows == {FIXED} else None
+        if isinstance(operand, (Negated, Address)):
+            operand = operand.name if isinstance(operand, Negated) else operand.base
+        return self._drifts[one].get(operand, FIXED) if isinstance(operand, str) else FIXED
+
+    def value(self, one: Fragment, operand: Operand) -> Value:
+        """What an operand holds; what reads it decides more than a number."""
+        if self._checks and not self.why and self.drift(one, operand) != FIXED:
+            assert self._step is not None
+            made = self._step.instruction
+            self.why = f"line {made.line}: what {short(made)} does may change with the count"
+        return super().value(one, operand)
+
+    def set(self, one: Fragment, name: Operand, value: Value) -> None:
+        """Write a register, which moves from now on as its result does."""
+        super().set(one, name, value)
+        if not isinstance(name, str) or name == "_":
+            return
+        held = self._drifts[one]
+        drift: Moving = self._parts.get(name, self._result)
+        if one.active is not None and len(one.active) < len(one.lanes) and held.get(name, FIXED) != drift:
+            drift = None
+        if drift == FIXED:
+            held.pop(name, None)
+        else:
+            held[name] = drift
+
+    # -- lanes that part and meet
+
+    def resume(self, one: Fragment) -> None:
+        """Let a fragment go on, before all of a greater number: so rounds do not take turns in who is first."""
+        one.blocked = None
+        self.runnable.insert(sum(key_of(other) < key_of(one) for other in self.runnable), one)
+
+    def split(self, one: Fragment, places: list[int], pc: int, meeting: int | None) -> None:
+        """Lanes that part hold what they held."""
+        super().split(one, places, pc, meeting)
+        other = self.runnable.pop()
+        self._drifts[other] = dict(self._drifts[one])
+        self.resume(other)
+
+    def _merged(self, parts: list[Fragment], join: Join | None = None) -> Fragment:
+        rows = [self._drifts[part] for part in parts]
+        first = super()._merged(parts, join)
+        kept: dict[str, Moving] = {}
+        for name in {name for row in rows for name in row}:
+            drifts = {row.get(name, FIXED) for row in rows}
+            kept[name] = drifts.pop() if len(drifts) == 1 else None
+        self._drifts[first] = kept
+        return first
+
+    # -- steps
+
+    def _guarded(self, one: Fragment, step: Step, guard: Guard) -> bool:
+        self._step = step
+        return super()._guarded(one, step, guard)
+
+    def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
+        self._step = step
+        if self._turn is not None and step.place == self._turn[1] and key_of(one) == self._turn[0]:
+            self._at_turn()
+        self._result = FIXED
+        self._parts = {}
+        if self._integer[one.pc]:
+            self._move(one, step)
+            self._checks = False
+            done = super()._execute(handler, one, step)
+            self._checks = True
+            return done
+        name = step.instruction.opcode
+        if name.startswith("mbarrier.arrive"):
+            self._result = None  # the number of a phase
+        elif name.startswith("ld") and "param" in step.instruction.qualifiers:
+            self._parameter(handler, one, step)
+        return super()._execute(handler, one, step)
+
+    def _move(self, one: Fragment, step: Step) -> None:
+        """How the results of an integer instruction will move."""
+        made = step.instruction
+        rest = made.operands[bool(targets(made)) :]
+        drifts = [self.drift(one, operand) for operand in rest]
+        if all(drift == FIXED for drift in drifts):
+            return
+        if made.opcode.startswith("setp"):
+            self.bounds[key_of(one), step.place] += 1
+            self.compared[key_of(one), step.place] = drifts
+        if made.opcode.startswith("mov") and any(isinstance(operand, Vector) for operand in made.operands):
+            self._pack(one, step)
+            return
+        checks, self._checks = self._checks, False
+        self._result = drift_of(made, [self.value(one, operand) for operand in rest], drifts)
+        self._checks = checks
+
+    def _pack(self, one: Fragment, step: Step) -> None:
+        """``mov`` of a vector: of its parts the lowest may move, if it has 32 bits."""
+        target, source = step.instruction.operands
+        parts = items_of(source if isinstance(source, Vector) else target)
+        self._result = None
+        if len(parts) != 2 or not step.instruction.opcode.endswith("64"):
+            return
+        if isinstance(source, Vector):
+            low, high = (self.drift(one, part) for part in parts)
+            self._result = low if high == FIXED else None
+        elif isinstance(parts[0], str) and isinstance(parts[1], str):
+            self._parts = {parts[0]: self.drift(one, source), parts[1]: FIXED}
+
+    def _parameter(self, handler: Handler, one: Fragment, step: Step) -> None:
+        """A parameter moves as much as it would hold."""
+        launch, scalars = self.launch, self.notes.scalars
+        rows = []
+        for by in (0, self.by):
+            value = launch.scalars.get(self.parameter, launch.size) + by
+            self.launch, self.notes.scalars = launch._replace(scalars={**launch.scalars, self.parameter: value}), {}
+            super()._execute(handler, one, step)
+            names = [item for item in items_of(step.instruction.operands[0]) if isinstance(item, str)]
+            rows.append([one.registers.get(name) for name in names])
+        others = self.alone and any(key not in launch.scalars for key in self.notes.scalars)
+        narrow = self.alone and step.instruction.opcode.endswith(("8", "16"))
+        self.launch, self.notes.scalars = launch, scalars
+        for name, before, after in zip(names, *rows, strict=True):
+            moved = after - before if type(before) is int and type(after) is int else 0
+            self._parts[name] = None if others or narrow else Drift(moved, moved)
+
+    # -- turns
+
+    def frame(self) -> Frame:
+        """The moment at hand."""
+        live = [one for one in self.fragments if not one.done]
+        registers = {key_of(one): dict(one.registers) for one in live}
+        return Frame(state(self), registers, {key_of(one): dict(self._drifts[one]) for one in live})
+
+    def _at_turn(self) -> None:
+        if self._seen is not None:
+            self._seen()
+        period = self._period
+        if period is not None and self.turns == period.first:
+            self._begin(period.speeds)
+            self._frame = self.frame()
+        elif period is not None and self.turns == period.first + period.turns and self._frame is not None:
+            self._compare(self._frame, self.frame(), period.speeds)
+        self.turns += 1
+
+    def _begin(self, speeds: Speeds) -> None:
+        """From here on periods lie behind: registers have moved in each of them."""
+        for one in self.fragments:
+            if not one.done:
+                rows, held = speeds.get(key_of(one), {}), self._drifts[one]
+                for name in one.registers.keys() | rows.keys():
+                    drift, speed = held.get(name, FIXED), rows.get(name, 0)
+                    held[name] = None if drift is None or speed is None else Drift(drift.ahead + speed, drift.ahead)
+
+    def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
+        """Everything must be as it was, but for what moved as it was supposed; from here on no period is to come."""
+        if first.state != last.state:
+            self.why = self.why or "the state of a round does not come back"
+            return
+        for key, before in first.registers.items():
+            after = last.registers[key]
+            for name in before.keys() | after.keys():
+                drift = first.drifts[key].get(name, FIXED)
+                if drift is not None and (
+                    last.drifts[key].get(name, FIXED) != drift
+                    or distance(before.get(name), after.get(name)) != speeds.get(key, {}).get(name, 0)
+                ):
+                    self.loose.add((key, name))
+        self.closed = not self.loose
+        for held in self._drifts.values():
+            for name, drift in held.items():
+                held[name] = drift and Drift(drift.past, 0)
+
+
+def distance(before: Value | None, after: Value | None) -> int | None:
+    """By how much a register moved; None where that is no number.
+
+    >>> distance(3, 9), distance((1, 2), (3, 4)), distance((1, 2), (3, 5))
+    (6, 2, None)
+    """
+    if type(before) is int and type(after) is int:
+        return after - before
+    if type(before) is tuple and type(after) is tuple and len(before) == len(after):
+        steps = {b - a if type(a) is int and type(b) is int else None for a, b in zip(before, after, strict=True)}
+        return steps.pop() if len(steps) == 1 else None
+    return 0 if before is not None and before == after else None
+
+
+def speeds_between(first: Frame, last: Frame) -> Speeds:
+    """By how much registers moved from one moment to another of the same state."""
+    found: Speeds = {}
+    for key, before in first.registers.items():
+        after = last.registers[key]
+        found[key] = {name: distance(before.get(name), after.get(name)) for name in before.keys() | after.keys()}
+    return found

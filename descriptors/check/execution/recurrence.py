@@ -1,0 +1,227 @@
+"""The state of a run, so that two moments can be compared: everything that decides what happens from there on.
+
+Rounds of a loop come back to the same state but for names: the numbers of accesses grow, those of phases and of
+``wgmma`` too. An access is named by who knows it: two of one kind that the same sets hold are known to the same threads
+ever after, for sets only unite. Phases are counted from the last, registers are apart, for they may move, and in which
+order those go on who can is no part of it, as one schedule stands for all (``machine``).
+Source: PTX ISA 9.1, mbarrier (phase); that equal states have equal futures holds for a machine that draws no lots.
+
+Law: a loop comes back to its state, and a barrier of it after two phases.
+
+>>> from descriptors.check.execution.dispatch import execution
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> def law(rounds):
+...     init = "mov.u32 k, 0; mbarrier.init.shared.b64 [b], 1; L: mbarrier.arrive.shared.b64 _, [b]; add.u32 k, k, 1;"
+...     body = f"{init} setp.lt.u32 p, k, {rounds}; @p bra L; bar.sync 1, 64; ret;"
+...     launch = Launch((1, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"b": 0}, {}, {})
+...     held = Machine(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch, execution)
+...     held.run()
+...     return state(held)
+>>> law(3) == law(4), law(3) == law(5)
+(False, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from descriptors.check.execution.fragment import Awaited, Fragment, Join, Wait
+from descriptors.check.execution.knowledge import Access, Segments
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.mbarrier import Mbarrier
+from descriptors.check.execution.meetings import Issue
+
+#: A state: equal ones have equal futures, but for what registers hold.
+State: TypeAlias = tuple[Any, ...]
+#: What names lanes that go one way.
+Key: TypeAlias = tuple[int, int, tuple[int, ...]]
+
+
+def key_of(one: Fragment) -> Key:
+    """The CTA, the warp and the lanes of a fragment."""
+    return one.cta, one.warp, one.lanes
+
+
+def state(machine: Machine) -> State:
+    """The state of a machine, between two of its steps."""
+    return _States(machine).whole()
+
+
+class _States:
+    """The parts of a state.
+
+    Args:
+        machine: the machine.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.live = sorted((one for one in machine.fragments if not one.done), key=key_of)
+        self.ended = sorted((one for one in machine.fragments if one.done), key=key_of)
+        self.base: dict[tuple[int, int], int] = {}
+        for one in self.live:
+            group = (one.cta, one.warp // 4)
+            self.base[group] = min(self.base.get(group, one.sequence), one.sequence)
+        self.issues = self._issues()
+        self.asked = self._asked()
+        self.sets: dict[int, int] = {}  # what is known anywhere of accesses that somebody may ask for, by their order
+        for bits in self._sets():
+            self.sets.setdefault(bits & self.asked, len(self.sets))
+        self.names: dict[int, int] = {}
+
+    # -- accesses
+
+    def _asked(self) -> int:
+        """The accesses that somebody may ask for, as bits."""
+        machine, found = self.machine, {one.epoch for one in self.live}
+        for memory in (
+            machine.memory.shared,
+            *(row for tensor in machine.memory.tensor.values() for row in tensor.cells),
+        ):
+            for _, _, writer, readers in memory.touched():
+                found.update(one.bit for one in (writer, *readers) if one is not None)
+        found.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
+        for barrier in machine.barriers:
+            found.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
+        found.update(bit for bits in machine.notes.reaches.values() for bit in bits)
+        found.update(issue.bit for issue in self.issues)
+        return sum(1 << bit for bit in found if bit >= 0)
+
+    def _sets(self) -> Iterator[int]:
+        """All that is known anywhere."""
+        machine = self.machine
+        for one in (*self.live, *self.ended):
+            yield from (one.known, one.published)
+        for one in self.live:
+            yield from (one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
+            yield from one.loaded.values()
+            yield from (bits for kind in sorted(one.groups.kinds) for bits in one.groups.rows(kind))
+        for barrier in machine.barriers:
+            yield from (barrier.told_known, barrier.told_published, barrier.known, barrier.published)
+        for held in machine.rendezvous.values():
+            yield from (held.known, held.published)
+        for issue in self.issues:
+            yield from (issue.known, issue.published)
+
+    def _issues(self) -> list[Issue]:
+        """The ``wgmma`` that are not complete, and those in groups."""
+        waiting = 0
+        for one in self.live:
+            waiting |= one.groups.all("wgmma")
+        return [issue for _, issue in self.machine.issues.items() if not issue.complete or waiting >> issue.bit & 1]
+
+    def name(self, bit: int) -> int:
+        """An access by the sets that hold it; -1 for none."""
+        if bit < 0:
+            return -1
+        found = self.names.get(bit)
+        if found is None:
+            found = self.names[bit] = sum(1 << n for bits, n in self.sets.items() if bits >> bit & 1)
+        return found
+
+    def access(self, one: Access | None) -> tuple[Any, ...]:
+        """An access, by its name and what is told of it."""
+        return () if one is None else (self.name(one.bit), *one[1:])
+
+    def memory(self, memory: Segments) -> tuple[Any, ...]:
+        """Who touched what; neighbours that the same touched are one."""
+        rows: list[list[Any]] = []
+        for start, end, writer, readers in memory.touched():
+            held = (self.access(writer), frozenset(map(self.access, readers)))
+            if rows and rows[-1][1] == start and rows[-1][2] == held:
+                rows[-1][1] = end
+            else:
+                rows.append([start, end, held])
+        return tuple(map(tuple, rows))
+
+    # -- threads
+
+    def fragment(self, one: Fragment) -> tuple[Any, ...]:
+        """Lanes that go one way, but for their registers."""
+        step, address, phase = one.failed
+        barrier = self.machine.barriers.at(address)
+        groups = tuple((kind, *map(self._number, one.groups.rows(kind))) for kind in sorted(one.groups.kinds))
+        meeting = self.machine.rendezvous.get(Wait(Awaited.CLUSTER, ()))
+        history = (one.known, one.published, one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
+        return (
+            (*key_of(one), one.pc, one.blocked, one.alone, None if one.active is None else tuple(one.active)),
+            (step, address, barrier.phase - phase if barrier else 0),
+            tuple(map(self._number, history)),
+            tuple((load, self._number(bits)) for load, bits in sorted(one.loaded.items())),
+            (groups, self.name(one.epoch), one.sequence - self.base[one.cta, one.warp // 4]),
+            one.cluster_phase - (meeting.phase if meeting else 0),
+            tuple(map(self.join, one.joins)),
+        )
+
+    def _number(self, bits: int) -> int:
+        """A set, by its place among all."""
+        return self.sets[bits & self.asked]
+
+    def join(self, one: Join) -> tuple[Any, ...]:
+        """Where the ways of a branch meet."""
+        place = next((n for n, held in enumerate(self.joins()) if held is one), -1)
+        return place, one.pc, tuple(sorted(one.lanes)), one.dead, frozenset(self._keys(one.arrived))
+
+    def joins(self) -> list[Join]:
+        """Those that somebody may still come to."""
+        wanted = [join for one in self.live for join in one.joins]
+        return [one for one in self.machine.joins if one.arrived or any(one is join for join in wanted)]
+
+    @staticmethod
+    def _keys(fragments: Iterable[Fragment]) -> tuple[Key, ...]:
+        return tuple(map(key_of, fragments))
+
+    # -- barriers
+
+    def barrier(self, one: Mbarrier) -> tuple[Any, ...]:
+        """An mbarrier; of its phase the parity."""
+        told = (one.told_known, one.told_published, one.known, one.published)
+        copies = tuple((*copy[:3], self.name(copy.issue)) for copy in one.landings)
+        return (
+            (one.address, self.name(one.bit), one.count, one.line, one.pending, one.phase & 1, one.over),
+            (tuple(one.expected), one.came, copies),
+            tuple(map(self._number, told)),
+        )
+
+    def issue(self, key: tuple[int, int, int], one: Issue) -> tuple[Any, ...]:
+        """A ``wgmma``, by its number from the last of its warpgroup."""
+        sequence = key[2] - self.base.get(key[:2], 0)
+        sets = self._number(one.known), self._number(one.published)
+        return (*key[:2], sequence, one.complete, one.warps, self.name(one.bit), *sets)
+
+    # -- all
+
+    def whole(self) -> State:
+        """Everything, in an order that the future may depend on."""
+        machine, kept, issues = self.machine, self.machine.memory, {id(one) for one in self.issues}
+        return (
+            tuple(map(self.fragment, self.live)),
+            tuple((one.cta, self._number(one.known), self._number(one.published)) for one in self.ended),
+            tuple((place, *sorted(lanes)) for place, lanes in machine.alive.items()),
+            frozenset(self._keys(machine.runnable)),
+            frozenset((wait, frozenset(self._keys(row))) for wait, row in machine.waiting.items()),
+            tuple(map(self.join, self.joins())),
+            tuple(map(self.barrier, machine.barriers)),
+            tuple(
+                (wait, held.target, held.came, self._number(held.known), self._number(held.published))
+                + (frozenset(self._keys(held.waiters)),)
+                for wait, held in machine.rendezvous.items()
+            ),
+            tuple(self.issue(key, one) for key, one in machine.issues.items() if id(one) in issues),
+            self.memory(kept.shared),
+            tuple((cta, *self._tensor(cta)) for cta in sorted(kept.tensor)),
+            (kept.bytes.all(), tuple((warp, held.all()) for warp, held in sorted(kept.local.items()))),
+            tuple(machine.requests.items()),
+            tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),
+        )
+
+    def _tensor(self, cta: int) -> tuple[Any, ...]:
+        tensor = self.machine.memory.tensor[cta]
+        freed = tuple((low, high, self.access(access)) for low, high, access in tensor.freed)
+        return tuple(tensor.allocated), freed, tuple(map(self.memory, tensor.cells))
+
+    def _known(self, bits: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted({self.name(bit) for bit in bits}))

@@ -1,0 +1,87 @@
+"""The pipeline of a kernel: the rounds of its rings in one run, the first in which something is wrong if there is one.
+
+Source: ``execution.rounds``; which runs there are is said by ``execution.runs``.
+
+Law: of a kernel in which nothing is wrong it is the run of the first size.
+
+>>> init = "mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
+>>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
+>>> def law(count):
+...     head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"
+...     return pipelines(f"{head} {{ {init.replace('32', str(count))} {wait} }}")[0]
+>>> law(32).launch, law(32).wrong, law(33).wrong
+('32 threads, one CTA', (), ('line 4: barrier-hang: found [b], in phase 0 with 32 of 33 arrivals',))
+"""
+
+from __future__ import annotations
+
+from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.evidence import witnesses
+from descriptors.check.execution.launch import Launch, launch_text
+from descriptors.check.execution.program import Program, program
+from descriptors.check.execution.rounds import Rounds, rounds
+from descriptors.check.execution.runs import Run, Trial, launches, runs, trials
+from descriptors.check.ptx.ptx_module import parse
+from layoutalg.frozen import frozen
+
+
+@frozen
+class Pipeline:
+    """Who waits for whom in a run of a kernel.
+
+    Args:
+        name: of the kernel.
+        launch: of the run, in words.
+        rounds: what was seen.
+        wrong: what is wrong in that run: line, rule, what was found, and the line of the other event.
+    """
+
+    name: str
+    launch: str
+    rounds: Rounds
+    wrong: tuple[str, ...]
+
+
+def pipelines(text: str) -> tuple[Pipeline, ...]:
+    """The pipelines of the kernels of a PTX text that have mbarriers.
+
+    Args:
+        text: the PTX.
+
+    Raises:
+        DescriptorError: if it is no PTX text.
+    """
+    found = []
+    for function in parse(text).functions:
+        if function.entry and any(one.opcode.startswith("mbarrier.init") for one in function.code):
+            made = program(function)
+            first = trials(made, text, Configuration())[0][0]
+            run = _run(made, first)
+            seen = rounds(run.machine)
+            if seen.acts:
+                found.append(Pipeline(function.name, _launch(run.machine.launch, first), seen, tuple(_wrong(run))))
+    return tuple(found)
+
+
+def _run(made: Program, first: Trial) -> Run:
+    """The first run in which something is wrong; without one, the first."""
+    held = first.run
+    for number, (_, launch) in enumerate(launches(first)):
+        for one in runs(made, launch):
+            if any(witnesses(one)):
+                return one
+            held = held if number else one
+    return held
+
+
+def _launch(launch: Launch, first: Trial) -> str:
+    given = {f"{name}{f'+{at}' if at else ''}": value for (name, at), value in launch.scalars.items()}
+    others = [key for key in first.free if key not in launch.scalars]
+    parts = [launch_text(launch), *(f"{name} = {value}" for name, value in given.items())]
+    return ", ".join([*parts, *([f"scalar parameters {launch.size}"] if others else [])])
+
+
+def _wrong(run: Run) -> list[str]:
+    code = run.machine.program.function.code
+    rows = sorted(witnesses(run), key=lambda one: (one.place, one.rule))
+    return [f"line {code[one.place].line}: {one.rule}: {one.found}" for one in rows]

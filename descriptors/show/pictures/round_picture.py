@@ -1,0 +1,176 @@
+"""Rounds as a picture: the warps of a kernel in lanes, what they tell mbarriers and wait for, and arrows between.
+
+>>> from descriptors.check.pipeline import pipelines
+>>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 64"
+>>> init = "mov.u32 t, %tid.x; mbarrier.init.shared.b64 [b], 32; bar.sync 0; setp.lt.u32 p, t, 32; @p bra TELL;"
+>>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
+>>> body = f"{init} {wait} TELL: mbarrier.arrive.shared.b64 _, [b]; ret;"
+>>> print(RoundPicture(pipelines(f"{head} {{ {body} }}")[0]).text())
+Rounds of k
+64 threads, one CTA.
+   A  1 mbarrier at [b], 32 arrivals a phase
+<BLANKLINE>
+   time  who     what                      lines
+   0     warp 0  arrivals at A0, phase 0   4
+   1     warp 1  waits for A0, phase 0     4      ended by warp 0
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.check.execution.rings import Ring
+from descriptors.check.execution.rounds import WAITS, Act, letter
+from descriptors.check.pipeline import Pipeline
+from descriptors.show.pictures.panels import spaced, story
+from descriptors.text import aligned, counted
+from layoutalg import Figure, Picture, Scene
+from layoutalg.frozen import contents, frozen
+
+#: Times and roles that are drawn, the width of a time, the height of a lane, and of an act in it.
+TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 96.0, 92.0, 40.0
+#: Where acts begin, right of the names of the roles.
+_LEFT = 124.0
+#: Witnesses that are written.
+_WRONG = 4
+
+
+@frozen
+class RoundPicture(Picture):
+    """The rounds of a kernel: the first, or the last before a wait that never ends.
+
+    Args:
+        pipeline: what is drawn.
+    """
+
+    pipeline: Pipeline
+
+    @property
+    def acts(self) -> dict[int, Act]:
+        """The acts that are drawn, by their places among all."""
+        acts = self.pipeline.rounds.acts
+        ends = [act.time for act in acts if act.endless]
+        first = max(0, max(ends) - TIMES + 1) if ends else 0
+        return {n: act for n, act in enumerate(acts) if first <= act.time < first + TIMES and act.role < LANES}
+
+    def record(self) -> dict[str, Any]:
+        """Every act that is drawn."""
+        one = self.pipeline
+        return {
+            "kind": "rounds",
+            "name": one.name,
+            "launch": one.launch,
+            "roles": list(one.rounds.roles),
+            "rings": [{**contents(ring), "uses": [contents(use) for use in ring.uses]} for ring in one.rounds.rings],
+            "acts": [contents(act) for act in self.acts.values()],
+            "wrong": list(one.wrong),
+        }
+
+    def scene(self) -> Scene:
+        """Lanes of roles, acts in order, arrows from what ends a wait to the wait."""
+        figure, one, acts = Figure(), self.pipeline, self.acts
+        times = {act.time for act in acts.values()}
+        room = max(_LEFT + (max(times) - min(times) + 1) * _WIDE, 760.0)
+        y = figure.heading(0, 0, self._title(), self._sentence(), room=room) + 6
+        for wrong in one.wrong[:_WRONG]:
+            y = figure.paragraph(0, y, wrong, room, "bad")
+        y += 14
+        first = min(times)
+        places = {n: self._place(act, first, y) for n, act in acts.items()}
+        for number, role in enumerate(one.rounds.roles[:LANES]):
+            top = y + number * _HIGH
+            figure.box(0, top, room, _HIGH - 10, "faint")
+            figure.text(12, top + _HIGH / 2, role, "ink", Figure.BODY, bold=True)
+        for n, act in acts.items():
+            self._arrows(figure, act, places, n)
+        for n, act in acts.items():
+            self._act(figure, act, *places[n])
+        y += min(len(one.rounds.roles), LANES) * _HIGH + 6
+        figure.legend(0, y, [*self._legend(), *self._rings()], room)
+        return figure.scene(self._title(), self._sentence())
+
+    def text(self, *, color: bool = False, width: int | None = None) -> str:
+        """One act a line, in their order."""
+        one, acts = self.pipeline, self.acts
+        rows: list[tuple[object, ...]] = [("time", "who", "what", "lines", "")]
+        for act in acts.values():
+            lines = ", ".join(map(str, act.lines))
+            rows.append((act.time, one.rounds.roles[act.role], _what(act), lines, self._ended(act)))
+        rings = aligned([row.partition(": ")[::2] for _, row in self._rings()], "<", indent=3)
+        table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
+        return story([self._title(), self._sentence(), *one.wrong[:_WRONG], *rings, "", *table], width)
+
+    # -- words
+
+    def _title(self) -> str:
+        return f"Rounds of {self.pipeline.name}"
+
+    def _sentence(self) -> str:
+        acts, last = self.acts, max((act.time for act in self.pipeline.rounds.acts), default=0)
+        first = min((act.time for act in acts.values()), default=0)
+        part = f" Times {first} to {first + TIMES - 1} of {last + 1}." if last >= TIMES else ""
+        return f"{self.pipeline.launch}.{part}"
+
+    def _rings(self) -> list[tuple[str, str]]:
+        rows = enumerate(self.pipeline.rounds.rings)
+        return [("faint", f"{letter(number)}: {_ring(ring)}") for number, ring in rows]
+
+    def _legend(self) -> list[tuple[str, str]]:
+        bad = [("dot:bad", "a wait that never ends")] if any(act.endless for act in self.acts.values()) else []
+        return [("dot:good", "who ends a wait"), *bad]
+
+    def _ended(self, act: Act) -> str:
+        if act.endless:
+            return f"never ends{self._by(act, ', after ')}"
+        if act.what != WAITS:
+            return ""
+        return self._by(act, "ended by ") or "fresh"
+
+    def _by(self, act: Act, words: str) -> str:
+        acts, roles = self.pipeline.rounds.acts, self.pipeline.rounds.roles
+        by = dict.fromkeys(roles[acts[n].role] for n in act.sources)
+        return f"{words}{' and '.join(by)}" if by else ""
+
+    # -- shapes
+
+    def _place(self, act: Act, first: int, y: float) -> tuple[float, float]:
+        return _LEFT + (act.time - first) * _WIDE + 6, y + act.role * _HIGH + (_HIGH - 10 - _ACT) / 2
+
+    def _act(self, figure: Figure, act: Act, x: float, y: float) -> None:
+        stage = int(act.name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        waits, wide = act.what == WAITS, _WIDE - 16
+        fill = "paper" if waits else Figure.kind(stage)
+        figure.box(x, y, wide, _ACT, fill, "bad" if act.endless else "rule", 2.4 if act.endless else 1, 5)
+        if waits and not act.endless:
+            figure.box(x, y, 6, _ACT, Figure.kind(stage))
+        phase = "fresh" if act.phase < 0 else f"phase {act.phase}"
+        verb = "waits" if waits else "tells"
+        role = "bad" if act.endless else "ink"
+        figure.text(x + wide / 2, y + 16, f"{verb} {act.name}", role, Figure.BODY, "middle", bold=True)
+        figure.text(x + wide / 2, y + 32, phase, "muted" if waits else "ink", Figure.LABEL, "middle")
+        lines = f"line{'s' * (len(act.lines) > 1)} {', '.join(map(str, act.lines[:2]))}{'..' * (len(act.lines) > 2)}"
+        under = f"{lines}: no end" if act.endless else lines
+        figure.text(x + wide / 2, y + _ACT + 13, under, "bad" if act.endless else "muted", 9, "middle")
+
+    def _arrows(self, figure: Figure, act: Act, places: dict[int, tuple[float, float]], number: int) -> None:
+        """From what ends a wait to the wait, or all that there is of it; of a role the last."""
+        x, y = places[number]
+        last = {self.pipeline.rounds.acts[n].role: n for n in act.sources if n in places}
+        for role, n in last.items():
+            left, top = places[n]
+            down = act.role > role
+            start = (left + (_WIDE - 16) * 0.75, top + (_ACT if down else 0))
+            end = (x + (_WIDE - 16) * 0.25, y + (0 if down else _ACT))
+            if role == act.role:
+                start, end = (left + _WIDE - 16, top + _ACT / 2), (x, y + _ACT / 2)
+            figure.arrow([start, end], *(("bad", 1.6, 8, (4, 3)) if act.endless else ("good", 1.6, 8)))
+
+
+def _what(act: Act) -> str:
+    phase = "fresh" if act.phase < 0 else f"phase {act.phase}"
+    return f"{act.what} {'for' if act.what == WAITS else 'at'} {act.name}, {phase}"
+
+
+def _ring(ring: Ring) -> str:
+    size = f", {' or '.join(spaced(one) for one in ring.bytes)} bytes" if ring.bytes else ""
+    return f"{counted(ring.stages, 'mbarrier')} at {ring.place}, {counted(ring.count, 'arrival')}{size} a phase"

@@ -1,0 +1,65 @@
+"""The picture of rounds: acts in an order that a run can have, arrows from what ends a wait, waits that never end."""
+
+from __future__ import annotations
+
+import pytest
+from places import ROOT
+from ring_kernels import ring_sm90, ring_sm100
+
+from descriptors.check.execution.rounds import WAITS
+from descriptors.check.pipeline import Pipeline, pipelines
+from descriptors.show.pictures.round_picture import TIMES, RoundPicture
+from layoutalg.drawing.shapes import Arrow, Text
+
+
+def of(text: str) -> Pipeline:
+    return pipelines(text)[0]
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_the_rounds_of_a_ring_are_what_its_two_roles_do_in_turn(ring: object, stages: int) -> None:
+    """With parameters of 256 there are four rounds: a wait for the slot, a fill, a wait for the data, a release."""
+    seen = of(ring(stages)).rounds  # type: ignore[operator]
+    of_roles = {name: [act for act in seen.acts if seen.roles[act.role] == name] for name in seen.roles}
+    producer = [(act.what == WAITS, act.name, act.phase) for act in of_roles["warp 4"]]
+    assert producer == [
+        row
+        for k in range(4)
+        for row in ((True, f"B{k % stages}", k // stages - 1), (False, f"A{k % stages}", k // stages))
+    ]
+    consumer = of_roles["warps 0..3" if ring is ring_sm90 else "warp 5"]
+    assert [(act.name, act.phase) for act in consumer if act.what == WAITS] == [
+        (f"A{k % stages}", k // stages) for k in range(4)
+    ]
+
+
+def test_acts_of_a_role_and_of_what_they_wait_for_come_in_order() -> None:
+    acts = of(ring_sm100(2)).rounds.acts
+    for number, act in enumerate(acts):
+        assert all(acts[n].time < act.time and acts[n].name == act.name for n in act.sources)
+        before = [one.time for one in acts[:number] if one.role == act.role]
+        assert not before or max(before) < act.time
+
+
+def test_a_wait_that_never_ends_is_marked_with_what_there_is_of_its_phase() -> None:
+    hang = of((ROOT / "docs/kernels/hang.ptx").read_text())
+    never = [act for act in hang.rounds.acts if act.endless]
+    assert {(act.name, act.lines) for act in never} == {("A0", (94,)), ("C0", (40,))}
+    told = next(act for act in never if act.name == "A0")
+    assert [hang.rounds.acts[n].lines for n in told.sources] == [(42, 43, 44)]
+    picture = RoundPicture(hang)
+    assert picture.text().count("never ends") == 2
+    shapes = picture.scene().shapes
+    arrows = [one for one in shapes if isinstance(one, Arrow)]
+    assert [one.role for one in arrows] == ["bad"]
+    assert sum(": no end" in text for one in shapes if isinstance(one, Text) for _, _, text in one.items) == 2
+
+
+def test_the_run_that_is_shown_is_the_first_in_which_something_is_wrong() -> None:
+    begin = "CONSUMER: mov.u32 parity, 0;"
+    late = ring_sm90().replace(begin, f"{begin}\nsetp.gt.u32 pi, n, 8;\n@pi add.u32 n, n, 1;")
+    assert of(ring_sm90()).launch.endswith("scalar parameters 256") and not of(ring_sm90()).wrong
+    assert "k_param_0 = 1024" in of(late).launch and any("barrier-hang" in one for one in of(late).wrong)
+    times = [act.time for act in RoundPicture(of(late)).acts.values()]
+    assert max(times) - min(times) == TIMES - 1 and any(act.endless for act in RoundPicture(of(late)).acts.values())
