@@ -92,7 +92,7 @@ def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
 
 
 def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
-    """A word that reads the layout of a ``diff``, found by a solver with the word as its unknown; None if there is none.
+    """A word that reads the layout of a ``diff``, found by a solver as its unknown; None if there is none.
 
     It is asked for a word that reads a few elements right; what that word reads wrong is added, until it reads all, or
     no word is left. A word that is found is proved by the read model; that there is none a solver says.

@@ -101,9 +101,7 @@ def nested(like: Any, words: Iterator[int]) -> Any:
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_both_proofs_say_the_same_of_thousands_of_spoilt_words"))
-def test_both_proofs_say_the_same_of_thousands_of_spoilt_words(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_proofs_say_the_same_of_thousands_of_spoilt_words(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", stored_once)
     rng, outcomes = random.Random(seed), Counter[str]()
     for d in small_tiles():
