@@ -217,13 +217,18 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     if not symbolic:
         say(answered(difference, as_json))
         return Status.ANSWER if difference.ok else Status.DIFFERENCE
-    from descriptors.smem.claims.solver import ask_of_word, record_answer, tell_answer  # few ask a solver
+    from descriptors.smem.claims.solver import (  # few ask a solver
+        ask_of_word,
+        record_answer,
+        tell_answer,
+        tell_word,
+    )
 
     answer = ask_of_word(difference)
     if as_json:
         say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
     else:
-        say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}")
+        say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
     return Status.ANSWER if difference.ok and answer.outcome == "unsat" else Status.DIFFERENCE
 
 

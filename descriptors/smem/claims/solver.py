@@ -20,9 +20,16 @@ from descriptors.answers import fields
 from descriptors.errors import DescriptorError
 from descriptors.smem.claims.claim import claim
 from descriptors.smem.claims.question import Question
-from descriptors.smem.claims.walk_terms import STORED_BITS
+from descriptors.smem.claims.terms import BITS
+from descriptors.smem.claims.walk_terms import STORED_BITS, Operand, walk
+from descriptors.smem.claims.walk_terms import fields as fields_of
 from descriptors.smem.debug.diff import Diff
-from descriptors.smem.proof.mismatch import Mismatch
+from descriptors.smem.proof.addresses import fetched_rows, stored_rows
+from descriptors.smem.proof.mismatch import Mismatch, first_mismatches
+from descriptors.text import word_text
+
+#: Elements that a word is asked to read before the search for one is given up.
+_MOST_ELEMENTS = 64
 
 #: Seconds for a question.
 _SECONDS = 60
@@ -84,6 +91,41 @@ def ask_of_word(found: Diff, solver: str | None = None) -> Answer:
     return ask(claim(found).questions[0], solver)
 
 
+def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
+    """A word that reads the layout of a ``diff``, found by a solver as its unknown; None if there is none.
+
+    It is asked for a word that reads a few elements right; what that word reads wrong is added, until it reads all, or
+    no word is left. A word that is found is proved by the read model; that there is none a solver says.
+
+    Raises:
+        DescriptorError: as ``ask``; or if it does not decide.
+
+    >>> from descriptors import diff
+    >>> word_that_reads(diff(1 << 62, "(64,16):(72,1)", "sm90", dtype="bf16", major="K")) if installed() else None
+    """
+    claim(found)  # refuses what is no layout of its own
+    one = Operand(found.arch, found.element.name, str(found.major), found.shape)
+    rows = stored_rows(found.layout, found.element, base=found.base, pattern_start=found.pattern_start)
+    scale, sorts = 4 if one.half else 1, "(define-sort N () (_ BitVec 32))\n(define-sort Word () (_ BitVec 64))"
+    premises = [sorts, "(declare-const word Word)", fields_of(one), walk(one), "(assert (meaningful word))"]
+    where = (0, 0)
+    for _ in range(_MOST_ELEMENTS):
+        read = f"(read word {BITS.number(where[0])} {BITS.number(where[1])})"
+        premises.append(f"(assert (= {read} {BITS.number(rows[where[0]][where[1]] // scale)}))")
+        answer = ask(Question("word", "QF_BV", "\n".join(premises), "", "Which word reads these?", ("word",)), solver)
+        if answer.outcome == "unsat":
+            return None
+        if answer.outcome != "sat":
+            break
+        word = answer.values["word"]
+        operand: dict[str, Any] = {"arch": found.arch, "element": found.element, "major": found.major}
+        wrong = first_mismatches(rows, fetched_rows([word], **operand, shape=found.shape)[0], unit="", most=1)
+        if not wrong:
+            return word
+        where = wrong[0].coordinate
+    raise DescriptorError(f"solver: it must say whether a word reads {found.layout}, found no answer")
+
+
 def tell_answer(answer: Answer, dtype: str) -> str:
     """An answer on a word for a person, in one line.
 
@@ -96,6 +138,15 @@ def tell_answer(answer: Answer, dtype: str) -> str:
         wherever = "wherever word and layout are moved by a multiple of 1024 bytes"
         return f"{answer.solver}: unsat, no element is read from elsewhere {wherever}"
     return f"{answer.solver}: {answer.outcome}, it did not decide the question in {_SECONDS} seconds"
+
+
+def tell_word(found: Diff) -> str:
+    """Where no form of the hardware has the layout, whether any word reads it: a line of its own; else ""."""
+    if found.right_word is not None:
+        return ""
+    word = word_that_reads(found)
+    what = "no word at all reads this layout" if word is None else f"{word_text(word)} reads this layout"
+    return f"\n{installed()[0]}: {what}"
 
 
 def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:

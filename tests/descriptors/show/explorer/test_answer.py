@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import JSON
 
-from descriptors import derive, emit, tell, verify
+from descriptors import derive, emit, proved, tell, verify
 from descriptors.show.explorer.answer import STAGES, answer
 from descriptors.show.explorer.page import PRESETS, choices, first_state
 from descriptors.show.explorer.question import PARTS, TABS, derivation, question
@@ -42,9 +42,11 @@ def test_the_answer_is_what_the_engine_says() -> None:
     reply = answer(body)
     assert reply["told"]["word"] == f"0x{d.descriptor.encode():016x}"
     assert reply["told"]["subtiles"]["starts"] == [list(row) for row in d.offsets_bytes()]
-    assert reply["proof"]["headline"] == str(verify(d))
+    proof = proved(d, walk=True)
+    assert reply["proof"]["headline"] == proof.compared and proof.report == verify(d)
+    assert "by theorem for every tile" in reply["proof"]["text"]
     assert reply["code"] == {language: emit(d, language) for language in choices()["language"]}
-    assert reply["story"] == tell(d, steps=True, report=verify(d))
+    assert reply["story"] == tell(d, steps=True, report=proof)
     layouts = (d.smem_tile, d.partitioned, d.recast, d.canonical, d.advance)
     for step, layout in zip(reply["told"]["steps"], layouts, strict=True):
         assert any(str(layout) in line for line in step["lines"])

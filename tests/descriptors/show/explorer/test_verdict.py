@@ -114,7 +114,7 @@ def test_a_field_that_is_not_read_leaves_the_word_right_and_a_word_that_nobody_r
     assert text(home, "#proof").startswith("WRONG: ") and "version" in text(home, "#proof")
     assert text(home, "#headword") == "0x4000004001000000"
     settled(home, lambda: home.click("#reset"))
-    assert text(home, "#proof") == "proved: 16384 elements in 16 subtiles"
+    assert text(home, "#proof") == "proved: 16384 elements in 16 subtiles, each walked"
     assert home.is_hidden("#reset")
     assert "edit" not in home.url
 

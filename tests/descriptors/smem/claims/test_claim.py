@@ -101,3 +101,12 @@ def test_a_question_of_premises_follows_where_nothing_might_meet_them() -> None:
         ("walk", "unsat"), ("walk, not of nothing", "sat"), ("lemmas", "unsat"), ("swizzle", "unsat"),
         ("window", "unsat"), ("window, not of nothing", "sat"),
     ]  # fmt: skip
+
+
+def test_a_solver_finds_a_word_for_a_layout_or_says_that_there_is_none(solver: str) -> None:
+    tile = "S<3,3,3> o 0 o (64,16):(64,1)"
+    readable = diff(1 << 62 | 32 << 32, tile, "sm90", dtype="bf16", major="K", base=1024)
+    word = room.word_that_reads(readable, solver)
+    assert word is not None and diff(word, tile, "sm90", dtype="bf16", major="K", base=1024).ok
+    padded = diff(1 << 62, "(64,16):(72,1)", "sm90", dtype="bf16", major="K")
+    assert padded.right_word is None and room.word_that_reads(padded, solver) is None

@@ -21,7 +21,7 @@ from descriptors.smem.words.bitfield import Word
 from layoutalg import ComposedLayout, Layout, Swizzle
 
 #: Derivations of one run, and spoilt ones of each; a run has four seconds. ``scripts/test --fresh`` draws others.
-RIGHT, SPOILT = 200, 12
+RIGHT, SPOILT = 80, 12
 
 
 @pytest.mark.parametrize("seed", seeds_of("test_the_theorem_says_what_the_comparison_of_every_element_says"))

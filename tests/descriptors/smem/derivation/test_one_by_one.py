@@ -1,4 +1,8 @@
-"""Tens of thousands of words beside their judge: every field and every bit spoilt, in one word or in all."""
+"""Thousands of tables of words beside their judge: every field and bit spoilt, in one word or in all.
+
+Of words that follow from a right one, solvers decide all values at once (``tests/descriptors/smem/claims``); here are
+tables whose words do not.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, Major, SwizzleMode
 
 #: Spoilt tables of each derivation.
-EACH = 40
+EACH = 10
 
 #: Lowest bit and width of each field; written out here once more, as the judge of both sides.
 START, LEADING, STRIDE, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
@@ -96,10 +100,8 @@ def nested(like: Any, words: Iterator[int]) -> Any:
     return tuple(nested(one, words) for one in like) if isinstance(like, tuple) else next(words)
 
 
-@pytest.mark.parametrize("seed", seeds_of("test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words"))
-def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("seed", seeds_of("test_both_proofs_say_the_same_of_thousands_of_spoilt_words"))
+def test_both_proofs_say_the_same_of_thousands_of_spoilt_words(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["descriptors.smem.derivation.verify"], "stored_rows", stored_once)
     rng, outcomes = random.Random(seed), Counter[str]()
     for d in small_tiles():
@@ -111,7 +113,7 @@ def test_both_proofs_say_the_same_of_tens_of_thousands_of_spoilt_words(
             outcomes[outcome_of(one, base)] += 1
     # Undecided are words with an absolute LBO where none can be, which the other proof refuses.
     assert set(outcomes) <= {"different", "equal", "error", "open"}, outcomes
-    assert outcomes.total() > 13_000 and outcomes["different"] > 6_500 and outcomes["equal"] > 3_300, outcomes
+    assert outcomes.total() > 3_300 and outcomes["different"] > 1_600 and outcomes["equal"] > 800, outcomes
     assert outcomes["open"] < outcomes.total() // 50, outcomes
 
 

@@ -95,6 +95,23 @@ class TestAgainstHopper:
             for text, want in zip(group["words"], group["digests"], strict=True):
                 assert digest(read_rows(int(text, 0), **operand(question))) == int(want, 0)
 
+    def test_a_second_gpu_gives_every_question_the_same_answer(self) -> None:
+        first, second = (load(f"{gpu}/wgmma_questions.json") for gpu in ("h200", "h100"))
+        assert "H100" in second["gpu"] and second["questions"] == first["questions"]
+
+    def test_bits_of_the_base_offset_above_the_pattern_are_not_read(self) -> None:
+        """K-major and MN-major, A and B: 64B with and without bit 51, 32B with any of bits 50 and 51, none with any."""
+        rows = [one for one in load("h200/wgmma_questions.json")["questions"] if "above" in one["name"]]
+        assert [(one["operand"], one["a_mn"] or one["b_mn"]) for one in rows] == [
+            ("A", False), ("A", True), ("B", False), ("B", True)
+        ]  # fmt: skip
+        for one in rows:
+            assert one["every_group_is_read_alike"]
+            words = [int(word, 0) for group in one["groups"] for word in group["words"]]
+            assert {(word >> 62, word >> 49 & 7) for word in words} == {
+                (code, b) for code in (0, 2, 3) for b in range(8)
+            }
+
     def test_the_base_offset_acts_for_every_swizzle_modulo_its_rows(self) -> None:
         (question,) = [one for one in load("h200/wgmma_questions.json")["questions"] if one["name"] == "base_offset"]
         maps: dict[tuple[int, int], set[str]] = {}
