@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -169,10 +169,10 @@ class Threads:
             self.open.discard(key)
         return self.made[key]
 
-    def _reaching(self, name: str, index: int) -> list[int]:
+    def _reaching(self, name: str, index: int) -> Sequence[int]:
         """What writes a register before it is read: one instruction that always does, and those behind it that may."""
         places, block = self.conditions.where.get(name, []), self.conditions.block
-        before = [at for at in places if at < index and block[at] == block[index]]
+        before: Sequence[int] = [at for at in places if at < index and block[at] == block[index]]
         if not before and len({block[at] for at in places}) == 1:
             before = places
         plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
@@ -197,7 +197,7 @@ class Threads:
             return (_SAME,) * self.count
         return None
 
-    def _defined(self, places: list[int], name: str) -> _Values:
+    def _defined(self, places: Sequence[int], name: str) -> _Values:
         found = self._computed(places[0], name)
         for index in places[1:]:
             one = self.code[index]
