@@ -169,14 +169,14 @@ class Threads:
             self.open.discard(key)
         return self.made[key]
 
-    def _reaching(self, name: str, index: int) -> list[int]:
+    def _reaching(self, name: str, index: int) -> Sequence[int]:
         """What writes a register before it is read: one instruction that always does, and those behind it that may."""
-        places, block = self.conditions.where.get(name, ()), self.conditions.block
+        places, block = self.conditions.where.get(name, []), self.conditions.block
         before: Sequence[int] = [at for at in places if at < index and block[at] == block[index]]
         if not before and len({block[at] for at in places}) == 1:
             before = places
         plain = [number for number, at in enumerate(before) if not self.code[at].predicate]
-        return list(before[plain[-1] :]) if plain else []
+        return before[plain[-1] :] if plain else []
 
     def _unknown(self, name: str) -> _Values:
         """What is not followed: one for all, unless something that differs is in it."""
@@ -197,7 +197,7 @@ class Threads:
             return (_SAME,) * self.count
         return None
 
-    def _defined(self, places: list[int], name: str) -> _Values:
+    def _defined(self, places: Sequence[int], name: str) -> _Values:
         found = self._computed(places[0], name)
         for index in places[1:]:
             one = self.code[index]
