@@ -9,7 +9,7 @@ enlarges a part.
 ([144, 128, 176], [1, 0, 3])
 >>> a = Anatomy(derive((128, 128), "bf16", "MN", "64B", (64, 16)))
 >>> atoms_panel(Figure(), a, 0, 0, panel_width(a, 320), 320).box
-(0, 0, 320, 320)
+(0, 0, 176, 320)
 """
 
 from __future__ import annotations
