@@ -143,7 +143,8 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
         in_vain = any(one.steps > BUDGET and not one.launch.content for one in held)
         held.append(_trial(made, launch, (*assumed, *shaped), len(shapes) > 1, content=not in_vain))
         through, steps = [one for one in held if one.through], sum(one.steps for one in held)
-        if len(through) == SHAPES or steps > LIMIT or (through and prod(shape) == 1):
+        endless = held[-1].run.endless  # no shape makes a loop shorter
+        if len(through) == SHAPES or steps > LIMIT or endless or (through and prod(shape) == 1):
             break
     return through or held[:1], steps
 
