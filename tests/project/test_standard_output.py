@@ -23,6 +23,7 @@ from layoutalg.cli.command import main as layoutalg
 MAINS = {"descriptors": descriptors, "layoutalg": layoutalg}
 MMA = ["--mma", "64x16"]
 PLAN = ["plan", *LINES["descriptors"]["plan"]]
+HANG = str(ROOT / "docs/kernels/hang.ptx")
 SHIFT = "--height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1".split()
 
 #: Every line of a command that writes to standard output for ``-``, and what that begins with.
@@ -41,6 +42,7 @@ REFUSED = [
     ("descriptors", ["explore", "--site", "-", "--pyodide", "pyodide"], "--site must be a folder, found -"),
     ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", [*PLAN, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
+    ("descriptors", ["explain", HANG, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", ["tmem", "shift", *SHIFT, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline takes a path"),
     ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "must end in .jsonl or .parquet, found '-'"),
@@ -124,4 +126,4 @@ def test_these_are_all_that_write() -> None:
         for _, line, _ in ANSWERED + REFUSED
         if " ".join(line).startswith(where) and option in line
     }
-    assert found == tried and len(found) == 7
+    assert found == tried and len(found) == 8
