@@ -49,7 +49,7 @@ from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()
 #: Steps of the runs that are to close a parameter.
-CLOSING = 120_000
+CLOSING = 90_000
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 #: The property that a rule is of, by the first word of its name.
