@@ -82,4 +82,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(end(main))
+    end(main)

@@ -56,7 +56,7 @@ def tma(rank: int, as_json: bool, **options: Any) -> None:
 @click.argument("against", required=False)
 @option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
 @option("major", help="K or MN: what dimension 0 of the map is.")
-@click.option("--arch", help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
+@option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
 @click.option("--shape", callback=numbers("x"), help="MNxK that one instruction reads.  [default: the whole box]")
 @unit_option
 @json_option("Write the answer as JSON.")
@@ -74,6 +74,9 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:
+        for name in ("dtype", "major", "arch", "shape"):
+            if options[name] is not None:
+                raise click.UsageError(f"--{name} goes only with AGAINST, a word or a layout")
         say(answered(one, as_json))
         return Status.DIFFERENCE if one.refusals() else Status.ANSWER
     answer = _compared(one, against.strip(), options)

@@ -25,6 +25,18 @@ MMA = ["--mma", "64x16"]
 PLAN = ["plan", *LINES["descriptors"]["plan"]]
 HANG = str(ROOT / "docs/kernels/hang.ptx")
 SHIFT = "--height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1".split()
+#: The commands of tensor memory that draw, each with what it is asked.
+TMEM = [
+    ["shift", *SHIFT],
+    ["accumulator", "--m", "128", "--n", "64"],
+    ["plan", "--m", "128", "--n", "64", "--k", "16"],
+    ["operand", "--m", "128", "--k", "64", "--dtype", "bf16"],
+    ["metadata", "--m", "128", "--k", "32", "--dtype", "bf16"],
+    ["ld", "16x256b.x8"],
+    ["cp", "128x256b"],
+    ["scale-factors", "--mn", "128", "--k", "64", "--vector", "16"],
+    ["block-scaled", "--a", "e2m1", "--scale-dtype", "ue4m3", "--m", "128", "--n", "8", "--k", "64"],
+]
 
 #: Every line of a command that writes to standard output for ``-``, and what that begins with.
 ANSWERED = [
@@ -43,7 +55,7 @@ REFUSED = [
     ("descriptors", ["derive", *TILE, *MMA, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", [*PLAN, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
     ("descriptors", ["explain", HANG, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
-    ("descriptors", ["tmem", "shift", *SHIFT, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -"),
+    *(("descriptors", ["tmem", *line, "--draw", "-"], "must end in .svg, .tex, .txt, .html, found -") for line in TMEM),
     ("descriptors", ["check", "docs/kernels/pipeline.ptx", "--write-baseline", "-"], "--write-baseline takes a path"),
     ("descriptors", ["atlas", "-", "--tile", "64x64", "--dtype", "bf16"], "must end in .jsonl or .parquet, found '-'"),
 ]
@@ -126,4 +138,4 @@ def test_these_are_all_that_write() -> None:
         for _, line, _ in ANSWERED + REFUSED
         if " ".join(line).startswith(where) and option in line
     }
-    assert found == tried and len(found) == 8
+    assert found == tried and len(found) == 16

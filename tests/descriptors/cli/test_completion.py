@@ -20,6 +20,7 @@ GROUP = click.Context(command, info_name="descriptors")
 OTHERS = {("idesc", "--a"), ("idesc", "--b"), ("idesc", "--d"), ("idesc", "--scale-dtype")}
 
 #: What else must be said, or left out, for an option to be looked at.
+MAP, WORD = ANSWERED["descriptors"]["tensor-map"][0], "0x4000404000010000"
 _TILE = ["--tile", "64x64", "--dtype", "bf16"]
 LINES = {
     ("diff", "--swizzle"): ["0x4000404000010000", *_TILE, "--major", "K"],
@@ -31,6 +32,11 @@ LINES = {
     ("plan", "--kind"): "m128n64k16 bf16 --tile 128x64x16".split(),
     ("derive", "--format"): FAMILY,
     ("explore", "--unit"): ["--html", os.devnull, "--layout", "(64,64):(64,1)", "--mma", "64x16"],
+    ("tensor-map", "--dtype"): [MAP, WORD, "--major", "K"],
+    ("tensor-map", "--major"): [MAP, WORD],
+    ("tensor-map", "--arch"): [MAP, WORD, "--major", "K"],
+    ("tensor-map", "--shape"): [MAP, WORD, "--major", "K"],
+    ("tensor-map", "--unit"): [MAP, "(64,64):(64,1)", "--major", "K"],
     ("emit", "--dtype"): ["python", "a: --major K --swizzle 128B --tile 64x64 --mma 64x16"],
 }
 

@@ -36,7 +36,8 @@ def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str
     assert " ".join(out.split()).endswith(
         f"{file}: 8 MMA instructions of sm_90a. Forms, order, barriers, proxies, reuse: clean. Words: clean "
         "(16 of 16). Tensor memory: none. Bytes: incomplete, 6 not decided. product was run with 128 threads, one CTA, "
-        "scalar parameters 256, 448, each 1024 in turn, 64, 1."
+        "scalar parameters 256, 448, each 1024 in turn, 64, 1; every multiple of 64 of product_param_5 follows, by "
+        "periods of 6 rounds."
     )
 
 

@@ -30,7 +30,7 @@ def test_a_wrong_field_shows_the_wrong_cells_and_the_right_word() -> None:
     comparison_ = comparison(View(D, (70, 21), word=word))
     assert comparison_ is not None
     assert (comparison_["ok"], comparison_["right_word"]) == (False, f"0x{own_word(view):016x}")
-    assert "change stride_byte_offset 512 -> 1024" in comparison_["text"]
+    assert "change: stride_byte_offset 512 -> 1024" in comparison_["text"]
     known = diff(word or 0, D.smem_tile, dtype="bf16", major="K", shape=(64, 16), subtile=(1, 1), base=0)
     assert comparison_["differing"] == known.differing
 
