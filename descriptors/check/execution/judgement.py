@@ -180,7 +180,8 @@ class _Record:
             if self.witnesses or any(row.properties == ALL for row in self.blind.values()) or budget <= 0:
                 return ()
             told = counts(made, launch, key, budget)
-            for one in told.runs:
+            # Of several parameters one may be the other in other units, so that no launch has one without the other.
+            for one in told.runs if len(self.free) == 1 else ():
                 self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
             self.steps += told.steps
             if told.whole and told.step:
