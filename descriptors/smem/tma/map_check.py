@@ -17,7 +17,7 @@ from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_ti
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from descriptors.smem.tma.copy_model import landing_bits
-from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
+from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, as_tensor_map
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
@@ -58,9 +58,8 @@ def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
     >>> map_changes(one, other).changes
     (('swizzle', '32B', '64B'),)
     """
-    maps = (as_tensor_map(one), as_tensor_map(other))
-    sides = [dict(part.split("=") for part in arguments_text(each).split()) for each in maps]
-    rows = ((name, sides[0].get(name, "default"), sides[1].get(name, "default")) for name in ARGUMENTS)
+    first, second = (arguments(as_tensor_map(each)) for each in (one, other))
+    rows = ((name, first.get(name, "default"), second.get(name, "default")) for name in ARGUMENTS)
     return MapChanges(tuple(row for row in rows if row[1] != row[2]))
 
 

@@ -81,6 +81,11 @@ def arguments_text(one: TensorMap) -> str:
     >>> arguments_text(parse_tensor_map("type=u8 address=0x100 extents=64x8 strides=64 box=32x8 elementStrides=1,2"))
     'type=UINT8 address=0x100 extents=64x8 strides=64 box=32x8 element_strides=1x2'
     """
+    return " ".join(f"{name}={value}" for name, value in arguments(one).items())
+
+
+def arguments(one: TensorMap) -> dict[str, str]:
+    """The same by their names."""
     rows = [("type", str(one.data_type)), ("address", hex(one.address) if one.address else "")]
     rows += [("extents", _joined(one.extents)), ("strides", _joined(one.strides))]
     if isinstance(one.box, Im2colWindow):
@@ -92,7 +97,7 @@ def arguments_text(one: TensorMap) -> str:
     codes = {"interleave": (one.interleave, INTERLEAVES), "swizzle": (one.swizzle, SWIZZLE_NAMES)}
     codes |= {"l2": (one.l2_promotion, PROMOTIONS), "oob": (one.oob_fill, FILLS)}
     rows += [(name, names[code] if code else "") for name, (code, names) in codes.items()]
-    return " ".join(f"{name}={value}" for name, value in rows if value)
+    return {name: value for name, value in rows if value}
 
 
 def _joined(numbers: tuple[int, ...]) -> str:
