@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
+    from descriptors.gemm.problem import TileProposals, propose_tiles
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
     from descriptors.show.pictures.kinds import picture
@@ -114,6 +115,7 @@ _NAMES = {
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
+    "gemm.problem": "TileProposals propose_tiles",
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
     "show.pictures.kinds": "picture",
@@ -242,6 +244,7 @@ __all__ = [
     "SwizzleName",
     "SymbolicDerivation",
     "TensorMap",
+    "TileProposals",
     "TmaError",
     "TmaPlan",
     "TmemCopy",
@@ -293,6 +296,7 @@ __all__ = [
     "plain",
     "plan",
     "propose",
+    "propose_tiles",
     "proved",
     "read",
     "read_addresses",

@@ -12,6 +12,7 @@ from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
+from descriptors.gemm.problem import propose_tiles
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import known_record
 from layoutalg.cli.console import json_text, say
@@ -19,7 +20,10 @@ from layoutalg.cli.console import json_text, say
 
 @click.command(cls=Guide)
 @click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
-@click.option("--tile", required=True, callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
+@click.option("--tile", callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
+@click.option(
+    "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
+)
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
 @click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
@@ -44,6 +48,15 @@ from layoutalg.cli.console import json_text, say
     help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]",
 )
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
+@click.option(
+    "--c-dtype", shell_complete=complete, help="Type of C in programs for sm90.  [default: that of the accumulators]"
+)
+@click.option(
+    "--store",
+    shell_complete=complete,
+    help="How they store C: registers, or tma, through shared memory.  [default: registers, if C is of that type]",
+)
+@click.option("--splits", type=click.IntRange(1, 64), help="Parts along K, added by a second kernel.  [default: 1]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")
@@ -55,6 +68,8 @@ from layoutalg.cli.console import json_text, say
 @json_option("Write the plan and its proof as JSON.")
 def plan(
     words: tuple[str, ...],
+    tile: tuple[int, ...] | None,
+    problem: tuple[int, ...] | None,
     top: int | None,
     as_json: bool,
     steps: bool,
@@ -71,14 +86,26 @@ def plan(
     descriptors plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128
     descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
+    descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
     INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
     by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
-    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved.
+    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved; for a --problem tiles,
+    clusters and parts along K.
     """
     if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
+    if (tile is None) == (problem is None):
+        raise click.UsageError(
+            "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK, for which a tile is chosen"
+        )
+    if problem is not None:
+        if len(words) == 2:
+            raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
+        _tiles(words[0], problem, top, as_json, emit, name, options, smt2 or steps or picture_path is not None)
+        return
+    options["tile"] = tile
     if len(words) == 1 and (picture_path is not None or steps):
         raise click.UsageError(f"{'--steps' if steps else '--draw'} goes only with an INSTRUCTION")
     if name is not None and emit is None:
@@ -118,6 +145,33 @@ def plan(
     if not steps:
         note("--steps layouts, copies, budgets, order of issue; --emit the code", "more")
     say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
+
+
+#: Options that a choice of tiles takes.
+_OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major")
+
+
+def _tiles(
+    dtype: str, problem: tuple[int, ...], top: int | None, as_json: bool, emit: str | None, name: str | None,
+    options: dict[str, Any], other: bool,
+) -> None:  # fmt: skip
+    """The best tiles of a product, or the program of the best."""
+    given = {name: value for name, value in options.items() if value is not None and name != "legality"}
+    more = [key for key in given if key not in (*_OF_TILES, "smem")]
+    if more or other or (name is not None and emit is None) or (emit is not None and as_json):
+        what = f"--{more[0].replace('_', '-')}" if more else "--name" if name is not None else "--emit with --json"
+        what = "--steps, --draw or --smt2" if other and not more else what
+        raise click.UsageError(f"{what} does not go with --problem: run the command that it prints with {what}")
+    if "arch" not in given:
+        assume("sm90", "for which the model of the time was fitted")
+    wanted = {key: given[key] for key in _OF_TILES if key in given}
+    proposals = propose_tiles(dtype, problem, top=(1 if emit is not None else 4) if top is None else top, **wanted)
+    if emit is None:
+        say(json_text(record(proposals)) if as_json else for_terminal(tell(proposals)))
+        return
+    from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
+
+    say(emit_plan(proposals.plans[0], emit, "gemm" if name is None else name).removesuffix("\n"))
 
 
 def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any]) -> str:

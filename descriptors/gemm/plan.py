@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
+from descriptors.gemm.epilogue import Epilogue
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
@@ -37,6 +38,7 @@ class Plan(Told):
         budget: shared memory.
         barriers: where the barriers begin in shared memory, in bytes.
         loads: how A gets into registers; None where the instruction reads it by a word.
+        epilogue: how a program stores C; None on sm100.
     """
 
     asked: MainLoop
@@ -48,6 +50,7 @@ class Plan(Told):
     budget: Budget
     barriers: int
     loads: LoadedOperand | None = None
+    epilogue: Epilogue | None = None
 
     @property
     def headline(self) -> str:
@@ -94,5 +97,8 @@ class Plan(Told):
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
         return multiply(
-            Simulation(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed
+            Simulation(
+                self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.epilogue
+            ),
+            seed,
         )

@@ -76,12 +76,15 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
+        if plan.epilogue is not None and plan.epilogue.staged is not None:
+            yield "C", f"{plan.epilogue}"
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
     boxes += ", scale factors" if plan.scales else ""
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
-    places = f"A at {plan.a.base}, B at {plan.b.base}, barriers at {plan.barriers}"
+    pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue and plan.epilogue.staged else ""
+    places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
     yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
 
 
@@ -227,6 +230,7 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
         "accumulators": _accumulators_record(plan),
+        "epilogue": _epilogue_record(plan),
         "transaction_bytes": plan.transaction_bytes,
         "shared_memory": {
             "parts": dict(room.parts),
@@ -250,6 +254,19 @@ def _accumulators_record(plan: Plan) -> dict[str, Any]:
         "layout": str(accumulators.readout.fragment.layout),
         "load": accumulators.readout.move.ptx,
         "registers": str(accumulators.readout.elements),
+    }
+
+
+def _epilogue_record(plan: Plan) -> dict[str, Any] | None:
+    if plan.epilogue is None:
+        return None
+    staged = plan.epilogue.staged
+    if staged is None:
+        return {**fields(plan.epilogue, "c splits"), "staged": None}
+    about = {"swizzle": str(staged.swizzle), "layout": str(staged.layout)}
+    return {
+        **fields(plan.epilogue, "c splits"),
+        "staged": fields(staged, "type columns warpgroups base bytes") | about,
     }
 
 

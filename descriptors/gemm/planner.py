@@ -24,8 +24,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import TensorColumns, registers_of, tensor_columns
+from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
+from descriptors.gemm.epilogue import Epilogue, epilogue_of
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
@@ -74,6 +75,9 @@ def plan(
     a_source: str = "smem",
     warpgroups: int | None = None,
     cluster: Sequence[int] | None = None,
+    c_dtype: str | None = None,
+    store: str | None = None,
+    splits: int = 1,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -100,6 +104,10 @@ def plan(
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
+        c_dtype: type of C in global memory, on sm90; that of the accumulators if left out.
+        store: how programs for sm90 store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is
+            narrower than the accumulators or K is cut, else registers, if left out.
+        splits: parts along K, on sm90, each a tile of its own; a second kernel adds them in their order.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -121,15 +129,19 @@ def plan(
     )  # fmt: skip
     accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
     scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
-    room = _budget(loop, scales, stages, smem)
+    epilogue = _epilogue(loop, accumulators, c_dtype, store, splits)
+    room = _budget(loop, scales, epilogue, stages, smem)
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
     if scales is not None:
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
+    if epilogue is not None and epilogue.staged is not None:
+        epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
+        end += epilogue.staged_bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads)
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, epilogue)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -157,6 +169,17 @@ def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
     return tensor_columns(loop)
 
 
+def _epilogue(
+    loop: MainLoop, accumulators: Registers | TensorColumns, c: str | None, store: str | None, splits: int
+) -> Epilogue | None:
+    if isinstance(accumulators, Registers):
+        return epilogue_of(loop, accumulators.warpgroups, c=c, store=store, splits=splits)
+    if (c, store, splits) != (None, None, 1):
+        what = "c_dtype" if c is not None else "store" if store is not None else "splits"
+        raise DescriptorError(f"plan: {what} must be of sm90, whose programs store C, found arch {loop.arch}")
+    return None
+
+
 def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
     return scales_of(loop, columns=(accumulators.plan.part("SFA").column, accumulators.plan.part("SFB").column))
 
@@ -165,7 +188,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _budget(loop: MainLoop, scales: Scales | None, stages: int | None, smem: int) -> Budget:
+def _budget(loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, stages: int | None, smem: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * k * element.storage_bits // 8)
@@ -175,7 +198,7 @@ def _budget(loop: MainLoop, scales: Scales | None, stages: int | None, smem: int
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
-    extra = gaps + (EXTRA_BYTES if loop.arch == "sm100" else 0)
+    extra = gaps + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
     return budget(tuple(parts), stages, extra=extra, capacity=smem)
 
 

@@ -29,6 +29,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
+from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
@@ -39,6 +41,7 @@ from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
+from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
@@ -97,6 +100,7 @@ class Simulation:
     accumulators: Registers | TensorColumns
     scales: Scales | None
     loads: LoadedOperand | None = None
+    epilogue: Epilogue | None = None
 
     @property
     def stages(self) -> int:
@@ -258,12 +262,31 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
         into = total[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         if isinstance(accumulators, Registers):
             at, elements = wgmma_elements(n), offsets(accumulators.fragment.layout)
-            into[elements % rows, elements // rows] = block[at[..., 0], at[..., 1]]
+            held = block[at[..., 0], at[..., 1]]
+            staged = simulation.epilogue.staged if simulation.epilogue is not None else None
+            if staged is None:
+                into[elements % rows, elements // rows] = held
+            else:
+                _store(staged, accumulators, held, into)
         else:
             at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
             cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
             _read_out(cells, accumulators, accumulators.firsts[index], into)
     return total
+
+
+def _store(staged: Pieces, accumulators: Registers, held: NDArray[Any], into: NDArray[Any]) -> None:
+    """Every piece: written where the plan has it, taken by the copy engine as a box."""
+    import numpy as np
+
+    width, each = BITS[staged.type], staged.columns // 2
+    written = staged.element_bytes(accumulators.fragment)
+    code = ("none", "32B", "64B", "128B").index(str(staged.swizzle))
+    taken = landing_bits((staged.columns, PIECE_ROWS), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    for first in range(0, into.shape[1], staged.columns):
+        memory = np.full(staged.piece_bytes, np.nan)
+        memory[written] = held[:, first // 2 : first // 2 + each]
+        into[:, first : first + staged.columns] = memory[taken].reshape(PIECE_ROWS, staged.columns)
 
 
 def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:

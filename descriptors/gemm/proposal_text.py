@@ -16,9 +16,11 @@ from descriptors.answers import fields
 from descriptors.gemm.accumulators import Registers, usual_warpgroups
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.planner import Proposals
+from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import aligned, extents_text
+from layoutalg.frozen import contents
 
 #: Refusals that are listed; the others are counted.
 _REFUSALS = 12
@@ -80,12 +82,93 @@ def plan_command(one: Plan) -> str:
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
     words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
+    words += _epilogue_words(one)
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
     words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
     return " ".join(words)
+
+
+def _epilogue_words(one: Plan) -> list[str]:
+    """What is asked for of C, where it is not usual."""
+    made = one.epilogue
+    if made is None or made.staged is None:
+        return []
+    words = [f"--c-dtype {made.c}"] if made.c != one.asked.d else []
+    words += [f"--splits {made.splits}"] if made.splits > 1 else []
+    return words or ["--store tma"]
+
+
+def tell_tile_proposals(proposals: TileProposals) -> str:
+    """What was chosen for a product, for a person.
+
+    Args:
+        proposals: what ``propose_tiles`` returned.
+
+    >>> from descriptors.gemm.problem import propose_tiles
+    >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))
+    4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 772 TFLOP/s
+    <BLANKLINE>
+       tile        cluster  parts  stages  CTAs  waves  a stage is bound by  expected  TFLOP/s
+       128x256x64  1x1      1      4       512   4      multiplying          178 us    772
+    <BLANKLINE>
+    By the model of docs/programs.md, fitted on an H200; proved, and written by
+       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --stages 4 --store tma --emit cuda
+    """
+    best, loop = proposals.estimates[0], proposals.plans[0].asked
+    lines = [
+        f"{extents_text(proposals.problem)} {loop.a} ({loop.arch}): {extents_text(loop.tile)}, "
+        f"{best.microseconds:.0f} us expected, {best.teraflops:.0f} TFLOP/s",
+        "",
+    ]
+    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "a stage is bound by", "expected", "TFLOP/s")
+    rows: list[tuple[str, ...]] = [head]
+    for one, expected in zip(proposals.plans, proposals.estimates, strict=True):
+        asked, parts = one.asked, one.epilogue.splits if one.epilogue is not None else 1
+        rows.append((
+            extents_text(asked.tile), extents_text(asked.cluster), str(parts), str(one.stages), str(expected.tiles),
+            str(expected.waves), _BOUNDS[expected.bound], f"{expected.microseconds:.0f} us",
+            f"{expected.teraflops:.0f}",
+        ))  # fmt: skip
+    lines += [
+        *aligned(rows, indent=3),
+        "",
+        "By the model of docs/programs.md, fitted on an H200; proved, and written by",
+    ]
+    return "\n".join([*lines, *(f"   {plan_command(one)} --emit cuda" for one in proposals.plans)])
+
+
+#: What a stage waits for, in words.
+_BOUNDS = {"multiply": "multiplying", "shared": "shared memory", "copies": "copies"}
+
+
+def record_tile_proposals(proposals: TileProposals) -> dict[str, Any]:
+    """The same as plain data.
+
+    Args:
+        proposals: what ``propose_tiles`` returned.
+
+    >>> from descriptors.gemm.problem import propose_tiles
+    >>> record_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1))["proposals"][0]["waves"]
+    4
+    """
+    return {
+        **fields(proposals, "problem tried"),
+        "proposals": [
+            {
+                **fields(one.asked, "tile cluster"),
+                "instruction": one.asked.name,
+                "splits": one.epilogue.splits if one.epilogue is not None else 1,
+                "stages": one.stages,
+                **contents(expected),
+                "bound": expected.bound,
+                "command": plan_command(one),
+            }
+            for one, expected in zip(proposals.plans, proposals.estimates, strict=True)
+        ],
+    }
 
 
 def record_proposals(proposals: Proposals) -> dict[str, Any]:

@@ -98,7 +98,15 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     reason = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
-    yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
+    staged = None if plan.epilogue is None else plan.epilogue.staged
+    if staged is None:
+        yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
+        return
+    pieces = plan.asked.extents[1] // staged.columns * accumulators.each
+    yield IssueStep("MMA", "cp.async.bulk.wait_group.read 1", "one thread: the piece before the last has been taken")
+    yield IssueStep("MMA", f"registers -> a piece of {staged.columns} columns", "after the loop, between two barriers")
+    yield IssueStep("MMA", "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote")
+    yield IssueStep("MMA", "cp.async.bulk.tensor.2d.global ...", f"one thread, {pieces} of a tile; then commit_group")
 
 
 def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:

@@ -1,6 +1,7 @@
 // Times an emitted kernel beside cuBLAS in one process: rounds of both in turn, the median of each.
 //
-// Compiled with -DKERNEL="the emitted file"; started with the path of libcublas, M, N, K and the number of rounds.
+// Compiled with -DKERNEL="the emitted file", and -DPARTS where it adds parts along K; started with the path of
+// libcublas, M, N, K and the number of rounds.
 // Prints one line of JSON. The operands are random numbers in [-1, 1), since power, and so the clock, depends on the data.
 #define LAYOUTALG_NO_MAIN
 #include KERNEL
@@ -28,11 +29,13 @@ __global__ void uniform(Type* to, size_t count, uint32_t seed) {
   }
 }
 
-__global__ void farthest(const float* a, const float* b, size_t count, float* found) {
+// How far C is from the f32 result beyond what its type rounds.
+__global__ void farthest(const TypeC* a, const float* b, size_t count, float* found) {
+  const float rounded = sizeof(TypeC) == 2 ? 0x1p-8f : 0;
   float most = 0;
   for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < count;
        at += static_cast<size_t>(gridDim.x) * blockDim.x)
-    most = fmaxf(most, fabsf(a[at] - b[at]));
+    most = fmaxf(most, fabsf(static_cast<float>(a[at]) - b[at]) - rounded * fabsf(b[at]));
   atomicMax(reinterpret_cast<int*>(found), __float_as_int(most));
 }
 
@@ -59,11 +62,19 @@ int main(int count, char** given) {
   const int M = std::atoi(given[2]), N = std::atoi(given[3]), K = std::atoi(given[4]), rounds = std::atoi(given[5]);
   TypeA* a;
   TypeB* b;
-  float *c, *theirs, *most;
+  TypeC* c;
+  float *theirs, *most;
   void* narrow;
+#ifdef PARTS
+  Register* parts;
+  check(cudaMalloc(&parts, sizeof(Register) * SPLITS * M * N), "parts");
+#define RESULT c, parts
+#else
+#define RESULT c
+#endif
   check(cudaMalloc(&a, sizeof(TypeA) * M * K), "A");
   check(cudaMalloc(&b, sizeof(TypeB) * N * K), "B");
-  check(cudaMalloc(&c, sizeof(float) * M * N), "C");
+  check(cudaMalloc(&c, sizeof(TypeC) * M * N), "C");
   check(cudaMalloc(&theirs, sizeof(float) * M * N), "C of cuBLAS");
   check(cudaMalloc(&narrow, sizeof(TypeA) * M * N), "C of cuBLAS, narrow");
   check(cudaMalloc(&most, sizeof(float)), "difference");
@@ -79,7 +90,7 @@ int main(int count, char** given) {
     return gemm_ex(handle, B_MN_MAJOR ? OP_N : OP_T, A_MN_MAJOR ? OP_T : OP_N, N, M, K, &one, b, type,
                    B_MN_MAJOR ? N : K, a, type, A_MN_MAJOR ? M : K, &zero, to, type_c, N, COMPUTE_32F, -1);
   };
-  const auto ours = [&] { launch(a, b, c, M, N, K); };
+  const auto ours = [&] { launch(a, b, RESULT, M, N, K); };
   const auto wide = [&] { cublas(theirs, R_32F); };
   const auto usual = [&] { cublas(narrow, type); };
   if (cublas(theirs, R_32F) != 0 || cublas(narrow, type) != 0) {

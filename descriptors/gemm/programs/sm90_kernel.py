@@ -31,7 +31,7 @@ from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Regist
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
-from descriptors.gemm.programs import cluster
+from descriptors.gemm.programs import cluster, sm90_store
 from descriptors.gemm.programs.c_expressions import row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.smem.operands.operand import Major
@@ -57,21 +57,22 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    _check_registers(plan, accumulators)
+    check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
     text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
     return text.substitute(
         head=_head(plan),
         name=name,
         constants=constants(plan, accumulators),
-        instruction="\n".join([instruction(plan), *loads_of(plan), _store(plan.asked.d)]),
+        instruction="\n".join([instruction(plan), *loads_of(plan), sm90_store.helpers(plan)]),
         stage=stage(plan),
         last_release=last_release(plan),
         before="" if at_once(plan) else "    int before = -1;\n",
         **cluster.texts(plan.asked.cluster),
+        **sm90_store.texts(plan),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join([_map(plan.a), _map(plan.b), _strides(plan)]),
+        tensor_maps="\n".join(filter(None, [_map(plan.a), _map(plan.b), sm90_store.host(plan), _strides(plan)])),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
@@ -93,12 +94,20 @@ def registers(warpgroups: int) -> tuple[int, int, int]:
     return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
 
 
-def _check_registers(plan: Plan, accumulators: Registers) -> None:
+def check_registers(plan: Plan) -> None:
     """Refuse what the assembler refuses, or would spill.
 
     It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
     beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
+
+    Args:
+        plan: a plan for sm90.
+
+    Raises:
+        DescriptorError: if they do not fit.
     """
+    accumulators = plan.accumulators
+    assert isinstance(accumulators, Registers)
     loop, (start, _, most) = plan.asked, registers(accumulators.warpgroups)
     own = plan.loads.registers * loop.blocks[0] // accumulators.warpgroups if plan.loads else 0
     for what, need, there in (
@@ -139,31 +148,6 @@ def _memory(side: StagedOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
-def _store(d: str) -> str:
-    """Two neighbours of a row of C to where they belong, if they are inside."""
-    head = (
-        "// Two neighbours of a row of C, of which there are so many left.\n"
-        "__device__ __forceinline__ void store_two(TypeD* to, int left, const Register (&d)[REGISTERS], int value) {\n"
-    )
-    if d == "f16":
-        return head + (
-            "  const uint32_t both = d[value / 2];\n"
-            "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {\n"
-            "    *reinterpret_cast<uint32_t*>(to) = both;\n"
-            "  } else {\n"
-            "    if (left >= 1) to[0] = __ushort_as_half(both & 0xffff);\n"
-            "    if (left >= 2) to[1] = __ushort_as_half(both >> 16);\n  }\n}\n"
-        )
-    pair = {"f32": "float2", "s32": "int2"}[d]
-    return head + (
-        "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 8 == 0) {\n"
-        f"    *reinterpret_cast<{pair}*>(to) = {pair}{{d[value], d[value + 1]}};\n"
-        "  } else {\n"
-        "    if (left >= 1) to[0] = d[value];\n"
-        "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
-    )
-
-
 def _map(side: StagedOperand) -> str:
     """The host function that encodes a tensor map, with the arguments that the plan names."""
     call = dict(encode_arguments(side))
@@ -192,7 +176,7 @@ def _strides(plan: Plan) -> str:
     tests = []
     for side, mn in ((plan.a, "M"), (plan.b, "N")):
         tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
-    text = " && ".join(tests)
+    text = " && ".join([*tests, *sm90_store.conditions(plan)])
     return (
         f"// The copy engine takes rows of whole 16 bytes alone.\n"
         f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
@@ -234,13 +218,14 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         accumulators: its accumulators.
     """
     loop = plan.asked
-    (m, n, k), fragment = loop.blocks, accumulators.fragment
+    m, n, k = loop.blocks
+    values = "" if plan.epilogue and plan.epilogue.staged else f", VALUES = {accumulators.fragment.values}"
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
         f"constexpr int WARPGROUPS = {accumulators.warpgroups};  // that multiply; one more copies",
         f"constexpr int BLOCKS_M = {m // accumulators.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
-        f"constexpr int REGISTERS = {plan.line.registers}, VALUES = {fragment.values};  // of an accumulator",
+        f"constexpr int REGISTERS = {plan.line.registers}{values};  // of an accumulator",
         f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
         f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
         f"constexpr int ALIGNMENT = {max(plan.a.alignment_bytes, plan.b.alignment_bytes)};",
@@ -249,8 +234,8 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"constexpr int GROUP = {max(1, _GROUP_ROWS // loop.tile[0])};  // rows of tiles, see tile_at",
         f"using TypeA = {CPP_TYPES[loop.a.name]};",
         f"using TypeB = {CPP_TYPES[loop.b.name]};",
-        f"using TypeD = {CPP_TYPES[loop.d]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
+        *sm90_store.constants(plan),
     ]
     for side in (plan.a, plan.b):
         lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]

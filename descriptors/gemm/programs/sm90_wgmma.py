@@ -95,6 +95,7 @@ def stage(plan: Plan) -> str:
         before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
     else:
         before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
+    began = "step - first" if plan.epilogue is not None and plan.epilogue.splits > 1 else "step"
     return (
         each
         + "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
@@ -105,7 +106,7 @@ def stage(plan: Plan) -> str:
         + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
         + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
         + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb),\n"
-        + "                   step + kb > 0);\n"
+        + f"                   {began} + kb > 0);\n"
         + "        }\n      }\n"
         + _COMMIT
         + f"{_LOOP}keep(d[block]);\n"

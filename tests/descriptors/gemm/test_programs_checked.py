@@ -17,6 +17,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "ring": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2},
     "cluster": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 3, "cluster": (2, 1)},
     "A in registers": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2, "a_source": "registers"},
+    "C by the copy engine": {"instruction": "m64n64k16", "tile": (128, 64, 64), "stages": 2, "c_dtype": "bf16"},
+    "parts along K": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2, "cluster": (1, 2), "splits": 2},
     "tensor memory": {"instruction": "m128n64k16", "tile": (128, 64, 64), "stages": 2},
     "a pair of CTAs": {"instruction": "m256n64k16", "tile": (256, 64, 64), "stages": 2, "cta_group": 2},
 }

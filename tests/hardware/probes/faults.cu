@@ -18,7 +18,7 @@ __global__ void integers(Type* to, size_t count, uint32_t seed) {
 }
 
 // The plain product of rows of A and rows of B.
-__global__ void plain(const TypeA* a, const TypeB* b, TypeD* c, int m, int n, int k) {
+__global__ void plain(const TypeA* a, const TypeB* b, TypeC* c, int m, int n, int k) {
   for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < static_cast<size_t>(m) * n;
        at += static_cast<size_t>(gridDim.x) * blockDim.x) {
     float sum = 0;
@@ -28,7 +28,7 @@ __global__ void plain(const TypeA* a, const TypeB* b, TypeD* c, int m, int n, in
   }
 }
 
-__global__ void differing(const TypeD* c, const TypeD* right, size_t count, unsigned long long* wrong) {
+__global__ void differing(const TypeC* c, const TypeC* right, size_t count, unsigned long long* wrong) {
   unsigned long long own = 0;
   for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < count;
        at += static_cast<size_t>(gridDim.x) * blockDim.x)
@@ -42,12 +42,12 @@ int main(int count, char** given) {
   const size_t elements = static_cast<size_t>(M) * N;
   TypeA* a;
   TypeB* b;
-  TypeD *c, *right;
+  TypeC *c, *right;
   unsigned long long *found, wrong_launches = 0, wrong_elements = 0;
   check(cudaMalloc(&a, sizeof(TypeA) * M * K), "A");
   check(cudaMalloc(&b, sizeof(TypeB) * N * K), "B");
-  check(cudaMalloc(&c, sizeof(TypeD) * elements), "C");
-  check(cudaMalloc(&right, sizeof(TypeD) * elements), "C");
+  check(cudaMalloc(&c, sizeof(TypeC) * elements), "C");
+  check(cudaMalloc(&right, sizeof(TypeC) * elements), "C");
   check(cudaMalloc(&found, sizeof(*found)), "count");
   integers<<<512, 256>>>(a, static_cast<size_t>(M) * K, 1);
   integers<<<512, 256>>>(b, static_cast<size_t>(N) * K, 2);
@@ -55,7 +55,7 @@ int main(int count, char** given) {
   check(cudaDeviceSynchronize(), "operands");
   for (int done = 1; done <= launches; ++done) {
     unsigned long long wrong = 0;
-    check(cudaMemset(c, 0xFF, sizeof(TypeD) * elements), "C");
+    check(cudaMemset(c, 0xFF, sizeof(TypeC) * elements), "C");
     check(cudaMemset(found, 0, sizeof(*found)), "count");
     launch(a, b, c, M, N, K);
     differing<<<1024, 256>>>(c, right, elements, found);

@@ -1,6 +1,6 @@
 """The main-loop probe: programs that ``descriptors plan --emit cuda`` writes, compiled, run and checked by themselves.
 
-Plans are drawn by seed over types, majors, swizzles, shapes, stages and the source of A. Each program multiplies twice:
+Plans are drawn by seed over types, majors, swizzles, shapes, stages, the source of A and the way of C. Each program multiplies twice:
 whole tiles, often enough to go around its stages, and extents that no tile divides. It compares every element with a
 plain product. Of every few plans a twin is run whose word for B has another swizzle: that must fail.
 
@@ -78,7 +78,19 @@ def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
         "cluster": chooser.choice((None, None, None, [2, 1], [1, 2], [2, 2], [4, 1], [2, 4])),
         "a_source": chooser.choice(("smem", "smem", "registers")),
     }  # fmt: skip
+    one |= _stored(chooser, one)
     return {name: value for name, value in one.items() if value is not None}
+
+
+def _stored(chooser: random.Random, one: dict[str, Any]) -> dict[str, Any]:
+    """How C is stored: from registers, through shared memory, as another type, or in parts along K."""
+    way = chooser.choice(("registers", "tma", "narrow", "narrow", "parts"))
+    if way == "narrow" and one["d_dtype"] == "f32":
+        fits = not one["tile"][1] % 16  # rows of C are whole 16 bytes
+        return {"c_dtype": chooser.choice(("bf16", "f16", "e4m3", "e5m2") if fits else ("bf16", "f16"))}
+    if way == "parts" and one["d_dtype"] != "f16":
+        return {"splits": 2, "c_dtype": chooser.choice((None, "bf16")) if one["d_dtype"] == "f32" else None}
+    return {"store": "registers" if way == "registers" else "tma"}
 
 
 def sizes(made: Plan) -> list[tuple[int, int, int]]:

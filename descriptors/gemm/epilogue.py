@@ -1,0 +1,208 @@
+"""The epilogue of a program for sm90: the way of the accumulators from registers to C in global memory.
+
+Stored from registers, a thread's two neighbours of a row go to C as they are: any extents, no shared memory; 8 bytes a
+thread, so that a warp's store touches eight rows. Staged, a warpgroup writes an accumulator into shared memory, a piece
+of 64 rows and at most 128 bytes of each row at a time, and the copy engine stores the piece as a box while the next one
+is written; what it stores may be narrower than the accumulator. Rows of C are then whole 16 bytes.
+
+A product of little M and N and much K is cut along K: each part goes to a matrix of its own, and a second kernel adds
+them in their order, so that the same product has the same bits each time.
+
+Law: every element of a piece is written once, to the byte that the copy engine takes for it.
+
+>>> from descriptors.gemm.plan_request import main_loop
+>>> loop = main_loop("m64n128k16", "bf16", tile=(128, 128, 64))
+>>> made = epilogue_of(loop, 2, c="bf16", store="tma")
+>>> made.staged.columns, str(made.staged.swizzle), made.staged.bytes
+(64, '128B', 32768)
+>>> from descriptors.smem.tma.copy_model import landing_bits
+>>> from layoutalg import fragment
+>>> written = made.staged.element_bytes(fragment("wgmma.m64n128k16.D"))
+>>> elements = offsets(fragment("wgmma.m64n128k16.D").layout)[:, :32]
+>>> taken = landing_bits((64, 64), [0], bits=16, swizzle=3)[0] // 8
+>>> bool((taken[elements // 64 + 64 * (elements % 64)] == written).all()), len(set(written.ravel().tolist()))
+(True, 4096)
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.gemm.fragment_model import ldmatrix_bytes
+from descriptors.gemm.plan_request import MainLoop
+from descriptors.smem.operands.operand import SwizzleMode, choose
+from descriptors.text import counted
+from layoutalg import ComposedLayout, Fragment, Layout, Swizzle, offsets
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Bits of an element of C, of a part along K, or of an accumulator.
+BITS = {"f32": 32, "s32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
+#: Types that C may have, by that of the accumulators.
+RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32",)}
+#: Rows of a piece: those of an instruction. Pieces of a warpgroup: one is stored while the next is written.
+ROWS, BUFFERS = 64, 2
+#: The most parts along K: more tiles than a GPU has processors serve nobody.
+MOST_SPLITS = 64
+#: How C is stored, as people say it.
+STORES = {"registers": "registers", "tma": "tma"}
+_BOX_BYTES = 128
+_MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: SwizzleMode.NONE}
+
+
+@frozen
+class Pieces:
+    """What a warpgroup keeps of C in shared memory.
+
+    Args:
+        type: of an element as it is stored.
+        columns: of a piece; its rows are 64.
+        warpgroups: that store, each its own pieces.
+        base: where the first piece is, in bytes.
+    """
+
+    type: str
+    columns: int
+    warpgroups: int
+    base: int = 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of a piece: 16, 32, 64 or 128."""
+        return self.columns * BITS[self.type] // 8
+
+    @property
+    def piece_bytes(self) -> int:
+        """Bytes of a piece."""
+        return ROWS * self.row_bytes
+
+    @property
+    def bytes(self) -> int:
+        """Shared memory of all pieces."""
+        return self.warpgroups * BUFFERS * self.piece_bytes
+
+    @property
+    def swizzle(self) -> SwizzleMode:
+        """As wide as a row is."""
+        return _MODES[self.row_bytes]
+
+    @property
+    def layout(self) -> Layout | ComposedLayout:
+        """(row, column) to the element of a piece, for a picture or a count of banks."""
+        plain, swizzle = Layout((ROWS, self.columns), (self.columns, 1)), self.swizzle.swizzle
+        if swizzle is None:
+            return plain
+        base = swizzle.base - (BITS[self.type] // 8).bit_length() + 1
+        return ComposedLayout(Swizzle(swizzle.bits, base, swizzle.shift), 0, plain)
+
+    @property
+    def matrices(self) -> bool:
+        """Whether ``stmatrix.x4`` writes it: elements of 16 bits, two core matrices side by side."""
+        return BITS[self.type] == 16 and self.columns >= 16
+
+    def pointer(self, thread: int) -> tuple[int, int]:
+        """Row and column that a thread of the warpgroup points ``stmatrix.x4`` at, for the first 16 columns.
+
+        Matrices 0 and 1 are the upper and the lower 8 rows of a warp's 16, as the registers of an accumulator are; 2
+        and 3 those of the next 8 columns.
+        """
+        return thread % 16 + thread // 32 * 16, thread % 32 // 16 * 8
+
+    def element_bytes(self, of: Fragment) -> NDArray[np.int64]:
+        """The byte of a piece that each value of each thread is written to: axes (thread, value of the piece).
+
+        Args:
+            of: (thread, value) to row + 64 column, of the whole accumulator.
+        """
+        import numpy as np
+
+        places, width = offsets(self.layout).reshape(ROWS, self.columns), BITS[self.type] // 8
+        elements = offsets(of.layout)[:, : self.columns // 2]
+        if not self.matrices:
+            return np.asarray(places[elements % ROWS, elements // ROWS] * width, dtype=np.int64)
+        row, column = np.array([self.pointer(thread) for thread in range(of.threads)]).T
+        each = [
+            ldmatrix_bytes(places[row, first + column] * width, 2).reshape(of.threads, 8)
+            for first in range(0, self.columns, 16)
+        ]
+        return np.concatenate(each, axis=1)
+
+
+@frozen
+class Epilogue:
+    """How a program stores C.
+
+    Args:
+        c: the type of C.
+        splits: parts along K, each with a matrix of its own; 1 of none.
+        staged: the pieces in shared memory; None where registers go to C as they are.
+    """
+
+    c: str
+    splits: int = 1
+    staged: Pieces | None = None
+
+    @property
+    def staged_bytes(self) -> int:
+        """Shared memory of the pieces; 0 of none."""
+        return 0 if self.staged is None else self.staged.bytes
+
+    def __str__(self) -> str:
+        parts = f", {self.splits} parts along K, added in their order" if self.splits > 1 else ""
+        if self.staged is None:
+            return f"{self.c}, from registers{parts}"
+        one = self.staged
+        return (
+            f"{self.c}, through {counted(one.warpgroups * BUFFERS, 'piece')} of {ROWS}x{one.columns} {one.type} in "
+            f"shared memory, {one.swizzle}, stored as boxes{parts}"
+        )
+
+
+def epilogue_of(
+    loop: MainLoop, warpgroups: int, *, c: str | None = None, store: str | None = None, splits: int = 1
+) -> Epilogue:
+    """The epilogue that was asked for.
+
+    Args:
+        loop: the instruction and the tile.
+        warpgroups: that multiply.
+        c: the type of C; that of the accumulators if left out.
+        store: ``"registers"`` or ``"tma"``; tma where C is narrower than the accumulators, or K is cut, else registers,
+            if left out.
+        splits: parts along K.
+
+    Raises:
+        DescriptorError: if there is no such epilogue.
+
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> print(epilogue_of(main_loop("m64n96k16", "bf16", tile=(128, 96, 64)), 2, store="tma"))
+    f32, through 4 pieces of 64x32 f32 in shared memory, 128B, stored as boxes
+    """
+    kind = choose("plan: c_dtype", loop.d if c is None else c, {name: name for name in BITS})
+    parts = as_integer(splits, "plan: splits", minimum=1, maximum=MOST_SPLITS)
+    if kind not in RESULTS[loop.d]:
+        some = ", ".join(RESULTS[loop.d])
+        raise DescriptorError(f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}")
+    needed = kind != loop.d or parts > 1
+    way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
+    if way == "registers":
+        if needed:
+            what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
+            raise DescriptorError(f"plan: {what} must be stored through shared memory: give store tma, or leave it out")
+        return Epilogue(kind)
+    if parts > 1 and loop.d == "f16":
+        raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16")
+    stored = kind if parts == 1 else loop.d
+    row = gcd(loop.extents[1] * BITS[stored] // 8, _BOX_BYTES)
+    if row < 16:
+        wide = 128 // BITS[stored]
+        raise DescriptorError(
+            f"plan: a row of an accumulator must be whole 16 bytes of {stored} to be stored by the copy engine, found "
+            f"{loop.extents[1]} elements: give an N of the instruction that is a multiple of {wide}"
+        )
+    return Epilogue(kind, parts, Pieces(stored, row * 8 // BITS[stored], warpgroups))

@@ -1,0 +1,286 @@
+"""A product of given extents: which tile, cluster and parts along K, by a model of the time that each takes on Hopper.
+
+The model, of persistent CTAs that all do the same::
+
+    waves     ceil(tiles / CTAs or clusters that run at once)
+    step      the longest of three, for a stage of a CTA
+                multiply   M/64 N/2 clocks for 32 bytes of K, at 1.66 GHz
+                shared     what instructions read of shared memory, and copies write, 128 bytes a clock at 1.86 GHz
+                copies     its own share of the boxes, 116 bytes a ns; a row that begins off 128 bytes counts twice
+              and 30 ns more in a cluster
+    epilogue  26.5 ns for 1024 bytes of C through shared memory, 52 from registers
+    time      6.2 us + waves (steps step + epilogue), or what memory takes at 4 TB/s
+              3.4 us + their bytes at 4.5 TB/s for parts along K
+
+Fewer than four stages count 3 % more. The constants were fitted to 1,851 times of 109 programs on an H200
+(``tests/vectors/hopper/h200/tile_times.jsonl.xz``), half of them 8 % off at most; of an H100, whose memory is slower,
+and of other types than bf16, nothing was fitted.
+
+Law: what is chosen is proved, and nothing that was tried is expected to take less.
+
+>>> made = propose_tiles("bf16", (3000, 3000, 3000), top=2)
+>>> [extents_text(one.asked.tile) for one in made.plans], made.estimates[0].waves
+(['256x144x64', '256x144x64'], 2)
+>>> made.estimates[0].microseconds <= made.estimates[1].microseconds
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import Any
+
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.gemm.accumulators import usual_warpgroups
+from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.epilogue import BITS, BUFFERS, ROWS
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_request import three
+from descriptors.gemm.planner import plan, prove_plan
+from descriptors.gemm.programs.sm90_kernel import check_registers
+from descriptors.smem.operands.operand import ElementType, Major, as_element_type, as_major
+from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
+from descriptors.text import Told, extents_text
+from layoutalg.frozen import frozen
+
+#: Processors of an H100 SXM and of an H200.
+PROCESSORS = 132
+_MULTIPLY_GHZ, _SHARED_GHZ, _SHARED_BYTES = 1.66, 1.86, 128
+_COPY_BYTES, _CLUSTER_NS = 116.0, 30.0
+_STAGED_NS, _DIRECT_NS = 26.5, 52.0
+_LAUNCH_US, _ADD_US, _MEMORY_BYTES, _PART_BYTES = 6.2, 3.4, 4.0e6, 4.5e6
+_FEW_STAGES, _FEW = 4, 1.03
+#: Rows of a tile, columns, clusters and parts that are tried; a row of a stage is 128 bytes.
+_ROWS, _COLUMNS, _CLUSTERS = (64, 128, 192, 256), tuple(range(16, 257, 16)), ((1, 1), (2, 1), (1, 2))
+_SPLITS, _ROW_BYTES = (1, 2, 3, 4, 6, 8, 12, 16), 128
+
+
+@frozen
+class Estimate:
+    """What the model expects of a program.
+
+    Args:
+        tiles: of C, over all parts.
+        waves: how often all processors take a tile.
+        steps: stages of a tile.
+        multiply, shared, copies: what bounds a stage, in ns.
+        microseconds: in all.
+        teraflops: operations a second, in 10**12.
+    """
+
+    tiles: int
+    waves: int
+    steps: float
+    multiply: float
+    shared: float
+    copies: float
+    microseconds: float
+    teraflops: float
+
+    @property
+    def bound(self) -> str:
+        """What bounds a stage."""
+        names = ("multiply", "shared", "copies")
+        return max(names, key=lambda name: float(getattr(self, name)))
+
+
+@frozen
+class Candidate:
+    """What the model looks at of a program.
+
+    Args:
+        tile: M, N and K of a stage.
+        columns: N of the instruction.
+        cluster: CTAs along M and along N.
+        splits: parts along K.
+        widths: bytes of an element of A, of B, and of C or of a part.
+        rows_of: bytes of a row of A and of B in memory.
+        stages: that fit.
+        staged: whether C goes through shared memory.
+    """
+
+    tile: tuple[int, int, int]
+    columns: int
+    cluster: tuple[int, int]
+    splits: int
+    widths: tuple[int, int, int]
+    rows_of: tuple[int, int]
+    stages: int
+    staged: bool
+
+    def estimate(self, problem: tuple[int, int, int]) -> Estimate:
+        """The time that the model expects.
+
+        Args:
+            problem: M, N and K of the product.
+        """
+        (m, n, k), (tm, tn, tk), (cm, cn) = problem, self.tile, self.cluster
+        a, b, c = self.widths
+        tiles = -(-m // (tm * cm)) * -(-n // (tn * cn)) * self.splits
+        waves = -(-tiles // (PROCESSORS // (cm * cn)))
+        steps = -(-k // tk) / self.splits
+        blocks = tm // ROWS * (tn // self.columns) * (tk * a / 32)
+        multiply = blocks * self.columns / 2 / _MULTIPLY_GHZ
+        stage = tm * tk * a + tn * tk * b
+        read = blocks * 32 * (ROWS + self.columns)
+        shared = (read + stage) / _SHARED_BYTES / _SHARED_GHZ
+        twice = [2 if row % _ROW_BYTES else 1 for row in self.rows_of]
+        copies = (tm * tk * a / cn * twice[0] + tn * tk * b / cm * twice[1]) / _COPY_BYTES
+        step = max(multiply, shared, copies) + (_CLUSTER_NS if cm * cn > 1 else 0)
+        epilogue = tm * tn * c / 1024 * (_STAGED_NS if self.staged else _DIRECT_NS)
+        memory = (m * k * a + n * k * b + m * n * c) / _MEMORY_BYTES
+        time = max(waves * (steps * step + epilogue) / 1e3, memory) + _LAUNCH_US
+        if self.splits > 1:
+            time += _ADD_US + m * n * c * (self.splits + 1) / _PART_BYTES
+        time *= _FEW if self.stages < _FEW_STAGES else 1
+        return Estimate(tiles * cm * cn, waves, steps, multiply, shared, copies, time, 2 * m * n * k / time / 1e6)
+
+
+@frozen
+class TileProposals(Told):
+    """Programs for a product, the one that should take least first.
+
+    Args:
+        problem: M, N and K.
+        plans: proved.
+        estimates: what is expected of each.
+        tried: how many candidates the model looked at.
+    """
+
+    problem: tuple[int, int, int]
+    plans: tuple[Plan, ...]
+    estimates: tuple[Estimate, ...]
+    tried: int
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        best = self.estimates[0]
+        return (
+            f"{extents_text(self.problem)} {self.plans[0].asked.a.name}: a tile of "
+            f"{extents_text(self.plans[0].asked.tile)}, {best.microseconds:.0f} us expected"
+        )
+
+
+def propose_tiles(
+    dtype: str | ElementType,
+    problem: Sequence[int],
+    *,
+    arch: str | None = None,
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    c_dtype: str | None = None,
+    a_major: str | Major = Major.K,
+    b_major: str | Major = Major.K,
+    top: int = 4,
+) -> TileProposals:
+    """The programs for a product that the model expects to be fastest, proved.
+
+    Args:
+        dtype: element type of A.
+        problem: M, N and K of the product.
+        arch: ``"sm90"``, for which the model was fitted.
+        b_dtype, d_dtype, c_dtype, a_major, b_major: as ``plan`` has them.
+        top: how many are kept, and proved.
+
+    Raises:
+        DescriptorError: if an argument is malformed, or no copy of the operands' rows does.
+
+    >>> one = propose_tiles("bf16", (512, 512, 32768), top=1)
+    >>> one.plans[0].epilogue.splits > 1, one.estimates[0].tiles >= 100
+    (True, True)
+    """
+    if arch is not None and architecture(arch) != "sm90":
+        raise DescriptorError(f"plan: a tile can be chosen for sm90, where it was measured, found arch {arch}; --tile")
+    extents = _extents(problem)
+    most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
+    a = as_element_type(dtype)
+    b = a if b_dtype is None else as_element_type(b_dtype)
+    majors = as_major(a_major), as_major(b_major)
+    named: dict[str, Any] = {
+        "dtype": a, "b_dtype": b, "d_dtype": d_dtype, "c_dtype": c_dtype, "arch": "sm90", "a_major": majors[0],
+        "b_major": majors[1],
+    }  # fmt: skip
+    model = plan("m64n16k" + str(_K_BITS // a.bits), tile=(64, 16, 8 * _ROW_BYTES // a.bits), verify=False, **named)
+    rows_of = _memory_rows(extents, (a, b), majors)
+    tried = list(_candidates(model, extents, rows_of))
+    ranked = sorted(tried, key=lambda one: one.estimate(extents).microseconds)
+    plans, kept = list[Plan](), list[Estimate]()
+    for one in ranked:
+        made = _planned(one, named)
+        if made is not None:
+            prove_plan(made)
+            plans.append(made)
+            kept.append(one.estimate(extents))
+        if len(plans) == most:
+            break
+    return TileProposals(extents, tuple(plans), tuple(kept), len(tried))
+
+
+#: Bits of a row of an instruction's operand along K: 32 bytes.
+_K_BITS = 256
+
+
+def _extents(problem: Sequence[int]) -> tuple[int, int, int]:
+    if not isinstance(problem, (tuple, list)) or len(problem) != 3:
+        raise DescriptorError(f"plan: a problem must be M x N x K, found {str(problem)[:60]}")
+    m, n, k = (as_integer(one, "plan: an extent of the problem", minimum=1, maximum=1 << 20) for one in problem)
+    return m, n, k
+
+
+def _memory_rows(
+    extents: tuple[int, int, int], types: tuple[ElementType, ElementType], majors: tuple[Major, Major]
+) -> tuple[int, int]:
+    """Bytes of a row of A and of B in global memory; the copy engine takes whole 16 bytes alone."""
+    rows = []
+    for name, index, element, major in zip("AB", (0, 1), types, majors, strict=True):
+        letter, extent = ("K", extents[2]) if major is Major.K else ("MN"[index], extents[index])
+        row = extent * element.bits // 8
+        if row % 16:
+            step = 128 // element.bits
+            raise DescriptorError(
+                f"plan: a row of {name} must be whole 16 bytes for the copy engine, found {letter} = {extent} of "
+                f"{element}: pad {letter} to {-(-extent // step) * step}, the next multiple of {step}"
+            )
+        rows.append(row)
+    return rows[0], rows[1]
+
+
+def _candidates(model: Plan, problem: tuple[int, int, int], rows_of: tuple[int, int]) -> Iterator[Candidate]:
+    loop, made = model.asked, model.epilogue
+    assert made is not None
+    width_a, width_b = (element.bits // 8 for element in (loop.a, loop.b))
+    whole = problem[1] * BITS[made.c] // 8 % 16 == 0
+    parts = _SPLITS if whole and loop.d != "f16" else (1,)
+    for rows in _ROWS:
+        groups = usual_warpgroups(rows // ROWS)
+        for columns in _COLUMNS:
+            for cluster in _CLUSTERS:
+                for splits in parts:
+                    stored = BITS[made.c if splits == 1 else loop.d] // 8
+                    tile = (rows, columns, loop.tile[2])
+                    piece = groups * BUFFERS * ROWS * gcd(_ROW_BYTES, columns * stored) if whole else 0
+                    stage = (rows * width_a + columns * width_b) * tile[2] + BARRIER_BYTES
+                    stages = (SMEM_BYTES - piece) // stage
+                    # A part has a stage at least; a cluster that is larger than C copies for nobody.
+                    if splits > 1 and splits * tile[2] > problem[2]:
+                        continue
+                    if stages >= 2:
+                        widths = (width_a, width_b, stored)
+                        yield Candidate(tile, columns, cluster, splits, widths, rows_of, stages, whole)
+
+
+def _planned(one: Candidate, named: dict[str, Any]) -> Plan | None:
+    """The plan of a candidate; None where there is no such instruction, or registers are short."""
+    k = _K_BITS // named["dtype"].bits
+    store = "tma" if one.staged else None
+    try:
+        made = plan(
+            three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
+            store=store, verify=False, **named,
+        )  # fmt: skip
+        check_registers(made)
+    except DescriptorError:
+        return None
+    return made

@@ -1,0 +1,320 @@
+r"""The storing part of a program for sm90: C from registers, or through shared memory by the copy engine.
+
+Law: without pieces no copy to global memory is in the text; without parts along K no second kernel is.
+
+>>> from descriptors.gemm.planner import plan
+>>> example = plan("m64n64k16", "bf16", tile=(64, 64, 64), verify=False)
+>>> texts(example)["part"], "stmatrix" in helpers(example)
+('', False)
+>>> example = plan("m64n64k16", "bf16", tile=(64, 64, 64), c_dtype="bf16", verify=False)
+>>> "stmatrix" in helpers(example), "add_parts" in helpers(example)
+(True, False)
+"""
+
+from __future__ import annotations
+
+from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
+from descriptors.gemm.plan import Plan
+
+#: Element types of C in C++, and as a tensor map has them.
+_CPP = {"f32": "float", "s32": "int32_t", "f16": "__half", "bf16": "__nv_bfloat16", "e4m3": "__nv_fp8_e4m3",
+        "e5m2": "__nv_fp8_e5m2"}  # fmt: skip
+_MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
+
+
+def constants(plan: Plan) -> list[str]:
+    """What the plan says of C."""
+    made = plan.epilogue
+    assert made is not None
+    lines = [f"using TypeC = {_CPP[made.c]};"]
+    if made.staged is not None:
+        one = made.staged
+        lines += [
+            f"constexpr int PIECES = {one.base}, PIECE_BYTES = {one.piece_bytes}, PIECE_COLUMNS = {one.columns};  "
+            f"// of C, {BUFFERS} a warpgroup",
+            f"constexpr int PIECE_VALUES = {one.columns // 2};  // of a thread",
+        ]
+    if made.splits > 1:
+        lines.append(f"constexpr int SPLITS = {made.splits};  // parts along K")
+    return lines
+
+
+def texts(plan: Plan) -> dict[str, str]:
+    """What stands at each place of the template."""
+    made = plan.epilogue
+    assert made is not None
+    staged, parts = made.staged is not None, made.splits > 1
+    return {
+        "count": "rows * columns * SPLITS" if parts else "rows * columns",
+        "tile": "index % (rows * columns)" if parts else "index",
+        "part": _PART if parts else "",
+        "first_step": "first" if parts else "0",
+        "end_step": "end" if parts else "steps",
+        "consume_c": "const CUtensorMap* map_c" if staged else "TypeC* c, int m, int n",
+        "consume_given": "&map_c" if staged else "c, m, n",
+        "kernel_c": "const __grid_constant__ CUtensorMap map_c" if staged else "TypeC* c",
+        "turn": ", turn = 0" if staged else "",
+        "stores": (_stores(parts) if staged else _DIRECT).removesuffix("\n"),
+        "stored": _STORED if staged else "",
+        "launch_c": "TypeC* c, Register* parts" if parts else "TypeC* c",
+        "launch_about": "; the parts along K in SPLITS x M x N of parts" if parts else "",
+        "map_c": f"\n  const CUtensorMap map_c = tensor_map_c({'parts' if parts else 'c'}, M, N);" if staged else "",
+        "given_c": "map_c" if staged else "c",
+        "all_tiles": "SPLITS * " if parts else "",
+        "added": _ADDED if parts else "",
+        "c_rows": ", B or C" if staged else " or B",
+        "main_parts": _MAIN_PARTS if parts else "",
+        "main_c": "c, parts" if parts else "c",
+    }
+
+
+_PART = """\
+    const int part = index / (rows * columns), first = steps * part / SPLITS, end = steps * (part + 1) / SPLITS;
+"""
+_DIRECT = """\
+#pragma unroll
+      for (int value = 0; value < VALUES; value += 2) {
+        const int x = row * TILE_M + i * MMA_M + d_row(thread, value);
+        const int y = column * TILE_N + j * MMA_N + d_column(thread, value);
+        if (x < m) store_two(c + static_cast<size_t>(x) * n + y, n - y, d[block], value);
+      }
+"""
+_STORED = """\
+  if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+"""
+_ADDED = """\
+  add_parts<<<2 * processors, 256, 0, stream>>>(parts, c, static_cast<size_t>(M) * N);
+"""
+_MAIN_PARTS = """\
+  Register* parts;
+  check(cudaMalloc(&parts, sizeof(Register) * SPLITS * M * N), "parts");
+"""
+
+
+def _stores(parts: bool) -> str:
+    return f"""\
+#pragma unroll
+      for (int piece = 0; piece < MMA_N / PIECE_COLUMNS; ++piece) {{
+        const uint32_t to = base + PIECES + (warpgroup * {BUFFERS} + turn) * PIECE_BYTES;
+        turn ^= 1;
+        // The piece before the last has been taken, so that its place is free.
+        if (thread == 0) asm volatile("cp.async.bulk.wait_group.read {BUFFERS - 1};" ::: "memory");
+        warpgroup_sync(warpgroup);
+        write_piece(to, d[block], piece * PIECE_VALUES, thread);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        warpgroup_sync(warpgroup);
+        if (thread == 0)
+          store_box(map_c, to, column * TILE_N + j * MMA_N + piece * PIECE_COLUMNS, row * TILE_M + i * MMA_M\
+{", part" if parts else ""});
+      }}
+"""
+
+
+def helpers(plan: Plan) -> str:
+    """The device functions that store C, and the kernel that adds parts."""
+    made = plan.epilogue
+    assert made is not None
+    if made.staged is None:
+        return _store_two(plan.asked.d)
+    text = [_SYNC, _piece_at(made.staged), _write_piece(made.staged, plan.asked.d), _store_box(made.splits > 1)]
+    return "\n".join([*text, _ADD_PARTS] if made.splits > 1 else text)
+
+
+def host(plan: Plan) -> str:
+    """The host function that encodes the tensor map of C; "" where C has none."""
+    made = plan.epilogue
+    assert made is not None
+    if made.staged is None:
+        return ""
+    one, parts = made.staged, made.splits > 1
+    size = BITS[one.type] // 8
+    extents, strides, box = "{N, M}", f"{{N * {size}}}", "{PIECE_COLUMNS, MMA_M}"
+    if parts:
+        extents, strides, box = "{N, M, SPLITS}", f"{{N * {size}, M * N * {size}}}", "{PIECE_COLUMNS, MMA_M, 1}"
+    ones = ", ".join("1" for _ in extents.split(","))
+    return f"""\
+inline CUtensorMap tensor_map_c(void* C, cuuint64_t M, cuuint64_t N) {{
+  const cuuint64_t extents[] = {extents}, strides[] = {strides};
+  const cuuint32_t box[] = {box}, steps[] = {{{ones}}};
+  CUtensorMap made;
+  const CUresult result = encoder()(&made, CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[one.type]}, {3 if parts else 2}, C,
+                                    extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                    CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()}, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {{
+    std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, result C\\n", static_cast<int>(result));
+    std::exit(2);
+  }}
+  return made;
+}}
+"""
+
+
+def conditions(plan: Plan) -> list[str]:
+    """What M, N and K must be for the copies of C, as tests of C++."""
+    made = plan.epilogue
+    assert made is not None
+    tests = [] if made.staged is None else [f"(N * {BITS[made.staged.type] // 8}) % 16 == 0"]
+    return tests + (["K > (SPLITS - 1) * TILE_K"] if made.splits > 1 else [])
+
+
+def _store_two(d: str) -> str:
+    """Two neighbours of a row of C to where they belong, if they are inside."""
+    head = (
+        "// Two neighbours of a row of C, of which there are so many left.\n"
+        "__device__ __forceinline__ void store_two(TypeC* to, int left, const Register (&d)[REGISTERS], int value) {\n"
+    )
+    if d == "f16":
+        return head + (
+            "  const uint32_t both = d[value / 2];\n"
+            "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {\n"
+            "    *reinterpret_cast<uint32_t*>(to) = both;\n"
+            "  } else {\n"
+            "    if (left >= 1) to[0] = __ushort_as_half(both & 0xffff);\n"
+            "    if (left >= 2) to[1] = __ushort_as_half(both >> 16);\n  }\n}\n"
+        )
+    pair = {"f32": "float2", "s32": "int2"}[d]
+    return head + (
+        "  if (left >= 2 && reinterpret_cast<uintptr_t>(to) % 8 == 0) {\n"
+        f"    *reinterpret_cast<{pair}*>(to) = {pair}{{d[value], d[value + 1]}};\n"
+        "  } else {\n"
+        "    if (left >= 1) to[0] = d[value];\n"
+        "    if (left >= 2) to[1] = d[value + 1];\n  }\n}\n"
+    )
+
+
+_SYNC = """\
+__device__ __forceinline__ void warpgroup_sync(int warpgroup) {
+  asm volatile("bar.sync %0, 128;" ::"r"(1 + warpgroup) : "memory");
+}
+"""
+
+
+def _piece_at(one: Pieces) -> str:
+    """A function: the byte of a piece at which an element begins."""
+    swizzle = one.swizzle.swizzle
+    turned = "at" if swizzle is None else f"at ^ ((at & {(1 << swizzle.bits) - 1 << 7:#x}u) >> 3u)"
+    return (
+        f"// Of a piece, {one.layout}, in bytes.\n"
+        "__device__ constexpr uint32_t piece_at(uint32_t row, uint32_t column) {\n"
+        f"  const uint32_t at = row * {one.row_bytes} + column * {BITS[one.type] // 8};\n"
+        f"  return {turned};\n}}\n"
+    )
+
+
+def _write_piece(one: Pieces, d: str) -> str:
+    head = (
+        "// What a thread holds of a piece, from that value of its accumulator on, as elements of C.\n"
+        "__device__ __forceinline__ void write_piece(uint32_t to, const Register (&d)[REGISTERS], int first, "
+        "int thread) {\n"
+    )
+    if one.matrices:
+        weights = [one.pointer(1 << bit) for bit in range(7)]
+        assert weights == [(1, 0), (2, 0), (4, 0), (8, 0), (0, 8), (16, 0), (32, 0)]
+        pairs = "\n".join(_pair(one.type, d, f"v[{i}]", f"first + value + {2 * i}") for i in range(4))
+        return (
+            _cvt(one.type, d)
+            + head
+            + f"""\
+#pragma unroll
+  for (int value = 0; value < PIECE_VALUES; value += 8) {{
+    uint32_t v[4];
+{pairs}
+    const uint32_t at = piece_at(thread % 16 + thread / 32 * 16, thread % 32 / 16 * 8 + value * 2);
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {{%1, %2, %3, %4}};" ::"r"(to + at), "r"(v[0]),
+                 "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+  }}
+}}
+"""
+        )
+    return (
+        _cvt(one.type, d)
+        + head
+        + f"""\
+#pragma unroll
+  for (int value = 0; value < PIECE_VALUES; value += 2) {{
+    const uint32_t at = to + piece_at(d_row(thread, value), d_column(thread, value));
+{_put(one.type, d)}
+  }}
+}}
+"""
+    )
+
+
+def _cvt(type_: str, d: str) -> str:
+    """The function that makes two floats two neighbours in C; "" where nothing is converted."""
+    if d != "f32" or type_ == "f32":
+        return ""
+    wide = BITS[type_] == 16
+    rounding = "rn" if wide else "rn.satfinite"
+    result, letter = ("uint32_t", "r") if wide else ("uint16_t", "h")
+    return (
+        f"// Two neighbours of a row as {type_}, rounded to nearest.\n"
+        f"__device__ __forceinline__ {result} pair(float low, float high) {{\n  {result} both;\n"
+        f'  asm("cvt.{rounding}.{type_}x2.f32 %0, %1, %2;" : "={letter}"(both) : "f"(high), "f"(low));\n'
+        "  return both;\n}\n\n"
+    )
+
+
+def _pair(type_: str, d: str, to: str, value: str) -> str:
+    """The statement that makes one register of two neighbours."""
+    if d == "f16":
+        return f"    {to} = d[({value}) / 2];"
+    return f"    {to} = pair(d[{value}], d[{value} + 1]);"
+
+
+def _put(type_: str, d: str) -> str:
+    """The store of two neighbours, in the width that they have."""
+    if BITS[type_] == 32:
+        kind, letter = ("f32", "f") if d == "f32" else ("b32", "r")
+        return (
+            f'    asm volatile("st.shared.v2.{kind} [%0], {{%1, %2}};" ::"r"(at), "{letter}"(d[first + value]),\n'
+            f'                 "{letter}"(d[first + value + 1])\n                 : "memory");'
+        )
+    what = "d[(first + value) / 2]" if d == "f16" else "pair(d[first + value], d[first + value + 1])"
+    width, letter = ("b32", "r") if BITS[type_] == 16 else ("b16", "h")
+    return f'    asm volatile("st.shared.{width} [%0], %1;" ::"r"(at), "{letter}"({what}) : "memory");'
+
+
+def _store_box(parts: bool) -> str:
+    more, rank, place, source = (", int part", 3, "{%1, %2, %3}", "%4") if parts else ("", 2, "{%1, %2}", "%3")
+    given = '"r"(column), "r"(row), "r"(part)' if parts else '"r"(column), "r"(row)'
+    return f"""\
+// A piece to C: what of it is outside is not stored.
+__device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from, int column, int row{more}) {{
+  asm volatile("cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%0, {place}], [{source}];" ::"l"(map),
+               {given}, "r"(from)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}}
+"""
+
+
+_ADD_PARTS = """\
+struct alignas(16) FourParts {
+  Register of[4];
+};
+struct alignas(4 * sizeof(TypeC)) FourResults {
+  TypeC of[4];
+};
+
+// Parts along K, added in their order. Rows are whole 16 bytes of parts, so that elements come by fours.
+__global__ void add_parts(const Register* parts, TypeC* c, size_t count) {
+  for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < count / 4;
+       at += static_cast<size_t>(gridDim.x) * blockDim.x) {
+    FourParts part[SPLITS];
+#pragma unroll
+    for (int i = 0; i < SPLITS; ++i) part[i] = reinterpret_cast<const FourParts*>(parts + i * count)[at];
+    FourResults sum;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      Register total = part[0].of[j];
+#pragma unroll
+      for (int i = 1; i < SPLITS; ++i) total += part[i].of[j];
+      sum.of[j] = TypeC(total);
+    }
+    reinterpret_cast<FourResults*>(c)[at] = sum;
+  }
+}
+"""

@@ -1,0 +1,93 @@
+"""Stores of C: every element of a piece goes where the copy engine takes it from, and what is asked for is there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from each import each
+
+from descriptors import DescriptorError, ProofError, plan, record, tell
+from descriptors.gemm.epilogue import RESULTS, Pieces
+from descriptors.gemm.programs.sm90_kernel import kernel
+from layoutalg import wavefronts
+from layoutalg.frozen import replace
+
+PLANS: list[dict[str, Any]] = [
+    {"instruction": f"m64n{n}k{k}", "dtype": a, "d_dtype": d, "tile": (128, n, 2 * k), "c_dtype": c, "store": "tma"}
+    for a, k, ds in (("bf16", 16, ("f32",)), ("f16", 16, ("f32", "f16")), ("s8", 32, ("s32",)))
+    for d in ds
+    for c in RESULTS[d]
+    for n in (16, 32, 96, 256)
+]
+
+
+@each("arguments", PLANS, ids=lambda one: f"{one['instruction']} {one['d_dtype']} {one['c_dtype']}")
+def test_the_product_is_right_through_shared_memory(arguments: dict[str, Any]) -> None:
+    assert plan(**arguments, arch="sm90").epilogue is not None  # proved, or refused
+
+
+@each("change", ["neighbours", "swizzle", "threads"])
+def test_pieces_that_lie_elsewhere_than_the_copy_engine_takes_them_are_refuted(change: str) -> None:
+    right = Pieces.element_bytes
+    moved = {
+        "neighbours": lambda one, of: right(one, of) ^ 2,
+        "swizzle": lambda one, of: right(replace(one, warpgroups=1), of) ^ (right(one, of) >> 7 & 1) << 4,
+        "threads": lambda one, of: np.roll(right(one, of), 4, axis=0),
+    }[change]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pieces, "element_bytes", moved)
+        with pytest.raises(ProofError, match="its operands are read right, the accumulator is not"):
+            plan("m64n64k16", "bf16", tile=(64, 64, 32), c_dtype="bf16", arch="sm90")
+
+
+def test_a_plan_whose_pieces_overlap_the_operands_is_not_one() -> None:
+    made = plan("m64n256k16", "bf16", tile=(128, 256, 64), store="tma", arch="sm90", verify=False)
+    assert made.epilogue.staged.base >= made.b.base + made.stages * made.b.stage_bytes
+    assert made.barriers == made.epilogue.staged.base + made.epilogue.staged.bytes
+    assert made.budget.used <= made.budget.capacity
+    assert replace(made.epilogue, staged=None).staged_bytes == 0
+
+
+def test_matrix_stores_of_a_piece_have_no_bank_conflict() -> None:
+    staged = plan("m64n64k16", "bf16", tile=(64, 64, 32), c_dtype="bf16", arch="sm90").epilogue.staged
+    # Eight rows of 16 bytes, as a matrix of stmatrix has them: where the threads that name them point.
+    for first in range(0, 64, 16):
+        for lane in range(0, 128, 8):
+            rows = [staged.pointer(lane + i) for i in range(8)]
+            assert wavefronts([2 * staged.layout((row, first + column)) for row, column in rows], 16) == 1
+
+
+REFUSED = [
+    ({"c_dtype": "bf16", "store": "registers"}, "give store tma"),
+    ({"splits": 2, "store": "registers"}, "give store tma"),
+    ({"c_dtype": "s32"}, "C of f32 accumulators must be f32, bf16, f16, e4m3, e5m2, found 's32'"),
+    ({"splits": 65}, "splits"),
+    ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
+    ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "multiple of 16"),
+    ({"arch": "sm100", "instruction": "m128n64k16", "tile": (128, 64, 64), "store": "tma"}, "must be of sm90"),
+]
+
+
+@each("row", REFUSED, ids=lambda row: row[1])
+def test_what_there_is_not_is_refused_with_the_way_out(row: tuple[dict[str, Any], str]) -> None:
+    arguments = {"instruction": "m64n64k16", "dtype": "bf16", "tile": (64, 64, 64), "arch": "sm90"} | row[0]
+    with pytest.raises(DescriptorError, match=row[1]):
+        plan(**arguments)
+
+
+def test_text_and_data_name_the_pieces() -> None:
+    made = plan("m64n64k16", "bf16", tile=(64, 64, 64), c_dtype="bf16", splits=3, arch="sm90")
+    assert "3 parts along K" in tell(made) and "C at 131072" in tell(made)
+    kept = json.loads(json.dumps(record(made)))["epilogue"]
+    assert kept["c"] == "bf16" and kept["splits"] == 3 and kept["staged"]["type"] == "f32"
+
+
+def test_what_is_not_asked_for_is_not_in_the_text() -> None:
+    plain = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), arch="sm90", verify=False))
+    staged = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), store="tma", arch="sm90", verify=False))
+    for word in ("stmatrix", "add_parts", "SPLITS", "PIECE", "bulk_group"):
+        assert word not in plain
+    assert "store_two" not in staged and "SPLITS" not in staged and "stmatrix" not in staged
