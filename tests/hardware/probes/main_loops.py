@@ -1,8 +1,8 @@
 """The main-loop probe: programs that ``descriptors plan --emit cuda`` writes, compiled, run and checked by themselves.
 
-Plans are drawn by seed over types, majors, swizzles, shapes, stages, the source of A and the way of C. Each program multiplies twice:
-whole tiles, often enough to go around its stages, and extents that no tile divides. It compares every element with a
-plain product. Of every few plans a twin is run whose word for B has another swizzle: that must fail.
+Plans are drawn by seed over types, majors, swizzles, shapes, stages, the source of A and the way of C. Each program
+multiplies twice: whole tiles, often enough to go around its stages, and extents that no tile divides. It compares every
+element with a plain product. Of every few plans a twin is run whose word for B has another swizzle: that must fail.
 
     python -m probes.main_loops --out FOLDER [--number 72] [--seed 1]
 """
