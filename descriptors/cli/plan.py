@@ -56,6 +56,7 @@ from layoutalg.cli.console import json_text, say
     shell_complete=complete,
     help="How they store C: registers, or tma, through shared memory.  [default: registers, if C is of that type]",
 )
+@click.option("--terms", help="What is done to a sum first: row-scales, alpha-beta, bias, with commas.")
 @click.option("--splits", type=click.IntRange(1, 64), help="Parts along K, added by a second kernel.  [default: 1]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
@@ -148,7 +149,7 @@ def plan(
 
 
 #: Options that a choice of tiles takes.
-_OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major")
+_OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "terms")
 
 
 def _tiles(

@@ -26,6 +26,7 @@ Law: every element of a piece is written once, to the byte that the copy engine 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,8 @@ RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32"
 ROWS, BUFFERS = 64, 2
 #: The most parts along K: more tiles than a GPU has processors serve nobody.
 MOST_SPLITS = 64
+#: What is done to a sum before it is stored, in this order.
+TERMS = {name: name for name in ("row-scales", "alpha-beta", "bias")}
 #: How C is stored, as people say it.
 STORES = {"registers": "registers", "tma": "tma"}
 _BOX_BYTES = 128
@@ -140,11 +143,13 @@ class Epilogue:
     Args:
         c: the type of C.
         splits: parts along K, each with a matrix of its own; 1 of none.
+        terms: what is done to a sum before it is stored, of ``TERMS``.
         staged: the pieces in shared memory; None where registers go to C as they are.
     """
 
     c: str
     splits: int = 1
+    terms: tuple[str, ...] = ()
     staged: Pieces | None = None
 
     @property
@@ -154,6 +159,7 @@ class Epilogue:
 
     def __str__(self) -> str:
         parts = f", {self.splits} parts along K, added in their order" if self.splits > 1 else ""
+        parts += f", with {' and '.join(self.terms)}" if self.terms else ""
         if self.staged is None:
             return f"{self.c}, from registers{parts}"
         one = self.staged
@@ -164,7 +170,13 @@ class Epilogue:
 
 
 def epilogue_of(
-    loop: MainLoop, warpgroups: int, *, c: str | None = None, store: str | None = None, splits: int = 1
+    loop: MainLoop,
+    warpgroups: int,
+    *,
+    c: str | None = None,
+    store: str | None = None,
+    splits: int = 1,
+    terms: Sequence[str] = (),
 ) -> Epilogue:
     """The epilogue that was asked for.
 
@@ -175,6 +187,7 @@ def epilogue_of(
         store: ``"registers"`` or ``"tma"``; tma where C is narrower than the accumulators, or K is cut, else registers,
             if left out.
         splits: parts along K.
+        terms: what is done to a sum: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``, in this order.
 
     Raises:
         DescriptorError: if there is no such epilogue.
@@ -188,13 +201,14 @@ def epilogue_of(
     if kind not in RESULTS[loop.d]:
         some = ", ".join(RESULTS[loop.d])
         raise DescriptorError(f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}")
+    done = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
     way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
     if way == "registers":
         if needed:
             what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
             raise DescriptorError(f"plan: {what} must be stored through shared memory: give store tma, or leave it out")
-        return Epilogue(kind)
+        return Epilogue(kind, terms=done)
     if parts > 1 and loop.d == "f16":
         raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16")
     stored = kind if parts == 1 else loop.d
@@ -205,4 +219,13 @@ def epilogue_of(
             f"plan: a row of an accumulator must be whole 16 bytes of {stored} to be stored by the copy engine, found "
             f"{loop.extents[1]} elements: give an N of the instruction that is a multiple of {wide}"
         )
-    return Epilogue(kind, parts, Pieces(stored, row * 8 // BITS[stored], warpgroups))
+    return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], warpgroups))
+
+
+def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
+    if isinstance(terms, str):
+        terms = [one.strip() for one in terms.split(",")]
+    asked = {choose("plan: terms", one, TERMS) for one in terms}
+    if asked and d != "f32":
+        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}")
+    return tuple(name for name in TERMS if name in asked)

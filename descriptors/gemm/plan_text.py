@@ -76,7 +76,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
-        if plan.epilogue is not None and plan.epilogue.staged is not None:
+        if plan.epilogue is not None and (plan.epilogue.staged is not None or plan.epilogue.terms):
             yield "C", f"{plan.epilogue}"
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
@@ -262,10 +262,10 @@ def _epilogue_record(plan: Plan) -> dict[str, Any] | None:
         return None
     staged = plan.epilogue.staged
     if staged is None:
-        return {**fields(plan.epilogue, "c splits"), "staged": None}
+        return {**fields(plan.epilogue, "c splits terms"), "staged": None}
     about = {"swizzle": str(staged.swizzle), "layout": str(staged.layout)}
     return {
-        **fields(plan.epilogue, "c splits"),
+        **fields(plan.epilogue, "c splits terms"),
         "staged": fields(staged, "type columns warpgroups base bytes") | about,
     }
 

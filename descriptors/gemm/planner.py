@@ -78,6 +78,7 @@ def plan(
     c_dtype: str | None = None,
     store: str | None = None,
     splits: int = 1,
+    terms: Sequence[str] = (),
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -108,6 +109,7 @@ def plan(
         store: how programs for sm90 store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is
             narrower than the accumulators or K is cut, else registers, if left out.
         splits: parts along K, on sm90, each a tile of its own; a second kernel adds them in their order.
+        terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -129,7 +131,7 @@ def plan(
     )  # fmt: skip
     accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
     scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
-    epilogue = _epilogue(loop, accumulators, c_dtype, store, splits)
+    epilogue = _epilogue(loop, accumulators, c_dtype, store, splits, terms)
     room = _budget(loop, scales, epilogue, stages, smem)
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
@@ -170,12 +172,18 @@ def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
 
 
 def _epilogue(
-    loop: MainLoop, accumulators: Registers | TensorColumns, c: str | None, store: str | None, splits: int
+    loop: MainLoop,
+    accumulators: Registers | TensorColumns,
+    c: str | None,
+    store: str | None,
+    splits: int,
+    terms: Sequence[str],
 ) -> Epilogue | None:
     if isinstance(accumulators, Registers):
-        return epilogue_of(loop, accumulators.warpgroups, c=c, store=store, splits=splits)
-    if (c, store, splits) != (None, None, 1):
-        what = "c_dtype" if c is not None else "store" if store is not None else "splits"
+        return epilogue_of(loop, accumulators.warpgroups, c=c, store=store, splits=splits, terms=terms)
+    given = {"c_dtype": c is not None, "store": store is not None, "splits": splits != 1, "terms": len(terms) > 0}
+    if any(given.values()):
+        what = next(name for name, there in given.items() if there)
         raise DescriptorError(f"plan: {what} must be of sm90, whose programs store C, found arch {loop.arch}")
     return None
 

@@ -20,7 +20,7 @@ Law: what is chosen is proved, and nothing that was tried is expected to take le
 
 >>> made = propose_tiles("bf16", (3000, 3000, 3000), top=2)
 >>> [extents_text(one.asked.tile) for one in made.plans], made.estimates[0].waves
-(['256x144x64', '256x144x64'], 2)
+(['256x144x64', '192x192x64'], 2)
 >>> made.estimates[0].microseconds <= made.estimates[1].microseconds
 True
 """
@@ -173,6 +173,7 @@ def propose_tiles(
     c_dtype: str | None = None,
     a_major: str | Major = Major.K,
     b_major: str | Major = Major.K,
+    terms: Sequence[str] = (),
     top: int = 4,
 ) -> TileProposals:
     """The programs for a product that the model expects to be fastest, proved.
@@ -181,7 +182,7 @@ def propose_tiles(
         dtype: element type of A.
         problem: M, N and K of the product.
         arch: ``"sm90"``, for which the model was fitted.
-        b_dtype, d_dtype, c_dtype, a_major, b_major: as ``plan`` has them.
+        b_dtype, d_dtype, c_dtype, a_major, b_major, terms: as ``plan`` has them; what terms take is not expected.
         top: how many are kept, and proved.
 
     Raises:
@@ -200,7 +201,7 @@ def propose_tiles(
     majors = as_major(a_major), as_major(b_major)
     named: dict[str, Any] = {
         "dtype": a, "b_dtype": b, "d_dtype": d_dtype, "c_dtype": c_dtype, "arch": "sm90", "a_major": majors[0],
-        "b_major": majors[1],
+        "b_major": majors[1], "terms": terms,
     }  # fmt: skip
     model = plan("m64n16k" + str(_K_BITS // a.bits), tile=(64, 16, 8 * _ROW_BYTES // a.bits), verify=False, **named)
     rows_of = _memory_rows(extents, (a, b), majors)

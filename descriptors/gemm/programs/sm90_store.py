@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import sm90_terms
 
 #: Element types of C in C++, and as a tensor map has them.
 _CPP = {"f32": "float", "s32": "int32_t", "f16": "__half", "bf16": "__nv_bfloat16", "e4m3": "__nv_fp8_e4m3",
@@ -61,8 +62,10 @@ def texts(plan: Plan) -> dict[str, str]:
         "map_c": f"\n  const CUtensorMap map_c = tensor_map_c({'parts' if parts else 'c'}, M, N);" if staged else "",
         "given_c": "map_c" if staged else "c",
         "all_tiles": "SPLITS * " if parts else "",
-        "added": _ADDED if parts else "",
+        "added": _ADDED.format(given=sm90_terms.texts(plan)["add_given"]) if parts else "",
         "c_rows": ", B or C" if staged else " or B",
+        "k_parts": ", and K have a step for each part" if parts else "",
+        **sm90_terms.texts(plan),
         "main_parts": _MAIN_PARTS if parts else "",
         "main_c": "c, parts" if parts else "c",
     }
@@ -83,7 +86,7 @@ _STORED = """\
   if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 """
 _ADDED = """\
-  add_parts<<<2 * processors, 256, 0, stream>>>(parts, c, static_cast<size_t>(M) * N);
+  add_parts<<<2 * processors, 256, 0, stream>>>(parts, c, static_cast<size_t>(M) * N{given});
 """
 _MAIN_PARTS = """\
   Register* parts;
@@ -115,9 +118,15 @@ def helpers(plan: Plan) -> str:
     made = plan.epilogue
     assert made is not None
     if made.staged is None:
-        return _store_two(plan.asked.d)
-    text = [_SYNC, _piece_at(made.staged), _write_piece(made.staged, plan.asked.d), _store_box(made.splits > 1)]
-    return "\n".join([*text, _ADD_PARTS] if made.splits > 1 else text)
+        return "\n".join(filter(None, [sm90_terms.definition(plan), _store_two(plan.asked.d)]))
+    text = [
+        *filter(None, [sm90_terms.definition(plan)]),
+        _SYNC,
+        _piece_at(made.staged),
+        _write_piece(made.staged, plan.asked.d),
+        _store_box(made.splits > 1),
+    ]
+    return "\n".join([*text, _add_parts(plan)] if made.splits > 1 else text)
 
 
 def host(plan: Plan) -> str:
@@ -291,6 +300,11 @@ __device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from,
 """
 
 
+def _add_parts(plan: Plan) -> str:
+    there = sm90_terms.texts(plan)
+    return _ADD_PARTS.replace("TERMS", there["add_terms"]).replace("TOTAL", there["total"])
+
+
 _ADD_PARTS = """\
 struct alignas(16) FourParts {
   Register of[4];
@@ -300,7 +314,7 @@ struct alignas(4 * sizeof(TypeC)) FourResults {
 };
 
 // Parts along K, added in their order. Rows are whole 16 bytes of parts, so that elements come by fours.
-__global__ void add_parts(const Register* parts, TypeC* c, size_t count) {
+__global__ void add_parts(const Register* parts, TypeC* c, size_t countTERMS) {
   for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < count / 4;
        at += static_cast<size_t>(gridDim.x) * blockDim.x) {
     FourParts part[SPLITS];
@@ -312,7 +326,7 @@ __global__ void add_parts(const Register* parts, TypeC* c, size_t count) {
       Register total = part[0].of[j];
 #pragma unroll
       for (int i = 1; i < SPLITS; ++i) total += part[i].of[j];
-      sum.of[j] = TypeC(total);
+      sum.of[j] = TypeC(TOTAL);
     }
     reinterpret_cast<FourResults*>(c)[at] = sum;
   }

@@ -61,6 +61,8 @@ def test_matrix_stores_of_a_piece_have_no_bank_conflict() -> None:
 
 
 REFUSED = [
+    ({"terms": "bias,gelu"}, "'gelu'"),
+    ({"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"}, "terms must be of f32 accumulators"),
     ({"c_dtype": "bf16", "store": "registers"}, "give store tma"),
     ({"splits": 2, "store": "registers"}, "give store tma"),
     ({"c_dtype": "s32"}, "C of f32 accumulators must be f32, bf16, f16, e4m3, e5m2, found 's32'"),
@@ -85,9 +87,20 @@ def test_text_and_data_name_the_pieces() -> None:
     assert kept["c"] == "bf16" and kept["splits"] == 3 and kept["staged"]["type"] == "f32"
 
 
+def test_terms_stand_in_their_order_where_a_sum_is_whole() -> None:
+    for more in ({}, {"store": "tma"}, {"splits": 2}):
+        made = plan("m64n64k16", "bf16", tile=(64, 64, 64), terms="bias, row-scales,alpha-beta", arch="sm90", **more)
+        text = kernel(made)
+        places = [text.index(word) for word in ("*= terms.row_scales[x]", "*= terms.alpha", "+= terms.bias[y]")]
+        assert places == sorted(places)
+        # A part along K is no sum yet: its terms are added once, with the parts.
+        assert ("TypeC(finished(total" in text) == ("splits" in more) == ("d[block][value] = finished(" not in text)
+        assert "with row-scales and alpha-beta and bias" in tell(made)
+
+
 def test_what_is_not_asked_for_is_not_in_the_text() -> None:
     plain = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), arch="sm90", verify=False))
     staged = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), store="tma", arch="sm90", verify=False))
-    for word in ("stmatrix", "add_parts", "SPLITS", "PIECE", "bulk_group"):
+    for word in ("stmatrix", "add_parts", "SPLITS", "PIECE", "bulk_group", "Terms"):
         assert word not in plain
     assert "store_two" not in staged and "SPLITS" not in staged and "stmatrix" not in staged

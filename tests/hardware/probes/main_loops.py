@@ -79,6 +79,8 @@ def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
         "a_source": chooser.choice(("smem", "smem", "registers")),
     }  # fmt: skip
     one |= _stored(chooser, one)
+    if one["d_dtype"] == "f32":
+        one |= {"terms": chooser.choice((None, None, ["bias"], ["row-scales", "alpha-beta", "bias"]))}
     return {name: value for name, value in one.items() if value is not None}
 
 
