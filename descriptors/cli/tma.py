@@ -14,7 +14,6 @@ from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, unit_option
 from descriptors.cli.terminal import answered
 from descriptors.cli.values import numbers, word
-from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -22,10 +21,9 @@ from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
-from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_check, box_element, box_layout, map_changes
+from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_check, map_changes, word_check
 from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.smem.words.tensor_map import TensorMap
 from layoutalg.cli.console import Status, say, standard_input
 
@@ -84,7 +82,7 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     return Status.ANSWER if answer.ok else Status.DIFFERENCE
 
 
-def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | Diff:
+def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
     """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
     if "=" in against or len(against) >= 128:
         return map_changes(one, parse_tensor_map(against))
@@ -94,10 +92,7 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
-        layout = box_layout(one, options["dtype"], options["major"])
-        options |= {"arch": options["arch"] or assumed_architecture(number), "unit": "elements"}
-        options["dtype"] = box_element(one, options["dtype"])
-        return diff(number, layout, **options)
+        return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape")})
     return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
 
 

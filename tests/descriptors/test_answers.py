@@ -43,6 +43,7 @@ from descriptors import (
     tmem_reduction,
     verify,
     widened_copy,
+    word_check,
 )
 from descriptors.answers import ANSWERS
 from descriptors.check.inspection import check_ptx
@@ -79,6 +80,7 @@ SAME: dict[str, Callable[[], Any]] = {
     f"tensor-map '{MAP}' (64,64):(64,1) --major K": lambda: box_check(
         parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
     ),
+    f"tensor-map '{MAP}' {GOLDEN} --major K": lambda: word_check(parse_tensor_map(MAP), GOLDEN, major="K"),
     "shapes --arch sm100": lambda: select_rows("sm100"),
     "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
