@@ -29,19 +29,19 @@ from layoutalg.cli.console import Status, say, standard_input
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
-@click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
+@click.option("--rank", type=int, help="Most dimensions of the tensor map: 2 to 5.  [default: for the fewest boxes]")
 @json_option("Write the plan as JSON, with every box.")
-def tma(rank: int, as_json: bool, **options: Any) -> None:
+def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
 
     \b
     descriptors tma --dtype bf16 --major K --swizzle 128B --tile 128x128
     descriptors tma --dtype bf16 --major MN --swizzle 64B --tile 128x128x4 --json
-    descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 3
+    descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 2
 
     The plan: what cuTensorMapEncodeTiled is told (data type, swizzle, box), how many boxes there are, and where each
-    comes from and goes to. With --rank 3 or more a dimension of the tensor may appear as two, for fewer and larger
-    boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
+    comes from and goes to. With --rank 2 the dimensions of the map are those of the tensor; beyond, one may appear as
+    several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
     tile = filled_tile(options)

@@ -427,7 +427,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
 
 def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:
     try:
-        plan = tma_plan(d)
+        plan = tma_plan(d, rank=2)  # as a plan has its maps
         plan.verify()
     except TmaError as error:
         return None, str(error)

@@ -7,7 +7,7 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
 >>> from descriptors import derive, tma_plan
 >>> for mode in ("none", "32B", "64B", "128B"):
-...     plan = tma_plan(derive((128, 128), "bf16", "K", mode, (64, 16)))
+...     plan = tma_plan(derive((128, 128), "bf16", "K", mode, (64, 16)), rank=2)
 ...     assert len(plan.boxes) * plan.box_bytes == 128 * 128 * 2
 ...     assert len({box.origin for box in plan.boxes}) == len(plan.boxes)
 ...     assert sorted(box.offset_bytes for box in plan.boxes) == list(range(0, 128 * 128 * 2, plan.box_bytes))
@@ -227,7 +227,7 @@ class TmaPlan(Told):
             MN and K of each element, its stage, and the address of its first bit; axes (box, element of the box).
 
         >>> from descriptors import derive, tma_plan
-        >>> (mn, k), _, landed = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16))).copied()
+        >>> (mn, k), _, landed = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2).copied()
         >>> int(mn[1, 64]), int(k[1, 64]), int(landed[1, 64]) // 8
         (1, 64, 16528)
         """

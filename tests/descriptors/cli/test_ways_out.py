@@ -62,7 +62,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
-            "found 'nvfp4'; nvfp4 is e2m1 with kind mxf4nvf4",
+            "operand: dtype: nvfp4 is e2m1 with kind mxf4nvf4; here it must be one of",
         ),
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
