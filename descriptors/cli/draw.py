@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
-from descriptors.cli.options import dtype_option, json_option, need
+from descriptors.cli.options import Guide, dtype_option, json_option, need
 from descriptors.cli.terminal import note, noted
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, numbers
+from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
@@ -54,6 +54,8 @@ def _word(context: click.Context, parameter: click.Parameter, text: str | None) 
     """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
     if text in COLOURS:
         raise click.UsageError(f"--color colours the answer; what the colour of a cell means is --colour-by {text}")
+    if text is not None and elsewhere(text).startswith("a layout"):
+        raise click.UsageError(f"draw takes a layout by an option: --layout {text!r}")
     return read_word(context, parameter, text)
 
 
@@ -65,7 +67,7 @@ _PARAMETERS: list[click.Parameter] = [
 ]
 
 
-@click.command("draw", params=_PARAMETERS)
+@click.command("draw", cls=Guide, params=_PARAMETERS)
 @dtype_option(required=False)
 @click.option(
     "--colour-by", "--color-by", "colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]"

@@ -41,7 +41,8 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 
     The plan: what cuTensorMapEncodeTiled is told (data type, swizzle, box), how many boxes there are, and where each
     comes from and goes to. With --rank 2 the dimensions of the map are those of the tensor; beyond, one may appear as
-    several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
+    several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and
+    compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
     tile = filled_tile(options)

@@ -41,7 +41,9 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
     stages = len({box.stage for box in plan.boxes})
     signals = len(plan.boxes) // stages * plan.transaction_bytes
     fill = "fills" if len(plan.boxes) == 1 else "fill"
-    title = f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, {fill} the tile"
+    title = (
+        f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, {fill} the tile"
+    )
     lines = [
         f"{title}: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}",
         f"   layout       {plan.layout}",

@@ -101,7 +101,10 @@ def test_stages_are_filled_one_by_one() -> None:
 def test_a_dimension_of_more_than_256_elements_is_cut_where_a_box_can_begin() -> None:
     assert tma_plan(tile((512, 64), "bf16", "K", "64B"), rank=2).box == (32, 256)
     assert tma_plan(tile((264, 64), "bf16", "K", "32B"), rank=2).box == (16, 132)  # 132 rows of 32 bytes: 33 x 128
-    assert tma_plan(tile((264, 64), "bf16", "K", "none"), rank=2).box == (8, 88)  # 132 rows of 16 bytes are no multiple of 128
+    assert tma_plan(tile((264, 64), "bf16", "K", "none"), rank=2).box == (
+        8,
+        88,
+    )  # 132 rows of 16 bytes are no multiple of 128
     assert tma_plan(tile((8 * 67, 16), "bf16", "K", "none"), rank=2).box == (8, 8)
 
 
@@ -190,7 +193,9 @@ def test_what_hoppers_driver_refuses_is_refused(dtype: str, swizzle: str) -> Non
     d = derive((64, 256), dtype, "K", swizzle, (8, 32), arch="sm90", **ALGEBRA)
     with pytest.raises(TmaError, match="a tensor map of sm90 must have another type and swizzle"):
         tma_plan(d, rank=2)
-    assert tma_plan(replace(d, descriptor=replace(d.descriptor, arch="sm100")), rank=2).evidence.startswith("documented")
+    assert tma_plan(replace(d, descriptor=replace(d.descriptor, arch="sm100")), rank=2).evidence.startswith(
+        "documented"
+    )
 
 
 @pytest.mark.parametrize(
