@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from descriptors.cli import main
+from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
 
 #: As every page and grade has it.
 KNOWN = "documented, not measured on a Blackwell GPU"
@@ -59,6 +60,15 @@ def test_text_and_data_say_so(line: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_texts_say_so(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert KNOWN in printed(capsys, f"{line} --arch sm100")
     assert "Blackwell GPU" not in printed(capsys, f"{line} --arch sm90")
+
+
+@pytest.mark.parametrize("language", PLAN_LANGUAGES)
+def test_programs_say_so(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a line of their own, which is a comment."""
+    line = f"plan m{{}}n128k16 bf16 --tile 128x128x64 --stages 2 --emit {language}"
+    program = printed(capsys, line.format(128))
+    assert {one.lstrip() for one in program.splitlines() if KNOWN in one} <= {f"// known: {KNOWN}", f"# known: {KNOWN}"}
+    assert KNOWN in program and "Blackwell GPU" not in printed(capsys, line.format(64))
 
 
 @pytest.mark.parametrize("line", [line for line in ANSWERS.values() if line])
