@@ -10,7 +10,7 @@ import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
 from descriptors.cli.options import Guide, dtype_option, json_option, need
-from descriptors.cli.terminal import note, noted
+from descriptors.cli.terminal import assumption, for_terminal, note, noted
 from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
@@ -113,6 +113,8 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
         say(_all(operand, options, Path(output or "")))
         return
     drawing = _picture(what, word, operand, options)
+    if what == "swizzle":
+        assumption()  # it is the same on every architecture
     known = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)
@@ -122,7 +124,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
     else:
         for grade in known.values():
             note(grade, "known")
-        say(noted(drawing.text(color=wants_color(), width=line_width())))
+        say(drawing.text(color=wants_color(), width=line_width()) + for_terminal(""))
 
 
 def _check(what: str, word: int | None, output: str | None, as_json: bool, operand: dict[str, Any]) -> None:
