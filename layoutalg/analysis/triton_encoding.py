@@ -51,6 +51,8 @@ def from_triton(text: str, shape: Sequence[int] | None = None) -> AnyLayout:
     """
     match = _ENCODING.fullmatch(text) if isinstance(text, str) and len(text) < 1 << 14 else None
     kind, body = (match[1], match[2]) if match else ("", "")
+    if shape is not None and not isinstance(shape, (tuple, list)):
+        raise LayoutError(f"from_triton: the shape must be extents, found {safe_text(shape)}")
     if kind == "nvmma_shared":
         return _tensor_core_tile(dict(re.findall(r"(\w+)\s*=\s*(\w+)", body)), body, shape)
     if kind not in ("linear", "shared_linear"):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, as_integer
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.operand import (
@@ -279,5 +279,6 @@ def word_check(
     (True, False)
     """
     layout, element = box_layout(one, dtype, major), box_element(one, dtype)
-    name = assumed_architecture(word) if arch is None else architecture(arch)
-    return WordCheck(diff(word, layout, name, dtype=element, major=major, shape=shape), _standing(one, name))
+    number = as_integer(word, "tensor map: the word", maximum=2**64 - 1)
+    name = assumed_architecture(number) if arch is None else architecture(arch)
+    return WordCheck(diff(number, layout, name, dtype=element, major=major, shape=shape), _standing(one, name))
