@@ -178,8 +178,10 @@ def record_map_changes(found: MapChanges) -> dict[str, Any]:
 
 
 def tell_box_check(found: BoxCheck) -> str:
-    """A box against a layout, for a person."""
-    lines = [*refused(found.refusals), found.headline, f"   layout   {found.layout}"]
+    """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
+    if found.refusals:
+        return "\n".join([*refused(found.refusals), found.headline])
+    lines = [found.headline, f"   layout   {found.layout}"]
     if found.first is not None:
         (mn, k), landed, home = found.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
@@ -201,8 +203,8 @@ def record_box_check(found: BoxCheck) -> dict[str, Any]:
 
 
 def tell_word_check(found: WordCheck) -> str:
-    """A word against a box, for a person."""
-    return "\n".join([*refused(found.refusals), tell_diff(found.diff)])
+    """A word against a box, for a person; of a map that is refused no more than whether it would fit."""
+    return "\n".join([*refused(found.refusals), found.diff.headline]) if found.refusals else tell_diff(found.diff)
 
 
 def record_word_check(found: WordCheck) -> dict[str, Any]:
