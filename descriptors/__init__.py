@@ -72,7 +72,15 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.operands.swizzled import plain
     from descriptors.smem.proof.mismatch import Mismatch
     from descriptors.smem.proof.read_model import read_addresses
-    from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_check, box_layout, map_changes
+    from descriptors.smem.tma.map_check import (
+        BoxCheck,
+        MapChanges,
+        WordCheck,
+        box_check,
+        box_layout,
+        map_changes,
+        word_check,
+    )
     from descriptors.smem.tma.map_notation import parse_tensor_map
     from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
     from descriptors.smem.tma.tma_planner import tma_plan
@@ -147,7 +155,7 @@ _NAMES = {
     "smem.operands.swizzled": "plain",
     "smem.proof.mismatch": "Mismatch",
     "smem.proof.read_model": "read_addresses",
-    "smem.tma.map_check": "BoxCheck MapChanges box_check box_layout map_changes",
+    "smem.tma.map_check": "BoxCheck MapChanges WordCheck box_check box_layout map_changes word_check",
     "smem.tma.map_notation": "parse_tensor_map",
     "smem.tma.tma_plan": "Box Dimension TmaPlan",
     "smem.tma.tma_planner": "tma_plan",
@@ -254,6 +262,7 @@ __all__ = [
     "UnknownCode",
     "WidenedCopy",
     "Word",
+    "WordCheck",
     "accumulator",
     "atlas",
     "block_scaled",
@@ -322,6 +331,7 @@ __all__ = [
     "unpack_scales",
     "verify",
     "widened_copy",
+    "word_check",
 ]
 
 

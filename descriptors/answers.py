@@ -46,6 +46,7 @@ ANSWERS: Mapping[str, str] = {
     "smem.operands.canonical.Match": "smem.derivation.explanation:match",
     "smem.tma.map_check.BoxCheck": "smem.tma.map_text:box_check",
     "smem.tma.map_check.MapChanges": "smem.tma.map_text:map_changes",
+    "smem.tma.map_check.WordCheck": "smem.tma.map_text:word_check",
     "smem.words.tensor_map.TensorMap": "smem.tma.map_text:tensor_map",
     "smem.tma.tma_plan.TmaPlan": "smem.tma.tma_text:tma_plan show.pictures.box_picture:BoxesPicture",
     "sweep.atlas.Summary": "sweep.survey_text:summary",

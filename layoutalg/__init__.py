@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         swizzle_mode,
         wavefronts_by_rank,
     )
+    from layoutalg.analysis.triton_encoding import from_triton
     from layoutalg.drawing.figure import Figure
     from layoutalg.drawing.picture import Picture
     from layoutalg.drawing.shapes import Scene
@@ -128,6 +129,7 @@ _NAMES = {
     "analysis.f2_layouts": "from_f2 NotLinearError to_f2 to_f2_affine",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.linear_layout": "from_linear_layout LinearLayout to_linear_layout",
+    "analysis.triton_encoding": "from_triton",
     "analysis.swizzle_search": (
         "AccessPattern conflicts_by_rank NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
     ),
@@ -231,6 +233,7 @@ __all__ = [
     "fragment",
     "from_f2",
     "from_linear_layout",
+    "from_triton",
     "gather",
     "get",
     "group_modes",

@@ -189,7 +189,7 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
         return
     yield f"{counted(report.multiplications, 'MMA instruction')} of {target}.", ""
     for line in known_line(_architecture(report.target)):
-        yield f"{line.capitalize()}.", _FAINT
+        yield f"{line[:1].upper()}{line[1:]}.", _FAINT
     groups: dict[tuple[str, str], list[str]] = {}
     for one in verdicts:
         phrase = (f"not looked at ({held})", _OPEN) if one in unseen else _phrase(one)

@@ -248,10 +248,11 @@ def _check(d: Derivation) -> tuple[str, dict[str, Any]]:
     agrees = answer.word is not None and not (answer.word ^ ours) & ~d.dont_care_mask()
     theirs = None if answer.word is None else word_text(answer.word)
     data = {"agrees": agrees, "status": answer.status, "word": theirs, "ours": word_text(ours), "text": answer.text}
-    return _line(f"CuTe DSL {oracle.version()}", data, differ=answer.word != ours), data
+    return oracle_line(f"CuTe DSL {oracle.version()}", data, differ=answer.word != ours), data
 
 
-def _line(by: str, data: dict[str, Any], *, differ: bool) -> str:
+def oracle_line(by: str, data: dict[str, Any], *, differ: bool) -> str:
+    """What somebody else's word beside ours comes to."""
     if data["word"] is None:
         return f"{by}: no word to compare with, {data['status']}: {' '.join(str(data['text']).split())}"
     if not data["agrees"]:

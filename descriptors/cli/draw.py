@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from descriptors.cli.derive import base_address, derive, tile_of
-from descriptors.cli.options import dtype_option, json_option, need
-from descriptors.cli.terminal import note, noted
+from descriptors.cli.options import Guide, dtype_option, json_option, need
+from descriptors.cli.terminal import assumption, for_terminal, note, noted
 from descriptors.cli.tma import filled_tile
-from descriptors.cli.values import address, numbers
+from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
@@ -54,6 +54,8 @@ def _word(context: click.Context, parameter: click.Parameter, text: str | None) 
     """The word to draw; what a cell's colour may mean is none, and was typed behind ``--color``."""
     if text in COLOURS:
         raise click.UsageError(f"--color colours the answer; what the colour of a cell means is --colour-by {text}")
+    if text is not None and elsewhere(text).startswith("a layout"):
+        raise click.UsageError(f"draw takes a layout by an option: --layout {text!r}")
     return read_word(context, parameter, text)
 
 
@@ -65,7 +67,7 @@ _PARAMETERS: list[click.Parameter] = [
 ]
 
 
-@click.command("draw", params=_PARAMETERS)
+@click.command("draw", cls=Guide, params=_PARAMETERS)
 @dtype_option(required=False)
 @click.option(
     "--colour-by", "--color-by", "colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]"
@@ -111,6 +113,8 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
         say(_all(operand, options, Path(output or "")))
         return
     drawing = _picture(what, word, operand, options)
+    if what == "swizzle":
+        assumption()  # it is the same on every architecture
     known = {} if what == "swizzle" else known_record(operand["arch"])
     if output is not None:
         message = save_picture(drawing, output, as_json=as_json)
@@ -120,7 +124,7 @@ def draw(what: str, word: int | None, output: str | None, as_json: bool, **opera
     else:
         for grade in known.values():
             note(grade, "known")
-        say(noted(drawing.text(color=wants_color(), width=line_width())))
+        say(drawing.text(color=wants_color(), width=line_width()) + for_terminal(""))
 
 
 def _check(what: str, word: int | None, output: str | None, as_json: bool, operand: dict[str, Any]) -> None:

@@ -6,14 +6,18 @@ from typing import Any
 
 import click
 
+from descriptors.answers import record, tell
+from descriptors.cli.derive import oracle_line
 from descriptors.cli.options import json_option, option
-from descriptors.cli.terminal import answered, note
+from descriptors.cli.terminal import answered, for_terminal, note
 from descriptors.cli.values import complete
 from descriptors.errors import DescriptorError, brief
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.rules import kind_of, select_rows
+from descriptors.smem.instructions.tables import DENSE_K
 from descriptors.smem.operands.operand import as_element_type
-from layoutalg.cli.console import say
+from descriptors.text import word_text
+from layoutalg.cli.console import NotThereError, Status, json_text, say
 
 _LEGALITY = click.Choice(["strict", "lenient", "off"])
 _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
@@ -104,13 +108,17 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     show_default=True,
     help="strict: what all sources allow; lenient: what any does; off: whatever fits the fields.",
 )
+@click.option(
+    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
+)
 @json_option("Write the word and its fields as JSON.")
-def idesc(as_json: bool, **options: Any) -> None:
+def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
     """Build the instruction descriptor of a tcgen05.mma (sm100), checked to be a legal instruction.
 
     \b
     descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
     descriptors idesc --a e2m1 --m 256 --n 256 --cta-group 2 --scale-dtype ue4m3
+    descriptors idesc --a bf16 --m 128 --n 64 --check
     """
     kind = words.as_kind(**{name: options[name] for name in _KIND_OPTIONS})
     word = words.idesc(**options)
@@ -122,7 +130,48 @@ def idesc(as_json: bool, **options: Any) -> None:
         note(
             f"M {m} and N {n} are over both CTAs; derive takes what one holds, {m // 2} of M for A, {n // 2} of N for B"
         )
-    _say(words.decode_idesc(word, kind), as_json)
+    instruction = words.decode_idesc(word, kind)
+    if not compared:
+        say(answered(instruction, as_json))
+        return Status.ANSWER
+    line, data = _compared(instruction, options)
+    say(json_text({**record(instruction), "check": data}) if as_json else for_terminal(f"{tell(instruction)}\n{line}"))
+    return Status.ANSWER if data["agrees"] else Status.DIFFERENCE
+
+
+def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The word that the DSL's compiler writes beside ours: a line for a person, and plain data.
+
+    Raises:
+        NotThereError: if the CuTe DSL is not installed, or breaks.
+    """
+    from descriptors import oracle  # only this asks it
+    from descriptors.oracle.instructions import InstructionRequest, instruction_words
+
+    if given := next((name for name in ("ws", "max_shift", "sparsity_selector") if options[name]), None):
+        raise click.UsageError(f"--check does not go with --{given.replace('_', '-')}, which the DSL's operations lack")
+    if options["saturate"] is not (instruction.kind == "i8"):
+        raise click.UsageError(
+            "--check goes with --saturate for integers, and for them alone: so the DSL's operations do"
+        )
+    if not oracle.available():
+        raise NotThereError(f"--check: {oracle.MISSING}")
+    values = dict(instruction.values)
+    plain = {name: str(values[name]) for name in ("a_major", "b_major")}
+    k = options["k"] or DENSE_K["sm100", instruction.kind] * (1 + options["sparse"])
+    question = InstructionRequest(
+        kind=instruction.kind, a=str(values["a_dtype"]), b=str(values["b_dtype"]), d=str(values.get("d_dtype", "f32")),
+        m=options["m"], n=options["n"], k=k, cta_group=options["cta_group"], sparse=options["sparse"],
+        scale=str(values.get("scale_dtype", "ue8m0")), scale_ids=(options["sfa_id"], options["sfb_id"]),
+        negate=(options["negate_a"], options["negate_b"]), target="sm_103a" if k == 96 else "sm_100a", **plain,
+    )  # fmt: skip
+    try:
+        (answer,) = instruction_words([question])
+    except oracle.OracleError as error:
+        raise NotThereError(f"--check: {error}") from error
+    ours, theirs = word_text(instruction.word, 32), None if answer.word is None else word_text(answer.word, 32)
+    data = {"agrees": ours == theirs, "status": answer.status, "word": theirs, "ours": ours, "text": answer.text}
+    return oracle_line(f"CuTe DSL {oracle.version()}", data, differ=False), data
 
 
 @click.command("decode-idesc")
@@ -140,11 +189,7 @@ def decode_idesc(word: str, kind: str, as_json: bool) -> None:
     \b
     descriptors decode-idesc 0x08410490 --kind f16
     """
-    _say(words.decode_idesc(as_word(word), kind), as_json)
-
-
-def _say(instruction: words.DecodedInstruction, as_json: bool) -> None:
-    say(answered(instruction, as_json))
+    say(answered(words.decode_idesc(as_word(word), kind), as_json))
 
 
 #: The commands that the group registers.

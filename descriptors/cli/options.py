@@ -31,6 +31,7 @@ class Guide(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; a refusal of an option names the way."""
         try:
+            self.look(ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if way := _WAYS.get(self.name or "", {}).get(error.option_name) or _of_operand(
@@ -38,6 +39,9 @@ class Guide(click.Command):
             ):
                 raise click.UsageError(f"No such option {error.option_name!r}; {way}", ctx) from None
             raise
+
+    def look(self, ctx: click.Context, args: list[str]) -> None:
+        """Refuse a command line before its options are read."""
 
 
 def _of_operand(command: str | None, name: str) -> str:
@@ -57,21 +61,22 @@ _WAYS: Mapping[str, Mapping[str, str]] = {
         "--swizzle": _EACH.format("--", "swizzle"),
         "--major": _EACH.format("--", "major"),
     },
+    "draw": {"--format": "the suffix of -o says it: -o tile.svg, .tex, .txt or .html"},
+    "tma": {"--box": "descriptors tensor-map takes a map with its box, and compares it with a word or a layout"},
 }
 
 
-class OptionsOnly(click.Command):
+class OptionsOnly(Guide):
     """A command without arguments, which says who takes what it was given as one.
 
     Before it asks for the options that are missing: who typed a word meant another command.
     """
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options, after a look at what is none."""
+    def look(self, ctx: click.Context, args: list[str]) -> None:
+        """Refuse what is no option."""
         for text in self.make_parser(ctx).parse_args(list(args))[1]:
             if taker := elsewhere(text):
                 raise click.UsageError(f"{self.name} takes options only, found {text[:60]!r}; {taker}", ctx)
-        return super().parse_args(ctx, args)
 
 
 def together(*options: Option) -> Option:

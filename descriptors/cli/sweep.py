@@ -27,13 +27,14 @@ from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
 from descriptors.sweep.lattice import lattice
 from descriptors.sweep.search import survey
+from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command(cls=OptionsOnly)
 @option("tile", required=True, help="MNxK of one stage, in elements.")
 @dtype_option()
-@option("mma", required=True, help="MNxK that one instruction reads, or m64n128k16.")
+@option("mma", help="MNxK that one instruction reads, or m64n128k16.  [default: the most that one reads of the tile]")
 @option("arch")
 @option("major", help="K or MN only.  [default: both]")
 @option("operand")
@@ -68,7 +69,7 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     """Find every way to lay a tile out that the tensor core reads, proved, the cheapest first.
 
     \b
-    descriptors search --tile 128x64 --dtype bf16 --mma 64x16
+    descriptors search --tile 128x64 --dtype bf16
     descriptors search --tile 128x64 --dtype bf16 --mma 64x16 --stages 6 --smem 65536 --top 3
     descriptors search --tile 128x64 --dtype e4m3 --mma 128x32 --producer rows --json
     descriptors search --tile 64x64 --dtype bf16 --mma 64x16 --producer "((8,4),8):((512,1),64)"
@@ -80,6 +81,8 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     found.
     """
     result_table = survey(**options)
+    if options["mma"] is None:
+        note(f"--mma {extents_text(result_table.asked.mma)} is assumed, the most that an instruction reads of the tile")
     if as_json:
         say(json_text({**record(result_table, top=top), "request": options}))  # the request as it was typed
     else:

@@ -14,7 +14,6 @@ from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, unit_option
 from descriptors.cli.terminal import answered
 from descriptors.cli.values import numbers, word
-from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -22,28 +21,28 @@ from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.atoms import canonical_atom
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
-from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_check, box_element, box_layout, map_changes
+from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_check, map_changes, word_check
 from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.smem.words.tensor_map import TensorMap
 from layoutalg.cli.console import Status, say, standard_input
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
-@click.option("--rank", default=2, show_default=True, help="Most dimensions of the tensor map: 2 to 5.")
+@click.option("--rank", type=int, help="Most dimensions of the tensor map: 2 to 5.  [default: for the fewest boxes]")
 @json_option("Write the plan as JSON, with every box.")
-def tma(rank: int, as_json: bool, **options: Any) -> None:
+def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
 
     \b
     descriptors tma --dtype bf16 --major K --swizzle 128B --tile 128x128
     descriptors tma --dtype bf16 --major MN --swizzle 64B --tile 128x128x4 --json
-    descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 3
+    descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 2
 
     The plan: what cuTensorMapEncodeTiled is told (data type, swizzle, box), how many boxes there are, and where each
-    comes from and goes to. With --rank 3 or more a dimension of the tensor may appear as two, for fewer and larger
-    boxes. The proof follows every element of every box to shared memory and compares it with the tile's layout.
+    comes from and goes to. With --rank 2 the dimensions of the map are those of the tensor; beyond, one may appear as
+    several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and
+    compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
     tile = filled_tile(options)
@@ -84,7 +83,7 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     return Status.ANSWER if answer.ok else Status.DIFFERENCE
 
 
-def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | Diff:
+def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
     """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
     if "=" in against or len(against) >= 128:
         return map_changes(one, parse_tensor_map(against))
@@ -94,10 +93,7 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
-        layout = box_layout(one, options["dtype"], options["major"])
-        options |= {"arch": options["arch"] or assumed_architecture(number), "unit": "elements"}
-        options["dtype"] = box_element(one, options["dtype"])
-        return diff(number, layout, **options)
+        return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape")})
     return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
 
 

@@ -45,7 +45,7 @@ def tmem(context: click.Context) -> None:
     """Blackwell's tensor memory: what lies in which cell, and how it gets there. Every answer says how it is known.
 
     \b
-    descriptors tmem plan --m 128 --n 256 --k 64 --accumulators 2
+    descriptors tmem plan --m 128 --n 256 --accumulators 2
     descriptors tmem accumulator --m 128 --n 256 --cta-group 2
     descriptors tmem ld 16x256b --m 128 --n 64
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64

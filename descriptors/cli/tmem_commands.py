@@ -125,7 +125,7 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
 @click.command()
 @m_option
 @n_option
-@click.option("--k", required=True, type=int, help="K of the tile whose A, scale factors, metadata are kept at once.")
+@click.option("--k", type=int, help="K of the tile whose A, scale factors, metadata are kept at once, if any are.")
 @click.option("--a", "dtype", default="bf16", show_default=True, shell_complete=complete, help="Element type of A.")
 @click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
 @click.option("--d", "d_dtype", help="Type of the accumulator.  [default: f32, s32 for integers]")
@@ -152,7 +152,7 @@ def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
     """Plan the columns of a CTA: what lies where, what to allocate, how many CTAs fit an SM.
 
     \b
-    descriptors tmem plan --m 128 --n 256 --k 64 --accumulators 2
+    descriptors tmem plan --m 128 --n 256 --accumulators 2
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
     """

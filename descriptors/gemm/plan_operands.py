@@ -183,7 +183,7 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
     return StagedOperand(
         matrix=matrix,
         derivation=derivation,
-        tma=within(tma_plan(derivation), run, matrix),
+        tma=within(tma_plan(derivation, rank=2), run, matrix),
         base=base,
         word=derivation.word(0, 0, 0, base),
         mn_steps=tuple(map(along_mn, range(loop.blocks[index]))),

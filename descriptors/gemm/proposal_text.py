@@ -10,6 +10,7 @@ Law: a row of the proposals is a plan, and its command gives that plan.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from descriptors.answers import fields
@@ -37,7 +38,7 @@ def tell_proposals(proposals: Proposals) -> str:
     5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
     """
     lines = [f"{proposals.subject}, ranked by the shared memory that a stage reads, then by stages"]
-    rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "accumulators", "read a stage")]
+    rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "read", "accumulators")]
     rows += [_row(one) for one in proposals.plans]
     lines += ["", *aligned(rows, indent=3), "", "Proved, and told whole by"]
     lines += [f"   {plan_command(one)}" for one in proposals.plans]
@@ -45,15 +46,24 @@ def tell_proposals(proposals: Proposals) -> str:
         lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
     if proposals.refused:
         lines += ["", "Refused"]
-        lines += [f"   {name}: {reason}" for name, reason in proposals.refused[:_REFUSALS]]
-    if len(proposals.refused) > _REFUSALS:
-        lines.append(f"   and {len(proposals.refused) - _REFUSALS} more (--json has them)")
+        together = _together(proposals.refused)
+        lines += [f"   {', '.join(names)}: {reason}" for names, reason in together[:_REFUSALS]]
+        more = sum(len(names) for names, _ in together[_REFUSALS:])
+        lines += [f"   and {more} more (--json has them)"] if more else []
     lines.append(f"   {proposals.others} legal shapes do not divide the tile" if proposals.others else "")
     return "\n".join(lines).rstrip()
 
 
+def _together(refused: Sequence[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    """Refusals that say the same in their first clause, told once, in the words of the first of them."""
+    kept: dict[str, tuple[dict[str, None], str]] = {}
+    for name, reason in refused:
+        kept.setdefault(reason.partition(";")[0], ({}, reason))[0][name] = None
+    return [(list(names), reason) for names, reason in kept.values()]
+
+
 def _row(one: Plan) -> tuple[str, ...]:
-    sides = [f"{side.derivation.major}-major {side.derivation.swizzle}" for side in (one.a, one.b)]
+    sides = [f"{side.derivation.major} {side.derivation.swizzle}" for side in (one.a, one.b)]
     accumulators = one.accumulators
     place = (
         f"{accumulators.registers} registers"
@@ -61,8 +71,8 @@ def _row(one: Plan) -> tuple[str, ...]:
         else f"{accumulators.plan.allocate} columns"
     )
     stages = f"{one.stages} of {one.budget.most_stages}"
-    used, read = str(one.budget.used), f"{read_bytes(one)} bytes"
-    return one.asked.name, str(one.asked.cta_group), *sides, stages, used, place, read
+    used, read = str(one.budget.used), str(read_bytes(one))
+    return one.asked.name, str(one.asked.cta_group), *sides, stages, used, read, place
 
 
 def plan_command(one: Plan) -> str:

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
-from descriptors.smem.derivation.request import MMA_MISSING, Reader, TileSpec, reader, request_of
+from descriptors.smem.derivation.request import Reader, TileSpec, reader, request_of
 from descriptors.smem.derivation.verify import verify
 from descriptors.smem.instructions.rules import Legality, kind_row
 from descriptors.smem.operands.atoms import canonical_atom
@@ -53,7 +53,7 @@ from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,7 +218,7 @@ class _Question:
 def search(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int] | str,
+    mma: Sequence[int] | str | None = None,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,
@@ -260,7 +260,7 @@ def search(
 def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
-    mma: Sequence[int] | str,
+    mma: Sequence[int] | str | None = None,
     arch: Arch = "sm100",
     *,
     major: Major | MajorName | None = None,
@@ -280,7 +280,8 @@ def survey(
     Args:
         tile: extents (MN, K) of one stage, in elements.
         dtype: name of the element type.
-        mma: extents (MN, K) that one instruction reads, in elements.
+        mma: extents (MN, K) that one instruction reads, in elements, or the name of one; the most that one reads of
+            such a tile if left out, as A if some M divides it, else as B.
         arch: ``"sm90"`` or ``"sm100"``.
         major: only this one; both if left out.
         stages: copies of the tile, each at an aligned address.
@@ -309,15 +310,15 @@ def survey(
     )  # fmt: skip
     if by.kind is not None:
         kind_row(by.arch, by.kind)
-    if by.extents is None:
-        raise DescriptorError(MMA_MISSING.format("search"))
     if contiguous is not None and producer != "tma":
         raise DescriptorError(f"search: contiguous must go with the producer tma, found producer {brief(producer)}")
     extents = _tile(tile)
+    reads = by.extents or _most_read(by, extents)
+    by = replace(by, extents=reads)
     question = _Question(
         tile=extents,
         reader=by,
-        reads=by.extents,
+        reads=reads,
         producer=as_producer(producer, extents),
         majors=tuple(Major) if major is None else (as_major(major),),
         stages=as_integer(stages, "search: stages", minimum=1, maximum=WINDOW_BYTES // 16),
@@ -328,7 +329,7 @@ def survey(
     tried = [_measured(question, one, swizzle) for one in question.majors for swizzle in _SWIZZLES]
     findings = sorted((one for found, _ in tried for one in found), key=lambda finding: finding.rank)
     asked = Asked(
-        extents, str(dtype), by.extents, by.arch, None if major is None else str(major), by.matrix, question.stages,
+        extents, str(dtype), reads, by.arch, None if major is None else str(major), by.matrix, question.stages,
         question.smem, str(producer), by.kind, by.cta_group, by.sparse, question.pad, by.legality,
         None if contiguous is None else str(contiguous),
     )  # fmt: skip
@@ -425,9 +426,24 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
     )
 
 
+def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
+    """What an instruction reads of a tile at most: 32 bytes along K, of a sparse B twice as many."""
+    k = 256 // by.element.storage_bits * (2 if by.sparse and by.matrix == "B" else 1)
+    rows = [128, 64] if by.arch == "sm100" else [64]
+    columns = list(range(256, 0, -8))
+    for mn in {"A": rows, "B": columns, None: rows + columns}[by.matrix]:
+        if tile[0] % mn == 0:
+            try:
+                replace(by, extents=(mn, k)).check(TileSpec(Major.K, SwizzleMode.NONE, (mn, k), (mn, k), ()))
+            except DescriptorError:
+                continue
+            return mn, k
+    raise DescriptorError(f"search: no instruction of {by.arch} reads an MN of {tile[0]}; give --mma and --pad")
+
+
 def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:
     try:
-        plan = tma_plan(d)
+        plan = tma_plan(d, rank=2)  # as a plan has its maps
         plan.verify()
     except TmaError as error:
         return None, str(error)

@@ -172,7 +172,7 @@ class _Mma:
 def tmem_plan(
     m: int,
     n: int,
-    k: int,
+    k: int | None = None,
     dtype: str = "bf16",
     d_dtype: str | None = None,
     *,
@@ -197,7 +197,7 @@ def tmem_plan(
         m: M of the instruction, over both CTAs where ``cta_group`` is 2.
         n: N of the instruction.
         k: K of the tile that is in tensor memory at once: of A if it lies there, of scale factors, of metadata
-            (zeros counted).
+            (zeros counted); where there is none of them it may be left out.
         dtype: element type of A.
         d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
         b_dtype: element type of B; that of A if left out.
@@ -231,8 +231,10 @@ def tmem_plan(
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
     kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
     vector = scale_vector or (16 if kind_name == "mxf4nvf4" else 32) if kind_name.startswith("mx") else 0
+    if k is None and (vector or sparse or a_source != "smem"):
+        raise DescriptorError("tmem plan: K must be given: of the tile whose A, scale factors or metadata lie there")
     mma = _Mma(
-        m, n, as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
+        m, n, 1 if k is None else as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
         ("s32" if kind_name == "i8" else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),

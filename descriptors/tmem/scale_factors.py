@@ -227,7 +227,8 @@ def scale_factors(
         mn: rows: M of the CTA, or all of N.
         k: elements along K.
         vector: elements that share a factor: 16 or 32.
-        step: K of one instruction; four factors' worth if left out.
+        step: K of one instruction; if left out four factors' worth, of vectors of 32 two or one where K is no multiple
+            of that.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
         halves: whether they are those of B in that arrangement, whose halves lie apart; shared memory then has the
             blocks of one K side by side, as CUTLASS has it.
@@ -246,7 +247,9 @@ def scale_factors(
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
     if halves:
         check_halves(mn, "scale factors")
-    depth = FACTORS * vector if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
+    counts = (4, 2, 1) if vector == 32 else (4,)  # K 128, 64 and 32 of an instruction; K 64
+    most = next((count for count in counts if k % (count * vector) == 0), counts[-1]) * vector
+    depth = most if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
     if depth % vector or FACTORS * vector % depth:
         rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"
         raise DescriptorError(f"{rule}, found {depth}")

@@ -199,6 +199,9 @@ def dressed(text: str, width: int | None = None, colours: Mapping[str, str] | No
     >>> print(dressed("change base_offset 1 -> 0, swizzle 128B -> 64B", 44))
     change base_offset 1 -> 0,
       swizzle 128B -> 64B
+    >>> print(dressed("plan --stages 7 --tile 128x64", 24))
+    plan --stages 7
+      --tile 128x64
     >>> dressed("proved: all", None, {"^proved": "32"})
     '\\x1b[32mproved\\x1b[0m: all'
     """
@@ -223,9 +226,12 @@ def _dressed_line(line: str, width: int | None, colours: Mapping[str, str]) -> I
 def _break(line: str, start: int, stop: int) -> int:
     """Where a line is broken: behind a space in [start, stop], else behind the first after it; 0 for nowhere.
 
-    The last space there, but rather one behind a comma not far before it, and none of an arrow.
+    The last space there, but rather one behind a comma not far before it, and none of an arrow, of an equation, or
+    between an option and its value.
     """
-    ends = [match.end() for match in re.finditer(r"(?<!->) (?!-> )", line[: stop + 1]) if match.start() >= start]
+    spaces = re.finditer(r"(?<!->)(?<! =) (?!-> |= )", line[: stop + 1])
+    ends = [match.end() for match in spaces if match.start() >= start]
+    ends = [end for end in ends if not line[: end - 1].rpartition(" ")[2].startswith("--")] or ends
     clauses = [end for end in ends if line[end - 2] in ",;:" and end > stop - _CLAUSE]
     return max(clauses or ends, default=line.find(" ", stop) + 1)
 

@@ -140,9 +140,13 @@ def _words(text: str) -> str:
     return "".join([_SIGNS.get(sign, sign if " " <= sign <= "~" else "?") for sign in text])
 
 
+#: Signs of the captions as a comment has them: between extents, and within a number.
+_COMMENTED = {"\u00d7": "x", "\u2009": "", "\u202f": ""}
+
+
 def _plain(text: str) -> str:
     """A text in a comment."""
-    return "".join([sign if " " <= sign <= "~" else "?" for sign in text])
+    return "".join([_COMMENTED.get(sign, sign if " " <= sign <= "~" else "?") for sign in text])
 
 
 def _number(value: float) -> str:

@@ -27,6 +27,9 @@ Held: TypeAlias = tuple[tuple[int, int], Layout]
 #: Types of A by the K of ``wgmma``: 256 bits of K.
 WGMMA_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 s8 u8", 256: "b1"}
 
+#: Types of A and B by the K of ``tcgen05.mma``, dense: 256 bits of K; narrow types in containers of 8 bits at K 32.
+TCGEN05_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8", 64: "e2m1"}
+
 #: Types of A and B by the shape of ``mma.sync``, and how many bits one takes in a register.
 MMA_TYPES: dict[str, dict[int, str]] = {
     "m8n8k4": {64: "f64"},

@@ -12,7 +12,7 @@ tiles repeat until the operand is covered. So a mode of an operand comes apart i
 Law: the threads at one position along the mode that an operand lacks have all of it among them, each element as often
 as the atom's own layout has it: once, but of an operand in shared memory, which each thread has whole.
 Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B, thrfrg_C, get_slice),
-``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp`` (MMA_Traits).
+``include/cute/atom/mma_traits_sm80.hpp``, ``mma_traits_sm90_gmma.hpp``, ``mma_traits_sm100.hpp`` (MMA_Traits).
 
 >>> mma = make_tiled_mma("mma.m16n8k16.f16", (2, 2, 1))
 >>> print(mma.thr_layout_vmnk, mma.tile_mnk)
@@ -34,7 +34,7 @@ from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import numbers
+from layoutalg.fragments.families import TCGEN05_TYPES, need_type, numbers
 from layoutalg.fragments.fragment import Fragment, need_thread_values
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.frozen import fix, frozen
@@ -79,26 +79,34 @@ class MmaAtom:
         return int(size(self.c[0]))
 
 
-def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
+def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: Literal[1, 2] = 1) -> MmaAtom:
     """The atom of an instruction, by the name of its fragments without the operand.
 
     Args:
-        name: ``mma.m16n8k16.f16``, ``wgmma.m64n128k16``; the type as in :func:`layoutalg.fragment`.
+        name: ``mma.m16n8k16.f16``, ``wgmma.m64n128k16``, ``tcgen05.m128n256k16``; the type as in
+            :func:`layoutalg.fragment`.
         a_source: of ``wgmma``, where A lies; from shared memory every thread has all of A, as it has of B.
+        cta_group: of ``tcgen05``, whose threads are CTAs: how many share the instruction. One has all; of a pair each
+            has a half of M of A and C, and a half of N of B.
 
     Raises:
         LayoutError: if there is no such instruction.
 
     >>> print(mma_atom("wgmma.m64n8k16").a)
     (128,(64,16)):(0,(1,64))
+    >>> print(mma_atom("tcgen05.m256n64k16", cta_group=2).b)
+    (2,(32,16)):(32,(1,64))
     """
     head, shape, dtype, *surplus = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
     end = f".{dtype}" if dtype else ""
-    if head not in ("mma", "wgmma") or any(surplus) or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
+    known = head in ("mma", "wgmma", "tcgen05") and not any(surplus)
+    if not known or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
         raise LayoutError(
-            "mma_atom: must be an instruction as mma.m16n8k16.f16 or wgmma.m64n128k16, A in smem or rmem, found "
-            f"{safe_text(name)}, {safe_text(a_source)}"
+            "mma_atom: must be an instruction as mma.m16n8k16.f16, wgmma.m64n128k16 or tcgen05.m128n256k16, A in smem "
+            f"or rmem, found {safe_text(name)}, {safe_text(a_source)}"
         )
+    if head == "tcgen05":
+        return _by_ctas(shape, dtype, cta_group)
     c = fragment(f"{head}.{shape}.C").layout
     a = fragment(f"{head}.{shape}.A{end}").layout
     m, n, k = numbers(shape)
@@ -110,6 +118,23 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
 def _whole(rows: int, columns: int) -> Layout:
     """An operand in shared memory: all of it, for each thread of a warpgroup."""
     return Layout((128, (rows, columns)), (0, (1, rows)))
+
+
+def _by_ctas(shape: str, dtype: str, ctas: int) -> MmaAtom:
+    """The atom of ``tcgen05.mma``: its threads are the CTAs that share it."""
+    m, n, k = numbers(shape)
+    legal = as_int(ctas, "mma_atom: cta_group") in (1, 2) and m in (64 * ctas, 128 * ctas) and k in TCGEN05_TYPES
+    if not legal or n % (8 * ctas) or not 8 <= n <= 256:
+        raise LayoutError(
+            "mma_atom: a shape of tcgen05 must have M 64 or 128, twice as many with cta_group 2, N 8 to 256 by 8, with "
+            f"cta_group 2 by 16, and K 8, 16, 32 or 64, found {shape}, cta_group {safe_text(ctas)}"
+        )
+    need_type(dtype, TCGEN05_TYPES[k], f"tcgen05.{shape}")
+    a, b, c = [
+        Layout((ctas, (rows // ctas, columns)), (rows // ctas if ctas == 2 else 0, (1, rows)))
+        for rows, columns in ((m, k), (n, k), (m, n))
+    ]
+    return MmaAtom((m, n, k), a, b, c)
 
 
 #: By operand: its two modes as positions in (M, N, K), and the position of the mode that it lacks.

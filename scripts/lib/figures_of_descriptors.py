@@ -57,8 +57,8 @@ FIGURES: dict[str, Callable[[], Picture]] = {
     "bank_view_threads": lambda: picture(K_MAJOR, "banks", access=evaluate("(32,8):(1,128)")),
     "tile_banks": lambda: picture(K_MAJOR, "tile", colour="bank"),
     "wrong_word": _wrong,
-    "boxes_kmajor": lambda: picture(tma_plan(K_MAJOR)),
-    "boxes_mnmajor": lambda: picture(tma_plan(MN_MAJOR)),
+    "boxes_kmajor": lambda: picture(tma_plan(K_MAJOR, rank=2)),
+    "boxes_mnmajor": lambda: picture(tma_plan(MN_MAJOR, rank=2)),
     "proof": lambda: picture(verify(K_MAJOR)),
     "main_loop": lambda: picture(plan("m64n128k16", "bf16", tile=(128, 128, 64), stages=4, b_major="MN", verify=False)),
     "main_loop_blocks": lambda: picture(

@@ -15,7 +15,7 @@ ANSWERS: dict[str, Any] = {
     "derive": D,
     "decode": decode(0x4000404000010000, "sm100", dtype="bf16", major="K"),
     "diff": diff(1 << 62 | 32 << 32, SW128, arch="sm90", dtype="bf16", major="K"),
-    "tma_plan": tma_plan(D),
+    "tma_plan": tma_plan(D, rank=2),
     "match": match("(64,16):(64,1)", "bf16", swizzle="128B"),
     "survey": survey((64, 16), "bf16", (64, 16)),
 }

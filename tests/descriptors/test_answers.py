@@ -43,6 +43,7 @@ from descriptors import (
     tmem_reduction,
     verify,
     widened_copy,
+    word_check,
 )
 from descriptors.answers import ANSWERS
 from descriptors.check.inspection import check_ptx
@@ -79,6 +80,7 @@ SAME: dict[str, Callable[[], Any]] = {
     f"tensor-map '{MAP}' (64,64):(64,1) --major K": lambda: box_check(
         parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
     ),
+    f"tensor-map '{MAP}' {GOLDEN} --major K": lambda: word_check(parse_tensor_map(MAP), GOLDEN, major="K"),
     "shapes --arch sm100": lambda: select_rows("sm100"),
     "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
@@ -124,7 +126,7 @@ PARTS: list[Any] = [
     verify(D),
     proved(D),
     D.advance_report(),
-    tma_plan(D),
+    tma_plan(D, rank=2),
     check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well
     scale_factors(128, 64, 16).verify(),
     shift_convolution(1, 3, 9, 16, 16, (3, 3)).verify(),
@@ -185,7 +187,7 @@ def test_these_are_all_the_answers() -> None:
 
 
 def test_a_derivation_and_a_plan_are_told_with_their_proofs() -> None:
-    report, plan = verify(D, bases=(0x2000,)), tma_plan(D)
+    report, plan = verify(D, bases=(0x2000,)), tma_plan(D, rank=2)
     assert tell(D, base=0x2000, report=report).endswith(f"\n{tell(report)}")
     assert tell(D, steps=True, base=0x2000, report=report).startswith(tell(D, base=0x2000, report=report) + "\n\n")
     assert record(D, base=0x2000, report=report)["proof"] == record(report)

@@ -52,6 +52,7 @@ VALUES = (
     *(PLAN, f"{PLAN}.a.tma", f"{PLAN}.verify()", "of('gemm.planner').propose('bf16', tile=(64, 8, 16), arch='sm90')"),
     *(MAP, f"{MAP}.refusals()[0]", f"{CHECK}map_changes({MAP}, {MAP})"),
     f"{CHECK}box_check({MAP}, '(8,64):(64,1)', major='K')",
+    f"{CHECK}word_check({MAP}, 0x4000404000010000, major='K')",
     "of('smem.words.tensor_map').Im2colWindow((0,), (-1,), 64, 8)",
     *(SURVEY, f"{SURVEY}.findings[0]", f"{SURVEY}.refusals[0]", "of('sweep.formulas').formulas()[0]"),
     *("of('sweep.lattice').lattice('64:128:64x64')", "of('sweep.atlas').Summary({'proved': 1}, 0, 9, 0.1)"),

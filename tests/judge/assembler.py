@@ -48,6 +48,14 @@ BLOCK = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec:
 SCALED = "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [%r1], %d1, %d2, %r2, [%r3], [%r4]"
 
 
+MULTIPLY = "tcgen05.mma.cta_group::1.kind::{}"
+
+
+def ashift(usage: str) -> str:
+    """One ``tcgen05.mma`` that shifts A, with what becomes of A in its collector."""
+    return f"{MULTIPLY.format('f16')}.ashift.collector::a::{usage} [%r1], [%r3], %d2, %r2, q;"
+
+
 def registers(name: str, count: int, first: int = 0) -> str:
     """A PTX vector of registers."""
     return "{" + ", ".join(f"%{name}{first + i}" for i in range(count)) + "}"
@@ -83,6 +91,10 @@ CASES = {
         "sm_90a",
         wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, 0, 0"),
     ),
+    "wgmma: a predicate for the sign of A": (
+        "sm_90a",
+        wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, q, 1, 0, 0"),
+    ),
     "wgmma: descriptors at the end": (
         "sm_90a",
         wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, %d1, %d2"),
@@ -109,6 +121,11 @@ CASES = {
     "tcgen05.mma on sm_110a": ("sm_110a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, q;"),
     "tcgen05.mma: A in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r3], %d2, %r2, q;"),
     "tcgen05.mma: B in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, [%r3], %r2, q;"),
+    "tcgen05.mma: ashift and fill": ("sm_100a", ashift("fill")),
+    "tcgen05.mma: ashift and use": ("sm_100a", ashift("use")),
+    "tcgen05.mma: ashift and lastuse": ("sm_100a", ashift("lastuse")),
+    "tcgen05.mma: scale-input-d of f8f6f4": ("sm_100a", f"{MULTIPLY.format('f8f6f4')} [%r1], %d1, %d2, %r2, q, 3;"),
+    "tcgen05.mma: scale-input-d of f16": ("sm_100a", f"{MULTIPLY.format('f16')} [%r1], %d1, %d2, %r2, q, 3;"),
     "tcgen05.mma: scale factors": ("sm_100a", f"{SCALED}, q;"),
     "tcgen05.mma: scale factors with selectors": (
         "sm_100a",

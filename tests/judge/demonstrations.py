@@ -200,6 +200,19 @@ def columns_of_the_example() -> str:
     return f"D {d}, scale factors {scales_a} + {scales_b}: {used} columns, allocated as {allocated}"
 
 
+def last_column_of_an_image() -> str:
+    """12 images 9 wide, one tap, no padding, 16 outputs a tile: the (image, column) where the load of a tile begins."""
+    images, width, tile = 12, 9, 16
+    firsts = [divmod(flat, width) for flat in range(0, images * width, tile)]
+    told = []
+    for name, bound in (("w >= W - 1", width - 1), ("w >= W", width)):
+        begins = [(n + 1, w - width) if w >= bound else (n, w) for n, w in firsts]
+        wrong = [pair for pair in zip(firsts, begins, strict=True) if pair[0] != pair[1]]
+        shown = "".join(f", the first at {at} for {first}" for first, at in wrong[:1])
+        told.append(f"by {name} {len(wrong)} of {len(firsts)}{shown}")
+    return f"tiles that begin elsewhere: {'; '.join(told)}"
+
+
 DEMONSTRATIONS: dict[str, Callable[[], str]] = {
     one.__name__: one
     for one in (
@@ -212,6 +225,7 @@ DEMONSTRATIONS: dict[str, Callable[[], str]] = {
         bound_of_the_loop,
         padding_of_figure_6,
         one_accumulator,
+        last_column_of_an_image,
         an_offset_of_8_bytes,
         misprinted_constant,
         carry_of_the_start_address,

@@ -45,7 +45,7 @@ def pictures(name: str) -> dict[str, Picture]:
     found["same"] = picture(diff(word, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
     found["wrong"] = picture(diff(word ^ 16 << 32, d.smem_tile, d.arch, **compared))  # type: ignore[arg-type]
     with suppress(TmaError):
-        found["boxes"] = picture(tma_plan(d))
+        found["boxes"] = picture(tma_plan(d, rank=2))
     return found
 
 

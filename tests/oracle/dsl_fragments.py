@@ -72,7 +72,7 @@ def prepare() -> Work:
 def _mma_operation(question: dict[str, Any]) -> Any:
     """The DSL's operation of an instruction."""
     import cutlass
-    from cutlass.cute.nvgpu import OperandMajorMode, warp, warpgroup
+    from cutlass.cute.nvgpu import OperandMajorMode, tcgen05, warp, warpgroup
 
     head, shape, dtype = question["name"].split(".")
     m, n, k = (int(number) for number in re.findall(r"\d+", shape))
@@ -85,6 +85,12 @@ def _mma_operation(question: dict[str, Any]) -> Any:
         if dtype in ("e4m3", "e5m2"):
             return warpgroup.MmaF8Op(one, one, cutlass.Float32, (m, n, k), *place)
         return warpgroup.MmaF16BF16Op(one, cutlass.Float32, (m, n, k), *place)
+    if head == "tcgen05":
+        pair = tcgen05.CtaGroup(question["cta_group"])
+        majors = (tcgen05.OperandSource.SMEM, OperandMajorMode.K, OperandMajorMode.K)
+        if dtype == "tf32":
+            return tcgen05.MmaTF32Op((m, n, k), pair, *majors)
+        return tcgen05.MmaF16BF16Op(one, cutlass.Float32, (m, n, k), pair, *majors)
     if dtype == "tf32":
         return warp.MmaTF32Op((m, n, k))
     if dtype == "e2m1":

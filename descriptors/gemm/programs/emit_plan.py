@@ -23,7 +23,7 @@ from descriptors.gemm.programs import (
     sm100_kernel,
 )
 from descriptors.smem.operands.operand import choose
-from descriptors.text import extents_text
+from descriptors.text import extents_text, known_line
 
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
 
@@ -87,4 +87,8 @@ def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
     write = choose("emit: language", language, PLAN_LANGUAGES)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
-    return write(made, name)
+    title, rest = write(made, name).split("\n", 1)
+    # A header names operands, of which each says how it is known; what runs says it of the whole.
+    known = [] if language == "header" else known_line(made.asked.arch)
+    mark = "#" if language == "cutedsl" else "//"
+    return "\n".join([title, *(f"{mark} {line}" for line in known), rest])

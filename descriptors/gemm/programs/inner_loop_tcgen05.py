@@ -56,7 +56,7 @@ def write(plan: Plan, name: str) -> str:
         *next_stage(plan.stages, "loop"),
     ]
     body += [*_commit(plan, "%smem_done"), "all:", *_end(plan, accumulators)]
-    title = f"{plan.headline}: the loop of a CTA, assembled, never run"
+    title = f"{plan.headline}: the loop of a CTA"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
     return frame("sm100", name, title, _registers(accumulators), body, pair)
 

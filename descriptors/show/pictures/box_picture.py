@@ -1,7 +1,7 @@
 """The boxes of a plan of tensor copies over the atoms of the tile that they fill.
 
 >>> from descriptors import derive, tma_plan
->>> numbers = BoxesPicture(tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)))).record()
+>>> numbers = BoxesPicture(tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)).record()
 >>> numbers["boxes"]
 [{'origin': (0, 0), 'extents': (128, 64), 'offset_bytes': 0}, {'origin': (0, 64), 'extents': (128, 64), \
 'offset_bytes': 16384}]

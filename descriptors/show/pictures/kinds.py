@@ -76,7 +76,7 @@ KINDS: dict[str, Callable[[Derivation, Options], Picture]] = {
     "advance": lambda d, o: AdvancePicture(d, o.stage, o.base),
     "banks": lambda d, o: BanksPicture(d, o.stage, o.subtile, o.lanes),
     "word": lambda d, o: word_of(d, *o.subtile, o.stage, o.base),
-    "boxes": lambda d, o: BoxesPicture(tma_plan(d), o.stage),
+    "boxes": lambda d, o: BoxesPicture(tma_plan(d, rank=2), o.stage),
     "swizzle": lambda d, o: SwizzlePicture(d.swizzle),
 }
 

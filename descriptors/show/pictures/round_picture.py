@@ -11,9 +11,9 @@ Rounds of k
 64 threads, one CTA.
    A  1 mbarrier at [b], 32 arrivals a phase
 <BLANKLINE>
-   time  who     what                      lines
+   time  who     what                      lines  ended by
    0     warp 0  arrivals at A0, phase 0   4
-   1     warp 1  waits for A0, phase 0     4      ended by warp 0
+   1     warp 1  waits for A0, phase 0     4      warp 0
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from descriptors.check.execution.rings import Ring
 from descriptors.check.execution.rounds import WAITS, Act, letter
 from descriptors.check.pipeline import Pipeline
 from descriptors.show.pictures.panels import spaced, story
-from descriptors.text import aligned, counted
+from descriptors.text import aligned, counted, ranges_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import contents, frozen
 
@@ -93,10 +93,9 @@ class RoundPicture(Picture):
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """One act a line, in their order."""
         one, acts = self.pipeline, self.acts
-        rows: list[tuple[object, ...]] = [("time", "who", "what", "lines", "")]
+        rows: list[tuple[object, ...]] = [("time", "who", "what", "lines", "ended by")]
         for act in acts.values():
-            lines = ", ".join(map(str, act.lines))
-            rows.append((act.time, one.rounds.roles[act.role], _what(act), lines, self._ended(act)))
+            rows.append((act.time, one.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
         rings = aligned([row.partition(": ")[::2] for _, row in self._rings()], "<", indent=3)
         table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
         return story([self._title(), self._sentence(), *one.wrong[:_WRONG], *rings, "", *table], width)
@@ -120,17 +119,11 @@ class RoundPicture(Picture):
         bad = [("dot:bad", "a wait that never ends")] if any(act.endless for act in self.acts.values()) else []
         return [("dot:good", "who ends a wait"), *bad]
 
-    def _ended(self, act: Act) -> str:
-        if act.endless:
-            return f"never ends{self._by(act, ', after ')}"
-        if act.what != WAITS:
-            return ""
-        return self._by(act, "ended by ") or "fresh"
-
-    def _by(self, act: Act, words: str) -> str:
+    def _by(self, act: Act) -> str:
+        """Whose acts end a wait, or are all that there is of its phase."""
         acts, roles = self.pipeline.rounds.acts, self.pipeline.rounds.roles
-        by = dict.fromkeys(roles[acts[n].role] for n in act.sources)
-        return f"{words}{' and '.join(by)}" if by else ""
+        by = " and ".join(dict.fromkeys(roles[acts[n].role] for n in act.sources))
+        return f"after {by}" if by and act.endless else by
 
     # -- shapes
 
@@ -169,7 +162,8 @@ class RoundPicture(Picture):
 
 def _what(act: Act) -> str:
     phase = "fresh" if act.phase < 0 else f"phase {act.phase}"
-    return f"{act.what} {'for' if act.what == WAITS else 'at'} {act.name}, {phase}"
+    never = ", never ends" if act.endless else ""
+    return f"{act.what} {'for' if act.what == WAITS else 'at'} {act.name}, {phase}{never}"
 
 
 def _ring(ring: Ring) -> str:

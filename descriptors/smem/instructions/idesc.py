@@ -433,8 +433,8 @@ def decode_idesc(word: int, kind: str) -> DecodedInstruction:
     warnings = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if unknown:
         warnings.append(f"reserved bits are set: {unknown:#010x}")
-    warnings.extend(_complaints(kind, values))
-    return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(warnings))
+    warnings.extend(_complaints(kind, values))  # of A and of B one complaint may be the same
+    return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(dict.fromkeys(warnings)))
 
 
 def _complaints(kind: str, values: Mapping[str, Any]) -> Iterator[str]:

@@ -265,7 +265,10 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     possible = meanings(value, choices)
     if len(possible) == 1:
         return choices[possible[0]]
-    raise ChoiceError(what, value, possible or choices)
+    error = ChoiceError(what, value, possible or choices)
+    if isinstance(value, str) and (reason := _ELSEWHERE.get(value.casefold())):
+        error.args = (f"{what}: {reason}; here it must be one of {', '.join(error.choices)}",)
+    raise error
 
 
 def as_element_type(value: object) -> ElementType:
@@ -279,21 +282,18 @@ def as_element_type(value: object) -> ElementType:
     """
     if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
         return value
-    try:
-        return choose("operand: dtype", value, ELEMENT_TYPES)
-    except ChoiceError as error:
-        if isinstance(value, str) and (meant := _BLOCK_SCALED.get(value.casefold())):
-            error.args = (f"{error}; {value} is {meant}",)
-        raise
+    return choose("operand: dtype", value, ELEMENT_TYPES)
 
 
-#: What formats with scale factors are called elsewhere, and what they are here.
-_BLOCK_SCALED = {
-    "nvfp4": "e2m1 with kind mxf4nvf4",
-    "nvf4": "e2m1 with kind mxf4nvf4",
-    "mxfp4": "e2m1 with kind mxf4",
-    "mxfp6": "e2m3 or e3m2 with kind mxf8f6f4",
-    "mxfp8": "e4m3 or e5m2 with kind mxf8f6f4",
+#: What exists under these names, in small letters, and is no choice by itself.
+_ELSEWHERE = {
+    "nvfp4": "nvfp4 is e2m1 with kind mxf4nvf4",
+    "nvf4": "nvf4 is e2m1 with kind mxf4nvf4",
+    "mxfp4": "mxfp4 is e2m1 with kind mxf4",
+    "mxfp6": "mxfp6 is e2m3 or e3m2 with kind mxf8f6f4",
+    "mxfp8": "mxfp8 is e4m3 or e5m2 with kind mxf8f6f4",
+    "96b": "96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace writes into a map, "
+    "on sm_103a and sm_107a, for rows of at most 96 bytes; no descriptor and no argument of the driver has it",
 }
 
 

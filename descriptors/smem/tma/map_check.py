@@ -1,4 +1,7 @@
-"""A tensor map against what it must agree with: another map, or the layout that its box is to fill.
+"""A tensor map against what it must agree with: another map, the layout that its box is to fill, a word that reads it.
+
+No box of a map that the driver refuses lands anywhere, so that every comparison has those refusals; that of another
+architecture is none of them, unless the word is of the one that lacks the type or the swizzle.
 
 Law: the box of a plan's map fills the tile that the plan was made for, and the layout of the box is where it lands.
 
@@ -12,13 +15,24 @@ S<3,3,3> o 0 o (128,32):(64,1)
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError
+from collections.abc import Sequence
+
+from descriptors.errors import DescriptorError, as_integer
+from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
-from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
+from descriptors.smem.operands.operand import (
+    ElementType,
+    Major,
+    MajorName,
+    SwizzleMode,
+    as_element_type,
+    as_major,
+)
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
-from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, as_tensor_map
+from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
+from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen
@@ -27,24 +41,42 @@ from layoutalg.frozen import frozen
 _MOST_ELEMENTS = 228 * 1024 * 2
 
 
+def _standing(one: TensorMap, arch: str = "sm100") -> tuple[MapRefusal, ...]:
+    """Why no GPU of an architecture takes a map; of sm100 what is refused for the want of it does not count."""
+    return tuple(refusal for refusal in one.refusals() if arch == "sm90" or not refusal.of_architecture)
+
+
+def refused(refusals: Sequence[MapRefusal], which: str = "the map") -> list[str]:
+    """A line that says that the driver refuses a map, and why; none if it does not.
+
+    >>> refused([MapRefusal("boxDim[0]", "must lie in [1, 256], found 300", "a book")])
+    ['refused: the driver does not take the map; boxDim[0]: must lie in [1, 256], found 300 [a book]']
+    """
+    reasons = "; ".join(map(str, refusals))
+    return [f"refused: the driver does not take {which}; {reasons}"] if refusals else []
+
+
 @frozen
 class MapChanges(Told):
     """Two tensor maps, argument by argument.
 
     Args:
         changes: name of each argument that differs, what the first map has, and what the second.
+        first_refusals, second_refusals: why the driver takes the map not.
     """
 
     changes: tuple[tuple[str, str, str], ...]
+    first_refusals: tuple[MapRefusal, ...] = ()
+    second_refusals: tuple[MapRefusal, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether there is none."""
-        return not self.changes
+        """Whether none differs, of maps that the driver takes."""
+        return not (self.changes or self.first_refusals or self.second_refusals)
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The comparison in one line."""
         count = len(self.changes)
         return f"different: {counted(count, 'argument')} of the maps" if count else "same: all arguments of the maps"
 
@@ -60,7 +92,7 @@ def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
     """
     first, second = (arguments(as_tensor_map(each)) for each in (one, other))
     rows = ((name, first.get(name, "default"), second.get(name, "default")) for name in ARGUMENTS)
-    return MapChanges(tuple(row for row in rows if row[1] != row[2]))
+    return MapChanges(tuple(row for row in rows if row[1] != row[2]), _standing(one), _standing(other))
 
 
 @frozen
@@ -73,6 +105,8 @@ class BoxCheck(Told):
         layout: in elements.
         differing: elements that land elsewhere.
         first: coordinate (MN, K) of the first of them, the byte where it lands, and the byte where the layout has it.
+        refusals: why the driver takes the map not.
+        arch: ``"sm100"`` where ``"sm90"`` lacks the map's type or swizzle.
     """
 
     box: tuple[int, int]
@@ -80,15 +114,17 @@ class BoxCheck(Told):
     layout: Layout | ComposedLayout
     differing: int
     first: tuple[tuple[int, int], float, float] | None
+    refusals: tuple[MapRefusal, ...] = ()
+    arch: Arch = "sm90"
 
     @property
     def ok(self) -> bool:
-        """Whether every element lands where the layout has it."""
-        return not self.differing
+        """Whether every element lands where the layout has it, of a map that the driver takes."""
+        return not (self.differing or self.refusals)
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The comparison in one line."""
         elements = self.box[0] * self.box[1]
         part = "" if self.box == self.shape else f"; the layout has {self.shape[0]} x {self.shape[1]}"
         what = f"of the box, {self.box[0]} x {self.box[1]} (MN x K)"
@@ -113,12 +149,7 @@ def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | M
     >>> print(box_layout(parse_tensor_map("type=u8 extents=64x8 strides=64 box=64x8"), None, "MN"))
     (64,8):(1,64)
     """
-    element, mode = box_element(one, dtype), one.mode
-    if isinstance(one.box, Im2colWindow) or one.interleave or mode is None:
-        kind = (
-            "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "another swizzle's"
-        )
-        raise DescriptorError(f"tensor map: of a tiled map without interleave there is a layout, this one is {kind}")
+    element, mode = box_element(one, dtype), _box_mode(one)
     inner, *others = one.landing_extents
     pitch = one.row_pitch_bytes * 8 // element.storage_bits
     strides = [pitch]
@@ -128,6 +159,18 @@ def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | M
     modes = (rows, Layout(inner, 1)) if as_major(major) is Major.K else (Layout(inner, 1), rows)
     both = make_layout(*modes)
     return both if mode.swizzle is None else ComposedLayout(swizzle_on_elements(mode, element), 0, both)
+
+
+def _box_mode(one: TensorMap) -> SwizzleMode:
+    """The swizzle mode of a map whose box has a layout.
+
+    Raises:
+        DescriptorError: if the map is im2col or interleaved, or has a swizzle that no tensor core reads.
+    """
+    kind = "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "another swizzle's"
+    if one.mode is None or kind != "another swizzle's":
+        raise DescriptorError(f"tensor map: of a tiled map without interleave there is a layout, this one is {kind}")
+    return one.mode
 
 
 def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
@@ -174,8 +217,7 @@ def box_check(
     import numpy as np
 
     element, contiguous = box_element(one, dtype), as_major(major).contiguous_mode
-    if isinstance(one.box, Im2colWindow) or one.interleave or one.mode is None:
-        box_layout(one, dtype, major)
+    _box_mode(one)
     inner, rows = one.landing_extents[0], size(Layout(one.landing_extents[1:])) if one.rank > 1 else 1
     box = (inner, rows) if contiguous == 0 else (rows, inner)
     tile, _ = explicit_tile(layout, element, unit=as_unit(unit))
@@ -189,7 +231,54 @@ def box_check(
     landed = landed.T if contiguous == 0 else landed
     wrong = np.argwhere(homes != landed)
     first = None
+    arch: Arch = "sm100" if any(refusal.of_architecture for refusal in one.refusals()) else "sm90"
     if len(wrong):
         mn, k = map(int, wrong[0])
         first = ((mn, k), int(landed[mn, k]) / 8, int(homes[mn, k]) / 8)
-    return BoxCheck(box, shape, tile, len(wrong), first)
+    return BoxCheck(box, shape, tile, len(wrong), first, _standing(one), arch)
+
+
+@frozen
+class WordCheck(Told):
+    """A word against the box of a tensor map.
+
+    Args:
+        diff: the word against the layout of the box.
+        refusals: why the driver takes the map not.
+    """
+
+    diff: Diff
+    refusals: tuple[MapRefusal, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the word reads every element from where it lands, of a map that the driver takes."""
+        return self.diff.ok and not self.refusals
+
+
+def word_check(
+    one: TensorMap, word: int, arch: Arch | None = None, *, dtype: str | ElementType | None = None,
+    major: Major | MajorName, shape: tuple[int, int] | None = None,
+) -> WordCheck:  # fmt: skip
+    """Compare what the tensor core reads for a word with where the elements of a box land.
+
+    Args:
+        one: the map, tiled and without interleave.
+        word: the 64-bit descriptor.
+        arch: ``"sm90"`` or ``"sm100"``; default: as the word says.
+        dtype: the element type; default: that of the map.
+        major: which of the two dimension 0 of the map is.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole box if left out.
+
+    Raises:
+        DescriptorError: as `box_layout` and `descriptors.diff`.
+
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> one = parse_tensor_map("type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B")
+    >>> word_check(one, 0x4000404000010000, major="K").ok, word_check(one, 0x4000402000010000, major="K").ok
+    (True, False)
+    """
+    layout, element = box_layout(one, dtype, major), box_element(one, dtype)
+    number = as_integer(word, "tensor map: the word", maximum=2**64 - 1)
+    name = assumed_architecture(number) if arch is None else architecture(arch)
+    return WordCheck(diff(number, layout, name, dtype=element, major=major, shape=shape), _standing(one, name))

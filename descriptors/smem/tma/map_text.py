@@ -10,16 +10,25 @@ Law: text and data give one verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
 from descriptors.errors import DescriptorError
+from descriptors.smem.debug.word_text import record_diff, tell_diff
 from descriptors.smem.operands.operand import Major
-from descriptors.smem.tma.map_check import BoxCheck, MapChanges, box_layout
+from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_layout, refused
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
-from descriptors.smem.words.tensor_map import FILLS, INTERLEAVES, PROMOTIONS, SWIZZLE_NAMES, Im2colWindow, TensorMap
-from descriptors.text import aligned, counted, extents_text
+from descriptors.smem.words.tensor_map import (
+    FILLS,
+    INTERLEAVES,
+    PROMOTIONS,
+    SWIZZLE_NAMES,
+    Im2colWindow,
+    MapRefusal,
+    TensorMap,
+)
+from descriptors.text import aligned, counted, extents_text, known_line, known_record
 
 #: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
 DRIVER = "driver 580.159.04 of a Hopper GPU"
@@ -125,7 +134,7 @@ def record_tensor_map(one: TensorMap) -> dict[str, Any]:
         "taken": not refusals,
         "by": DRIVER,
         "evidence": EVIDENCE,
-        "refusals": [fields(refusal, "argument message rule") for refusal in refusals],
+        "refusals": _refusals(refusals),
         "notes": [] if refusals else list(remarks(one)),
         "tensorDataType": one.data_type.name,
         "globalAddress": one.address,
@@ -143,24 +152,40 @@ def record_tensor_map(one: TensorMap) -> dict[str, Any]:
 
 
 def tell_map_changes(found: MapChanges) -> str:
-    """Two maps, argument by argument, for a person."""
+    """Two maps, argument by argument, for a person.
+
+    >>> from descriptors.smem.tma.map_check import map_changes
+    >>> from descriptors.smem.tma.map_notation import parse_tensor_map
+    >>> texts = [f"type=u8 extents=64x8 strides=64 box=64x8 swizzle={swizzle}" for swizzle in ("64B", "32B")]
+    >>> print(tell_map_changes(map_changes(*map(parse_tensor_map, texts))))
+    refused: the driver does not take the second map; boxDim[0]: must be at most the 32 bytes of the swizzle, found 64 \
+[CUDA Driver API, cuTensorMapEncodeTiled]
+    different: 1 argument of the maps
+       swizzle  64B -> 32B
+    """
+    both = [*refused(found.first_refusals, "the first map"), *refused(found.second_refusals, "the second map")]
+    if found.first_refusals == found.second_refusals:
+        both = refused(found.first_refusals, "either map")
     rows = [(name, f"{one} -> {other}") for name, one, other in found.changes]
-    return "\n".join([found.headline, *aligned(rows, indent=3)])
+    return "\n".join([*both, found.headline, *aligned(rows, indent=3)])
 
 
 def record_map_changes(found: MapChanges) -> dict[str, Any]:
     """The same as plain data."""
     changes = [{"argument": ARGUMENTS[name], "first": one, "second": other} for name, one, other in found.changes]
-    return {"same": not found.changes, "changes": changes}
+    both = {"first": _refusals(found.first_refusals), "second": _refusals(found.second_refusals)}
+    return {"same": not found.changes, "changes": changes, "refusals": both}
 
 
 def tell_box_check(found: BoxCheck) -> str:
-    """A box against a layout, for a person."""
+    """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
+    if found.refusals:
+        return "\n".join([*refused(found.refusals), found.headline])
     lines = [found.headline, f"   layout   {found.layout}"]
     if found.first is not None:
         (mn, k), landed, home = found.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *known_line(found.arch)])
 
 
 def record_box_check(found: BoxCheck) -> dict[str, Any]:
@@ -168,4 +193,24 @@ def record_box_check(found: BoxCheck) -> dict[str, Any]:
     first = None
     if found.first is not None:
         first = dict(zip(("coordinate", "lands_at_byte", "layout_has_it_at_byte"), found.first, strict=True))
-    return {**fields(found, "box shape differing"), "layout": str(found.layout), "first": first}
+    return {
+        **fields(found, "box shape differing"),
+        "layout": str(found.layout),
+        "first": first,
+        "refusals": _refusals(found.refusals),
+        **known_record(found.arch),
+    }
+
+
+def tell_word_check(found: WordCheck) -> str:
+    """A word against a box, for a person; of a map that is refused no more than whether it would fit."""
+    return "\n".join([*refused(found.refusals), found.diff.headline]) if found.refusals else tell_diff(found.diff)
+
+
+def record_word_check(found: WordCheck) -> dict[str, Any]:
+    """The same as plain data."""
+    return {**record_diff(found.diff), "refusals": _refusals(found.refusals)}
+
+
+def _refusals(refusals: Sequence[MapRefusal]) -> list[dict[str, Any]]:
+    return [fields(refusal, "argument message rule of_architecture") for refusal in refusals]

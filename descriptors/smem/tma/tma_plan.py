@@ -7,7 +7,7 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 
 >>> from descriptors import derive, tma_plan
 >>> for mode in ("none", "32B", "64B", "128B"):
-...     plan = tma_plan(derive((128, 128), "bf16", "K", mode, (64, 16)))
+...     plan = tma_plan(derive((128, 128), "bf16", "K", mode, (64, 16)), rank=2)
 ...     assert len(plan.boxes) * plan.box_bytes == 128 * 128 * 2
 ...     assert len({box.origin for box in plan.boxes}) == len(plan.boxes)
 ...     assert sorted(box.offset_bytes for box in plan.boxes) == list(range(0, 128 * 128 * 2, plan.box_bytes))
@@ -15,7 +15,7 @@ Law: the boxes hold as many bytes as the tile, and begin at places of their own.
 Law: the types with a rule of their own are those that are padded in shared memory, and sm100 alone copies them.
 
 >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
->>> from descriptors.smem.words.tensor_map import DATA_TYPES, SM100_DATA_TYPES
+>>> from descriptors.smem.words.tensor_map import DATA_TYPES, PADDED, SM100_DATA_TYPES
 >>> {DATA_TYPES[name][1] for name, one in ELEMENT_TYPES.items() if one.bits != one.storage_bits} == PADDED
 True
 >>> PADDED < SM100_DATA_TYPES
@@ -35,6 +35,8 @@ from descriptors.smem.words.tensor_map import (
     GUIDE,
     INNER_BYTES,
     INTERLEAVE,
+    PADDED,
+    PADDED_INNER,
     SM100_DATA_TYPES,
     SM100_SWIZZLES,
     SWIZZLES,
@@ -54,13 +56,6 @@ ALGEBRA = "a tensor copy writes a dense box, each element once"
 
 #: What the shared-memory address of every box must be a multiple of, in bytes (GUIDE).
 DESTINATION_BYTES = 128
-
-#: Data types that widen 16 elements to a 16-byte container, and their rules: dimension 0 of the box has exactly so many
-#: elements (ENCODE; COPY says the same as 64 and 96 bytes of global memory), and only some swizzles serve (ENCODE).
-PADDED = frozenset({14, 15})
-PADDED_INNER = 128
-PADDED_SWIZZLES = frozenset({SwizzleMode.NONE, SwizzleMode.B128, SwizzleMode.B128_BASE32B})
-
 
 #: The most elements of a plan that is proved: they are held in memory, a dozen numbers each.
 _MOST_ELEMENTS = 1 << 23
@@ -232,7 +227,7 @@ class TmaPlan(Told):
             MN and K of each element, its stage, and the address of its first bit; axes (box, element of the box).
 
         >>> from descriptors import derive, tma_plan
-        >>> (mn, k), _, landed = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16))).copied()
+        >>> (mn, k), _, landed = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2).copied()
         >>> int(mn[1, 64]), int(k[1, 64]), int(landed[1, 64]) // 8
         (1, 64, 16528)
         """

@@ -4,13 +4,16 @@ A copy writes a dense box, or rows that lie a swizzle's span apart. So the box i
 strides in increasing order, as long as each is the product of the extents before it, cut where a limit demands it. The
 strides left over are the loop over boxes.
 
-Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes.
+Law: whatever the rank, every element is copied to where the layout has it; a higher rank needs no more boxes, and the
+plan of no rank in particular has the least rank that needs the fewest.
 
 >>> from descriptors import derive
 >>> d = derive((128, 128), "bf16", "MN", "64B", (64, 16))
 >>> plans = [tma_plan(d, rank) for rank in (2, 3, 4)]
 >>> [plan.verify() for plan in plans], [len(plan.boxes) for plan in plans]
 ([16384, 16384, 16384], [4, 1, 1])
+>>> tma_plan(d) == plans[1]
+True
 """
 
 from __future__ import annotations
@@ -27,9 +30,6 @@ from descriptors.smem.tma.tma_plan import (
     ALGEBRA,
     COPY,
     DESTINATION_BYTES,
-    PADDED,
-    PADDED_INNER,
-    PADDED_SWIZZLES,
     Box,
     Dimension,
     TmaPlan,
@@ -41,6 +41,9 @@ from descriptors.smem.words.tensor_map import (
     MAX_BOX_EXTENT,
     MAX_RANK,
     MEASURED,
+    PADDED,
+    PADDED_INNER,
+    PADDED_SWIZZLES,
     SM100_DATA_TYPES,
     SM100_SWIZZLES,
     TmaError,
@@ -66,7 +69,7 @@ class _Leaf:
         return _Leaf(self.stride * steps, self.extent // steps, self.mode, self.step * steps)
 
 
-def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
+def tma_plan(derivation: Derivation, rank: int | None = None) -> TmaPlan:
     """The tensor map and the copies that fill the derivation's tile.
 
     Law: `TmaPlan.verify` compares every element. Every box is as large as the tile's layout, the limits of the engine
@@ -74,9 +77,10 @@ def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
 
     Args:
         derivation: of the tile.
-        rank: most dimensions that the tensor map may have. With 2 they are those of the tensor. Beyond, a dimension may
-            appear as several digits (``K`` and ``K/64``), for fewer and larger boxes; the tensor's extent along it must
-            then be a multiple of the last digit's step, and `TmaPlan.origin_multiples` grow.
+        rank: most dimensions that the tensor map may have; the least that needs the fewest boxes if left out. With 2
+            they are those of the tensor. Beyond, a dimension may appear as several digits (``K`` and ``K/64``), for
+            fewer and larger boxes; the tensor's extent along it must then be a multiple of the last digit's step, and
+            `TmaPlan.origin_multiples` grow.
 
     Raises:
         TmaError: if no copy can fill the tile, citing the rule.
@@ -85,17 +89,18 @@ def tma_plan(derivation: Derivation, rank: int = 2) -> TmaPlan:
     Source: CUDA Driver API, ``cuTensorMapEncodeTiled``; article "Blackwell MMA SMEM Descriptor", sections 3.1, 4.1.
 
     >>> from descriptors import derive
-    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+    >>> tma_plan(d).box
+    (64, 128, 2)
+    >>> plan = tma_plan(d, rank=2)
     >>> plan.box, [(box.origin, box.offset_bytes) for box in plan.boxes]
     ((64, 128), [((0, 0), 0), ((0, 64), 16384)])
-    >>> tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)), rank=3).box
-    (64, 128, 2)
     """
     if not isinstance(derivation, Derivation):
         raise DescriptorError(f"tma: the operand must be a derivation, found {brief(derivation)}")
-    most = as_integer(rank, "tma: rank", minimum=2, maximum=MAX_RANK)
+    ranks = range(2, MAX_RANK + 1) if rank is None else [as_integer(rank, "tma: rank", minimum=2, maximum=MAX_RANK)]
     leaves = _leaves(derivation)
-    parts, rest = _densest(derivation, leaves, most)
+    parts, rest = min((_densest(derivation, leaves, most) for most in ranks), key=lambda cut: _count(cut[1]))
     dimensions = _dimensions(parts)
     boxes = tuple(_boxes(derivation, dimensions, rest))
     plan = TmaPlan(
@@ -160,6 +165,11 @@ def _densest(derivation: Derivation, leaves: list[_Leaf], rank: int) -> tuple[li
     return parts, pending
 
 
+def _count(rest: list[_Leaf]) -> int:
+    """Boxes of a stage: one for each combination of the leaves left over."""
+    return prod(leaf.extent for leaf in rest)
+
+
 def _rank(parts: list[_Leaf]) -> int:
     """Dimensions that a tensor map needs for a box: its own, and the whole of MN or K where no part begins at 1."""
     return len(parts) + sum((mode, 1) not in {(part.mode, part.step) for part in parts} for mode in (0, 1))
@@ -201,7 +211,7 @@ def _boxes(derivation: Derivation, dimensions: tuple[Dimension, ...], rest: list
     """A box for each combination of the leaves left over, stage by stage."""
     bits, start = derivation.element.storage_bits, start_of(derivation.smem_tile)
     modes = tuple(plain(derivation.smem_tile))[2:]
-    count = prod([size(mode) for mode in modes] + [leaf.extent for leaf in rest])
+    count = prod(size(mode) for mode in modes) * _count(rest)
     if count > _MOST_BOXES:
         raise DescriptorError(
             f"tma: a plan must have at most {_MOST_BOXES} boxes, found {count}; tile = {derivation.smem_tile}"

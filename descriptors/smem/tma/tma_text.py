@@ -3,7 +3,7 @@
 Law: text and data list the same boxes, each with the place that it goes to.
 
 >>> from descriptors import derive, tma_plan
->>> plan = tma_plan(derive((128, 128), "bf16", "K", "32B", (64, 16)))
+>>> plan = tma_plan(derive((128, 128), "bf16", "K", "32B", (64, 16)), rank=2)
 >>> lines = [line.split() for line in tell_tma_plan(plan).splitlines()[-len(plan.boxes) :]]
 >>> [int(line[-1]) for line in lines] == [box["offset_bytes"] for box in record_tma_plan(plan)["boxes"]]
 True
@@ -31,7 +31,7 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
         arch: where it shall run; the copies do not depend on it, but how they are known does.
 
     >>> from descriptors import derive, tma_plan
-    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)
     >>> print(*tell_tma_plan(plan, plan.verify()).splitlines()[-4:], sep="\\n")
        number   K  MN  shared memory
             0   0   0              0
@@ -40,7 +40,10 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
     """
     stages = len({box.stage for box in plan.boxes})
     signals = len(plan.boxes) // stages * plan.transaction_bytes
-    title = f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, fill the tile"
+    fill = "fills" if len(plan.boxes) == 1 else "fill"
+    title = (
+        f"{_boxes(plan)} of {' x '.join(map(str, plan.box))}, {signals} bytes a stage for expect_tx, {fill} the tile"
+    )
     lines = [
         f"{title}: {plan.element}, {plan.major}-major, swizzle {plan.swizzle}",
         f"   layout       {plan.layout}",
@@ -82,14 +85,14 @@ def _tensor_map(plan: TmaPlan) -> Iterator[str]:
         steps = [dimension.step for dimension in plan.dimensions if dimension.mode == mode]
         if len(steps) > 1:
             digits = f"the extent along {name}, presented as {len(steps)} digits,"
-            rows.append(("", f"{digits} is a multiple of {max(steps)}"))
+            rows.append(("", f"{digits} is a multiple of {max(steps)}; of any other --rank 2"))
     yield from aligned(rows, indent=3, gap=3)
 
 
 def _copies(plan: TmaPlan) -> Iterator[str]:
     """How many boxes, where the tile may lie, and what each box signals."""
     mn, k = plan.origin_multiples
-    yield f"{_boxes(plan)}; coordinates and shared memory from the start of the tile"
+    yield "Coordinates and shared memory count from the start of the tile"
     yield f"   The tile must start at a multiple of {plan.alignment_bytes} bytes of shared memory,"
     yield f"   and in the tensor at a multiple of {mn} along MN and {k} along K."
     yield f"   Each box adds {plan.transaction_bytes} bytes to the transaction count of its mbarrier."
@@ -116,7 +119,7 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
         arch: where it shall run.
 
     >>> from descriptors import derive, tma_plan
-    >>> plan = tma_plan(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)))
+    >>> plan = tma_plan(derive((128, 128), "bf16", "K", "128B", (64, 16)), rank=2)
     >>> record_tma_plan(plan)["boxes"][1]
     {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
     """

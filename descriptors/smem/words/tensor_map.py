@@ -99,6 +99,12 @@ DATA_TYPES: Mapping[str, tuple[str, int]] = {
 SM100_DATA_TYPES = frozenset({13, 14, 15})
 SM100_SWIZZLES = frozenset({4})
 
+#: Data types that widen 16 elements to a 16-byte container, and their rules: dimension 0 of the box has exactly so many
+#: elements (ENCODE; PTX says the same as 64 and 96 bytes of global memory), and only some swizzles serve (ENCODE).
+PADDED = frozenset({14, 15})
+PADDED_INNER = 128
+PADDED_SWIZZLES = frozenset({SwizzleMode.NONE, SwizzleMode.B128, SwizzleMode.B128_BASE32B})
+
 
 @frozen
 class DataType:
@@ -215,11 +221,13 @@ class MapRefusal:
         argument: the one that is at fault, as ``cuda.h`` calls it.
         message: what must hold, and what was found.
         rule: where that is written.
+        of_architecture: whether sm_100 has what sm_90 lacks, so that the map may serve there.
     """
 
     argument: str
     message: str
     rule: str
+    of_architecture: bool = False
 
     def __str__(self) -> str:
         return f"{self.argument}: {self.message} [{self.rule}]"
@@ -306,7 +314,7 @@ class TensorMap(Told):
         globalAddress: must be a multiple of 16, found 8 [CUDA Driver API, cuTensorMapEncodeTiled]
         boxDim[0]: must be whole 16 bytes, found 24 [CUDA Driver API, cuTensorMapEncodeTiled]
         """
-        return tuple(MapRefusal(*row) for row in _refusals(self))
+        return tuple(_refusals(self))
 
     def encode(self) -> int:
         """The 1024 bits that the driver writes, the first byte lowest.
@@ -474,69 +482,73 @@ def _integers(values: object, what: str) -> tuple[int, ...]:
     return tuple(as_integer(one, f"tensor map: a number of {what}", maximum=(1 << 64) - 1) for one in values)
 
 
-def _refusals(one: TensorMap) -> Iterator[tuple[str, str, str]]:
-    """Argument, message and rule of each."""
+def _refusals(one: TensorMap) -> Iterator[MapRefusal]:
     rule = IM2COL if isinstance(one.box, Im2colWindow) else ENCODE
     if one.data_type.stored is None:
-        yield "tensorDataType", f"{one.data_type} is for sm_100 and later", MEASURED
+        yield MapRefusal("tensorDataType", f"{one.data_type} is for sm_100 and later", MEASURED, of_architecture=True)
     least = 3 if isinstance(one.box, Im2colWindow) or one.interleave else 1
     if not least <= one.rank <= MAX_RANK:
-        yield "tensorRank", f"must lie in [{least}, {MAX_RANK}], found {one.rank}", rule
+        yield MapRefusal("tensorRank", f"must lie in [{least}, {MAX_RANK}], found {one.rank}", rule)
         return
-    align = 32 if one.interleave == 2 or one.data_type.code in (14, 15) else 16
+    align = 32 if one.interleave == 2 or one.data_type.code in PADDED else 16
     if one.address % align:
-        yield "globalAddress", f"must be a multiple of {align}, found {one.address}", rule
+        yield MapRefusal("globalAddress", f"must be a multiple of {align}, found {one.address}", rule)
     if one.address >> ADDRESS_BITS:
-        yield "globalAddress", f"must have at most {ADDRESS_BITS} bits, found {one.address:#x}", MEASURED
+        yield MapRefusal("globalAddress", f"must have at most {ADDRESS_BITS} bits, found {one.address:#x}", MEASURED)
     for i, extent in enumerate(one.extents):
         if not 1 <= extent <= 1 << 32:
-            yield f"globalDim[{i}]", f"must lie in [1, 2^32], found {extent}", rule
+            yield MapRefusal(f"globalDim[{i}]", f"must lie in [1, 2^32], found {extent}", rule)
     for i, stride in enumerate(one.strides):
         if stride % align or stride >> 40:
-            yield f"globalStrides[{i}]", f"must be a multiple of {align} below 2^40, found {stride}", rule
+            yield MapRefusal(f"globalStrides[{i}]", f"must be a multiple of {align} below 2^40, found {stride}", rule)
     for i, step in enumerate(one.element_strides):
         if not 1 <= step <= 8:
-            yield f"elementStrides[{i}]", f"must lie in [1, 8], found {step}", rule
+            yield MapRefusal(f"elementStrides[{i}]", f"must lie in [1, 8], found {step}", rule)
     yield from _window_refusals(one, one.box) if isinstance(one.box, Im2colWindow) else _box_refusals(one.box)
     yield from _row_refusals(one, rule)
     if one.swizzle > 3:
-        yield "swizzle", f"{SWIZZLE_NAMES[one.swizzle]} is for sm_100 and later", MEASURED
+        name = SWIZZLE_NAMES[one.swizzle]
+        yield MapRefusal("swizzle", f"{name} is for sm_100 and later", MEASURED, of_architecture=True)
     if one.oob_fill and not one.data_type.floating:
-        yield "oobFill", f"NaN is for floating-point types, found {one.data_type}", rule
+        yield MapRefusal("oobFill", f"NaN is for floating-point types, found {one.data_type}", rule)
 
 
-def _row_refusals(one: TensorMap, rule: str) -> Iterator[tuple[str, str, str]]:
+def _row_refusals(one: TensorMap, rule: str) -> Iterator[MapRefusal]:
     name = "channelsPerPixel" if isinstance(one.box, Im2colWindow) else "boxDim[0]"
     if one.inner_bytes % INNER_BYTES:
-        yield name, f"must be whole {INNER_BYTES} bytes, found {one.inner_bytes}", rule
+        yield MapRefusal(name, f"must be whole {INNER_BYTES} bytes, found {one.inner_bytes}", rule)
     if one.swizzle and not one.interleave and one.inner_bytes > _SPANS[one.swizzle]:
         must = f"must be at most the {_SPANS[one.swizzle]} bytes of the swizzle"
-        yield name, f"{must}, found {one.inner_bytes}", rule
+        yield MapRefusal(name, f"{must}, found {one.inner_bytes}", rule)
+    if one.data_type.code in PADDED and not isinstance(one.box, Im2colWindow) and one.box[0] != PADDED_INNER:
+        yield MapRefusal(name, f"must be {PADDED_INNER} elements of {one.data_type}, found {one.box[0]}", rule)
+    if one.data_type.code in PADDED and one.mode not in PADDED_SWIZZLES:
+        yield MapRefusal("swizzle", f"{SWIZZLE_NAMES[one.swizzle]} does not go with {one.data_type}", rule)
     if (counted := _box_bytes(one)) > MAX_BOX_BYTES:
-        yield "boxDim", f"a box must have at most {MAX_BOX_BYTES} bytes, found {counted}", MEASURED
+        yield MapRefusal("boxDim", f"a box must have at most {MAX_BOX_BYTES} bytes, found {counted}", MEASURED)
 
 
-def _box_refusals(box: tuple[int, ...]) -> Iterator[tuple[str, str, str]]:
+def _box_refusals(box: tuple[int, ...]) -> Iterator[MapRefusal]:
     for i, extent in enumerate(box):
         if not 1 <= extent <= MAX_BOX_EXTENT:
-            yield f"boxDim[{i}]", f"must lie in [1, {MAX_BOX_EXTENT}], found {extent}", ENCODE
+            yield MapRefusal(f"boxDim[{i}]", f"must lie in [1, {MAX_BOX_EXTENT}], found {extent}", ENCODE)
 
 
-def _window_refusals(one: TensorMap, window: Im2colWindow) -> Iterator[tuple[str, str, str]]:
+def _window_refusals(one: TensorMap, window: Im2colWindow) -> Iterator[MapRefusal]:
     if not 1 <= window.channels <= MAX_BOX_EXTENT:
-        yield "channelsPerPixel", f"must lie in [1, {MAX_BOX_EXTENT}], found {window.channels}", IM2COL
+        yield MapRefusal("channelsPerPixel", f"must lie in [1, {MAX_BOX_EXTENT}], found {window.channels}", IM2COL)
     if not 1 <= window.pixels <= 1024:
-        yield "pixelsPerColumn", f"must lie in [1, 1024], found {window.pixels}", IM2COL
+        yield MapRefusal("pixelsPerColumn", f"must lie in [1, 1024], found {window.pixels}", IM2COL)
     half = 1 << (_CORNERS[one.rank] - 1)
     for name, corner in (("pixelBoxLowerCorner", window.lower), ("pixelBoxUpperCorner", window.upper)):
         if not all(-half <= offset < half for offset in corner):
-            yield name, f"must lie in [{-half}, {half - 1}], found {corner}", IM2COL
+            yield MapRefusal(name, f"must lie in [{-half}, {half - 1}], found {corner}", IM2COL)
     # With interleave the channels of a slice are no dimension of their own. The driver counts in 32 bits.
     spatial = one.extents if one.interleave else one.extents[1:]
     for i, (extent, lower, upper) in enumerate(zip(spatial, window.lower, window.upper, strict=False)):
         if lower >= (extent + upper + (1 << 31)) % (1 << 32) - (1 << 31):
             must = f"must leave a pixel of the {extent} along dimension {i}"
-            yield "pixelBoxUpperCorner", f"{must}, found {lower} to {upper}", IM2COL
+            yield MapRefusal("pixelBoxUpperCorner", f"{must}, found {lower} to {upper}", IM2COL)
 
 
 def _box_bytes(one: TensorMap) -> int:

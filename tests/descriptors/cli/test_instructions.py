@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
+from each import each
 
 from descriptors.cli.command import main
 from descriptors.cli.instructions import commands
 from descriptors.errors import DescriptorError
+from descriptors.oracle import available
+from descriptors.oracle.instructions import InstructionWord
 from descriptors.smem.instructions import tables as shapes
 from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.instructions.rules import kind_row
@@ -92,3 +96,43 @@ def test_shapes_takes_the_type_that_one_has_in_mind(capsys: pytest.CaptureFixtur
         assert capsys.readouterr().out == by_type
     assert main(["shapes", "s9"]) == 2
     assert "operand: dtype must be one of f16, bf16, " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not available(), reason="the CuTe DSL is not installed")
+def test_the_word_is_compared_with_the_dsls(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["idesc", "--a", "e2m1", "--m", "128", "--n", "8", "--scale-dtype", "ue4m3", "--check"]
+    assert main(line) == 0
+    assert re.search("CuTe DSL .*: the same word", capsys.readouterr().out)
+    assert main([*line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["check"]["agrees"] is True
+
+
+@each(
+    ("answer", "said"),
+    [
+        (InstructionWord("ok", 0x08400481), "different, it writes 0x08400481 where 0x08400480 is derived"),
+        (InstructionWord("rejected", None, text="no such"), "no word to compare with, rejected: no such"),
+    ],
+)
+def test_another_word_of_the_dsl_is_a_difference(
+    answer: InstructionWord, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("descriptors.oracle.available", lambda: True)
+    monkeypatch.setattr("descriptors.oracle.version", lambda: "4")
+    monkeypatch.setattr("descriptors.oracle.instructions.instruction_words", lambda requests: [answer])
+    assert main(["idesc", "--a", "e2m1", "--m", "128", "--n", "256", "--scale-dtype", "ue4m3", "--check"]) == 1
+    assert said in capsys.readouterr().out
+
+
+@each(
+    ("arguments", "said"),
+    [
+        (["--a", "s8", "--m", "128", "--n", "64"], "--check goes with --saturate for integers"),
+        (["--a", "bf16", "--m", "64", "--n", "64", "--ws"], "--check does not go with --ws"),
+    ],
+)
+def test_what_the_dsl_has_not_is_not_compared(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["idesc", *arguments, "--check"]) == 2
+    assert said in capsys.readouterr().err

@@ -12,6 +12,9 @@ from descriptors.cli.command import main
 
 MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
 
+FP4 = "type=16U4_ALIGN16B extents=256x64 strides=128 box=128x8 swizzle=128B"
+NARROW = MAP.replace("128B", "64B")
+
 
 @each(
     ("arguments", "status", "line"),
@@ -28,6 +31,8 @@ MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
         ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K", "--unit", "cute"], 0, "same: all 4096"),
         ([MAP, "(64,64):(64,1)", "--major", "K"], 1, "(1,0) lands at byte 144, the layout has it at 128"),
         ([MAP, "S<3,3,3> o 0 o (64,64):(1,64)", "--major", "MN"], 0, "same: all 4096 elements"),
+        ([FP4, FP4], 0, "same: all arguments of the maps"),
+        ([FP4, "S<3,4,3> o 0 o (8,128):(128,1)", "--major", "K", "--unit", "bytes"], 0, "not measured on a Blackwell"),
     ],
 )
 def test_the_answer_and_its_status(
@@ -37,6 +42,30 @@ def test_the_answer_and_its_status(
     captured = capsys.readouterr()
     assert line in captured.out
     assert captured.err == ""
+
+
+@each(
+    ("one", "against", "reason"),
+    [
+        (NARROW, [NARROW], "the driver does not take either map; boxDim[0]: must be at most the 64 bytes of the"),
+        (MAP, [NARROW], "the driver does not take the second map; boxDim[0]"),
+        (NARROW, [MAP], "the driver does not take the first map; boxDim[0]"),
+        (NARROW, ["S<2,3,3> o 0 o (64,64):(64,1)", "--major", "K"], "the driver does not take the map; boxDim[0]"),
+        (NARROW, ["0x8000402000010000", "--major", "K"], "the driver does not take the map; boxDim[0]"),
+        (FP4 + " address=16", [FP4], "the driver does not take the first map; globalAddress: must be a multiple of 32"),
+        (FP4.replace("box=128", "box=64"), [FP4], "the driver does not take the first map; boxDim[0]: must be 128"),
+        (FP4, ["0x4000004000010000", "--major", "K", "--dtype", "e2m1_unpacksmem"], "is for sm_100 and later"),
+    ],
+)
+def test_a_refused_map_is_compared_as_one(
+    one: str, against: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What never lands lands nowhere, whatever else is the same."""
+    assert main(["tensor-map", one, *against]) == 1
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("refused: ") and reason in first
+    assert main(["tensor-map", one, *against, "--json"]) == 1
+    assert reason.split("; ")[-1].split(":")[0] in str(json.loads(capsys.readouterr().out)["refusals"])
 
 
 @each(

@@ -23,7 +23,7 @@ def changed(option: str, value: str) -> list[str]:
 
 
 def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tma", *TILE]) == 0
+    assert main(["tma", *TILE, "--rank", "2"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     for line in (
@@ -33,7 +33,7 @@ def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[st
         "interleave   CU_TENSOR_MAP_INTERLEAVE_NONE (0)",
         "dimensions   K, MN (fastest first)",
         "box          64 x 128, 16384 bytes of shared memory",
-        "2 boxes; coordinates and shared memory from the start of the tile",
+        "Coordinates and shared memory count from the start of the tile",
         "The tile must start at a multiple of 1024 bytes of shared memory,",
         "and in the tensor at a multiple of 1 along MN and 8 along K.",
         "     0   0   0              0",
@@ -46,9 +46,9 @@ def test_tma_tells_the_tensor_map_and_every_box(capsys: pytest.CaptureFixture[st
 
 
 def test_tma_as_json_holds_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tma", *changed("--tile", "128x128x2"), "--order", "1,0,2", "--json"]) == 0
+    assert main(["tma", *changed("--tile", "128x128x2"), "--order", "1,0,2", "--rank", "2", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    plan = tma_plan(derive((128, 128, 2), "bf16", "K", "128B", (64, 16), (1, 0, 2)))
+    plan = tma_plan(derive((128, 128, 2), "bf16", "K", "128B", (64, 16), (1, 0, 2)), rank=2)
     assert record["box"] == list(plan.box) == [64, 8]
     assert record["tensor_map"]["swizzle"] == {"name": "CU_TENSOR_MAP_SWIZZLE_128B", "code": 3}
     assert [one["name"] for one in record["tensor_map"]["dimensions"]] == ["K", "MN"]
@@ -68,6 +68,8 @@ def test_tma_as_json_holds_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_higher_rank_is_told_with_its_condition(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tma", *TILE, "--rank", "3"]) == 0
     printed = capsys.readouterr().out
+    assert main(["tma", *TILE]) == 0
+    assert capsys.readouterr().out == printed, "the fewest boxes are what is planned where no rank is named"
     assert "dimensions   K, MN, K/64 (fastest first)" in printed
     assert "the extent along K, presented as 2 digits, is a multiple of 64" in printed
     assert "and in the tensor at a multiple of 1 along MN and 64 along K." in printed
@@ -75,9 +77,9 @@ def test_a_higher_rank_is_told_with_its_condition(capsys: pytest.CaptureFixture[
 
 
 def test_a_long_list_of_boxes_is_cut_but_not_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tma", *changed("--tile", "512x128"), "--order", "1,0"]) == 0
+    assert main(["tma", *changed("--tile", "512x128"), "--order", "1,0", "--rank", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "128 boxes; coordinates" in printed
+    assert "128 boxes of 64 x 8" in printed
     assert "... and 96 more (--json has them all)" in printed
 
 

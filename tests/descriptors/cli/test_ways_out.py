@@ -62,7 +62,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
         ),
         (
             ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
-            "found 'nvfp4'; nvfp4 is e2m1 with kind mxf4nvf4",
+            "operand: dtype: nvfp4 is e2m1 with kind mxf4nvf4; here it must be one of",
         ),
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "64x128", "--mma", "64x32", "--arch",
@@ -114,6 +114,14 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["plan", "bf16", "--tile", "128x128x64", "--b-swizzle", "129"],
             "descriptors: operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '129'",
         ),
+        (["tma", "--box", "32x128"], "No such option '--box'; descriptors tensor-map takes a map with its box"),
+        (["draw", "tile", "--format", "tex"], "No such option '--format'; the suffix of -o says it"),
+        (["draw", "tile", "(8,64):(64,1)"], "draw takes a layout by an option: --layout '(8,64):(64,1)'"),
+        (
+            ["tma", "--dtype", "e4m3", "--swizzle", "96B", "--major", "K", "--tile", "128x96"],
+            "operand: swizzle: 96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace",
+        ),
+        (["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"], "no instruction of sm90 reads an MN of"),
         (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
         (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
         (["tma", "128x64"], "a tile is given by --tile"),

@@ -26,7 +26,7 @@ def test_a_cta_alone_holds_all_rows_in_order() -> None:
 
 
 def test_boxes_are_cut_between_runs_and_still_prove_themselves() -> None:
-    whole = tma_plan(derive((96, 64), "bf16", "K", "64B", (32, 16), arch="sm100"))
+    whole = tma_plan(derive((96, 64), "bf16", "K", "64B", (32, 16), arch="sm100"), rank=2)
     for run in (8, 16, 32, 48, 96):
         parts = within(whole, run, "B")
         rows = next(one.box for one in parts.dimensions if one.mode == 0)
@@ -35,7 +35,7 @@ def test_boxes_are_cut_between_runs_and_still_prove_themselves() -> None:
 
 
 def test_a_box_that_cannot_be_cut_there_is_refused() -> None:
-    whole = tma_plan(derive((128, 64), "bf16", "MN", "128B", (64, 16), arch="sm100"))
+    whole = tma_plan(derive((128, 64), "bf16", "MN", "128B", (64, 16), arch="sm100"), rank=2)
     with pytest.raises(
         DescriptorError, match=r"a box of B must be whole runs of 32 rows, .* found 64; B MN-major, swizz"
     ):

@@ -85,14 +85,17 @@ def test_a_start_that_would_carry_is_told() -> None:
         assert text.count("carry      out of the 14-bit field") == carries
 
 
-def test_twelve_refusals_are_told_and_the_others_counted() -> None:
+def test_twelve_reasons_are_told_and_the_others_counted() -> None:
+    """Refusals that begin with the same reason are one line, in the words of the first."""
     proposals = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
-    proposals = replace(proposals, refused=proposals.refused * 3)
-    assert len(proposals.refused) > 13
+    names = [name for name, _ in proposals.refused]
+    same = [line for line in tell(proposals).splitlines() if "accumulators must fit" in line]
+    assert same == [f"   {', '.join(dict.fromkeys(names))}: {proposals.refused[0][1]}"]
     for count, more in ((12, 0), (13, 1), (14, 2)):
-        lines = tell(replace(proposals, refused=proposals.refused[:count])).splitlines()
+        refused = tuple((f"m{i}", f"reason {i}; a way") for i in range(count))
+        lines = tell(replace(proposals, refused=refused)).splitlines()
         first = lines.index("Refused") + 1
-        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in proposals.refused[:12]]
+        assert lines[first : first + 12] == [f"   {name}: {reason}" for name, reason in refused[:12]]
         assert [line for line in lines if line.endswith("more (--json has them)")] == (
             [f"   and {more} more (--json has them)"] if more else []
         )

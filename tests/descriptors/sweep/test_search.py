@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_every_finding_is_proved_and_its_boxes_are_those_of_the_plan(case: dict[
         assert verify(one.derivation, bases=one.proof.bases) == one.proof
         assert len(one.proof.bases) == one.stages
         try:
-            plan = tma_plan(one.derivation)
+            plan = tma_plan(one.derivation, rank=2)
         except TmaError as error:
             assert (one.boxes, one.plan_refused) == (None, str(error))
         else:
@@ -194,7 +195,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"tile": (0, 64)}, "search: tile extent 0 must be at least 1, found 0"),
         ({"tile": "128x64"}, "search: tile must be"),
         ({"dtype": "bf17"}, "operand: dtype must be one of"),
-        ({"mma": None}, "search: mma is missing: (MN, K) that one instruction reads"),
+        ({"mma": None, "tile": (100, 64)}, "search: no instruction of sm100 reads an MN of 100; give --mma and --pad"),
         ({"mma": (64,)}, "derive: mma must be (MN, K)"),
         ({"arch": "sm80"}, "derive: arch must be one of"),
         ({"major": "L"}, "operand: major must be one of"),
@@ -230,3 +231,22 @@ def test_a_tile_beyond_the_address_window_is_refused_and_not_measured() -> None:
 
 def test_a_table_of_nothing_is_its_heading() -> None:
     assert len(findings_table(())) == 1
+
+
+@each(
+    ("tile", "dtype", "arch", "options", "reads"),
+    [
+        ((192, 64), "bf16", "sm90", {}, (64, 16)),
+        ((24, 128), "s8", "sm90", {}, (24, 32)),
+        ((40, 128), "s8", "sm90", {}, (8, 32)),  # integers have no N 40
+        ((384, 256), "e2m1", "sm100", {}, (128, 64)),
+        ((192, 64), "tf32", "sm100", {"operand": "B"}, (192, 8)),
+        ((128, 64), "bf16", "sm90", {"operand": "B", "sparse": True}, (128, 32)),
+    ],
+)
+def test_without_an_instruction_the_most_that_one_reads_is_assumed(
+    tile: Any, dtype: str, arch: Any, options: dict[str, Any], reads: tuple[int, int]
+) -> None:
+    found = survey(tile, dtype, arch=arch, **options)
+    assert found.asked.mma == reads and found.findings
+    assert found.findings == survey(tile, dtype, reads, arch, **options).findings

@@ -60,6 +60,13 @@ def test_what_goes_where(arguments: dict[str, Any], columns: dict[str, tuple[int
     assert {part.name: (part.column, part.columns) for part in plan.parts} == columns
 
 
+def test_without_what_depends_on_it_k_may_be_left_out() -> None:
+    assert tmem_plan(128, 256, accumulators=2).parts == tmem_plan(128, 256, 64, accumulators=2).parts
+    for needs in ({"a_source": "tmem"}, {"sparse": True}, {"dtype": "e2m1", "scale_dtype": "ue4m3"}):
+        with pytest.raises(DescriptorError, match="K must be given"):
+            tmem_plan(128, 64, **needs)  # type: ignore[arg-type]
+
+
 def test_metadata_begin_at_a_multiple_of_4_columns() -> None:
     plan = tmem_plan(64, 72, 64, "bf16", sparse=False, a_source="smem", legality="lenient")
     assert plan.used == 72

@@ -51,7 +51,7 @@ def test_every_colour_is_defined_and_every_bracket_closed(name: str) -> None:
 
 
 def test_a_comment_holds_one_line_whatever_the_title() -> None:
-    assert tikz(Scene("a\nb\u00d7", "c", 1, 1, ())).splitlines()[0] == "% a?b?"
+    assert tikz(Scene("a\nb \u00d7 1\u202f024\u4e2d", "c", 1, 1, ())).splitlines()[0] == "% a?b x 1024?"
 
 
 def test_opacity_and_dashes_are_told() -> None:

@@ -21,6 +21,7 @@ from layoutalg import (
     mma_atom,
     offsets,
     size,
+    tile_to_shape,
 )
 
 MMAS = [
@@ -105,10 +106,30 @@ def test_operands_in_shared_memory_are_whole_for_every_thread() -> None:
     assert mma_atom("wgmma.m64n8k16", a_source="rmem").a == Layout(((4, 8, 4), (2, 2, 2)), ((128, 1, 16), (64, 8, 512)))
 
 
+def test_the_article_partitions_a_by_its_own_instruction() -> None:
+    """Article "Blackwell MMA SMEM Descriptor", sections 2 and 3.2."""
+    tile = tile_to_shape(Layout((8, 64), (64, 1)), (128, 128))
+    mine, offset = make_tiled_mma("tcgen05.m64n128k16.bf16").partition_A(tile, 0)
+    assert (str(mine), offset) == ("((64,16),2,(4,2)):((64,1),4096,(16,8192))", 0)
+
+
+def test_the_ctas_of_a_pair_share_an_instruction() -> None:
+    mma = make_tiled_mma(mma_atom("tcgen05.m256n64k16.f16", cta_group=2))
+    for operand, extents, halves in (("A", (256, 16), 128), ("B", (64, 16), 32), ("C", (256, 64), 128)):
+        layout = mma.tv_layout(operand)  # type: ignore[arg-type]
+        rows = [{layout(cta, value) % extents[0] for value in range(size(layout[1]))} for cta in (0, 1)]
+        assert rows == [set(range(halves)), set(range(halves, 2 * halves))], operand
+
+
 @each(
     "make",
     [
         lambda: mma_atom("ldmatrix.x4"),
+        lambda: mma_atom("tcgen05.m256n64k16"),
+        lambda: mma_atom("tcgen05.m64n64k16", cta_group=2),
+        lambda: mma_atom("tcgen05.m256n8k16", cta_group=2),
+        lambda: mma_atom("tcgen05.m128n64k16.e4m3"),
+        lambda: mma_atom("tcgen05.m128n64k16", cta_group=3),  # type: ignore[arg-type]
         lambda: mma_atom("mma.m16n8k16"),
         lambda: mma_atom("mma"),
         lambda: mma_atom(3),  # type: ignore[arg-type]

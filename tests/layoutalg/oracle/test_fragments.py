@@ -65,6 +65,23 @@ def test_mma_and_wgmma_have_the_fragments_of_the_dsl() -> None:
             assert same(parse_layout(answer[theirs]), ours), (question, theirs)
 
 
+CTAS = [
+    (name, pair)
+    for pair in (1, 2)
+    for m in (64 * pair, 128 * pair)
+    for n in (32, 256)
+    for name in (f"m{m}n{n}k16.bf16", f"m{m}n{n}k8.tf32")
+]
+
+
+def test_the_ctas_of_tcgen05_mma_have_what_the_dsl_says() -> None:
+    asked: list[dict[str, Any]] = [{"ask": "mma", "name": f"tcgen05.{name}", "cta_group": pair} for name, pair in CTAS]
+    for question, answer in zip(asked, answers(asked, "sm_100a"), strict=True):
+        atom = mma_atom(question["name"], cta_group=question["cta_group"])
+        for theirs, ours in zip("ABC", (atom.a, atom.b, atom.c), strict=True):
+            assert same(parse_layout(answer[theirs]), ours), (question, theirs)
+
+
 def test_block_scaled_mma_has_the_fragments_of_the_dsl() -> None:
     (answer,) = answers([{"ask": "mma", "name": "mma.m16n8k64.e2m1"}], "sm_120a")
     for operand in "ABC":

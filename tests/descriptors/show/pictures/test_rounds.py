@@ -50,6 +50,7 @@ def test_a_wait_that_never_ends_is_marked_with_what_there_is_of_its_phase() -> N
     assert [hang.rounds.acts[n].lines for n in told.sources] == [(42, 43, 44)]
     picture = RoundPicture(hang)
     assert picture.text().count("never ends") == 2
+    assert max(map(len, picture.text().splitlines())) <= 80
     shapes = picture.scene().shapes
     arrows = [one for one in shapes if isinstance(one, Arrow)]
     assert [one.role for one in arrows] == ["bad"]

@@ -264,5 +264,5 @@ def test_every_answer_tells_the_line() -> None:
     assert d.dont_care == ()
     assert "line_bytes" not in record(derive(**{**TILE, "mma": (128, 64)}))
     assert verify(d).evidence.startswith("documented in part, completed by NVIDIA's kernels")
-    assert len(tma_plan(d).boxes) == 3
+    assert len(tma_plan(d, rank=2).boxes) == 3
     assert "kLineField = 0x3fff0000ull" in emit(d, "cuda", "a")

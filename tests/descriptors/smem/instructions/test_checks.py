@@ -290,7 +290,9 @@ FORMS = [
 
 def test_the_cute_dsl_takes_what_is_strictly_legal_and_nothing_but_what_is_leniently_legal() -> None:
     pytest.importorskip("cutlass")
-    from dsl_instructions import InstructionRequest, accepted
+    from dsl_instructions import accepted
+
+    from descriptors.oracle.instructions import InstructionRequest
 
     forms = [(*form, major) for form in FORMS for major in ("K", "MN") if major == "K" or form[0] in ("f8f6f4", "i8")]
     requests = [
@@ -329,7 +331,9 @@ def test_the_cute_dsl_takes_what_is_strictly_legal_and_nothing_but_what_is_lenie
 
 def test_the_cute_dsl_takes_exactly_the_wgmma_shapes_of_the_table() -> None:
     pytest.importorskip("cutlass")
-    from dsl_instructions import InstructionRequest, accepted
+    from dsl_instructions import accepted
+
+    from descriptors.oracle.instructions import InstructionRequest
 
     requests = [
         InstructionRequest(kind=kind, a=dtype, b=dtype, d=d, m=m, n=n, k=k, target="sm_90a")

@@ -264,7 +264,7 @@ def lattice() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("seed", seeds_of("test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles"))
 def test_the_words_are_those_of_kernels_that_the_cute_dsl_compiles(seed: int) -> None:
     pytest.importorskip("cutlass")
-    from dsl_instructions import InstructionRequest, instruction_words
+    from descriptors.oracle.instructions import InstructionRequest, instruction_words
 
     cases = lattice()
     sample = random.Random(seed).sample(cases, 60)

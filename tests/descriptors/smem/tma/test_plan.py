@@ -24,25 +24,25 @@ def tile(extents: tuple[int, ...], dtype: str, major: str, swizzle: str, order: 
 
 
 def test_where_the_tile_may_begin_in_the_tensor() -> None:
-    assert tma_plan(tile((128, 128), "bf16", "MN", "64B")).origin_multiples == (8, 1)
+    assert tma_plan(tile((128, 128), "bf16", "MN", "64B"), rank=2).origin_multiples == (8, 1)
     assert tma_plan(tile((128, 128), "bf16", "MN", "64B"), rank=3).origin_multiples == (32, 1)
     assert tma_plan(tile((128, 128), "bf16", "K", "none", (1, 0)), rank=4).origin_multiples == (8, 8)
-    assert tma_plan(tile((128, 256), "e2m1", "K", "128B")).origin_multiples == (1, 32)
+    assert tma_plan(tile((128, 256), "e2m1", "K", "128B"), rank=2).origin_multiples == (1, 32)
     assert tma_plan(tile((128, 256), "e2m3", "K", "128B"), rank=3).origin_multiples == (1, 128)
 
 
 def test_padding_is_not_counted_by_the_barrier() -> None:
     for dtype, bits in (("bf16", 16), ("e2m1", 4), ("e2m1_unpacksmem", 4), ("e2m3", 6)):
-        plan = tma_plan(tile((64, 256), dtype, "K", "128B"))
+        plan = tma_plan(tile((64, 256), dtype, "K", "128B"), rank=2)
         assert plan.transaction_bytes * 8 == prod(plan.box) * bits
         assert plan.box_bytes == 64 * 128
-    assert tma_plan(tile((64, 256), "e2m3", "K", "128B")).global_alignment_bytes == 32
+    assert tma_plan(tile((64, 256), "e2m3", "K", "128B"), rank=2).global_alignment_bytes == 32
 
 
 def plans() -> list[TmaPlan]:
     return [
-        tma_plan(tile((128, 128), "bf16", "K", "128B")),
-        tma_plan(tile((128, 128), "bf16", "MN", "64B")),
+        tma_plan(tile((128, 128), "bf16", "K", "128B"), rank=2),
+        tma_plan(tile((128, 128), "bf16", "MN", "64B"), rank=2),
         tma_plan(tile((64, 64, 2), "tf32", "MN", "128B_BASE32B"), rank=3),
     ]
 
@@ -69,7 +69,7 @@ def test_the_proof_finds_a_wrong_plan(plan: TmaPlan) -> None:
 def test_a_place_that_two_elements_share_is_found() -> None:
     d = derive(layout=Layout((64, 16, 2), (16, 1, 1024)), dtype="bf16", swizzle="32B", mma=(64, 16))
     shared = Layout((64, 16, 2), (16, 1, 0))
-    twice = replace(tma_plan(d), layout=ComposedLayout(Swizzle(1, 3, 3), 0, shared))
+    twice = replace(tma_plan(d, rank=2), layout=ComposedLayout(Swizzle(1, 3, 3), 0, shared))
     boxes = tuple(replace(box, offset_bytes=0) for box in twice.boxes)
     with pytest.raises(TmaError, match="no two elements may share a place"):
         replace(twice, boxes=boxes).verify()
