@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.multicast import as_cluster
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
@@ -57,6 +58,7 @@ class MainLoop:
         row: the row of the tables that allows the shape; None where nothing is checked.
         a_source: where the instruction takes A from: ``smem``, or ``rmem``, the registers of its warpgroup.
         cluster: CTAs along M and along N that share their copies.
+        sparse: whether A is stored without its zeros; K counts them.
     """
 
     arch: Arch
@@ -74,11 +76,16 @@ class MainLoop:
     row: ShapeRow | None = None
     a_source: str = "smem"
     cluster: tuple[int, int] = (1, 1)
+    sparse: bool = False
 
     @property
     def name(self) -> str:
         """The instruction's shape: ``m64n128k16``."""
         return "m{}n{}k{}".format(*self.extents)
+
+    def stored(self, matrix: str, k: int) -> int:
+        """How many of so many elements along K an operand stores: half, of a sparse A."""
+        return k // 2 if self.sparse and matrix == "A" else k
 
     @property
     def blocks(self) -> tuple[int, int, int]:
@@ -103,13 +110,14 @@ def main_loop(
     scale_vector: int | None = None,
     a_source: str = "smem",
     cluster: Sequence[int] | None = None,
+    sparse: bool = False,
     legality: Legality = "strict",
 ) -> MainLoop:
     """Read and check the arguments of ``plan`` that name the instruction and the tile.
 
     Args:
         instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, a_source, cluster, legality: as ``plan`` has them.
+        scale_vector, a_source, cluster, sparse, legality: as ``plan`` has them.
 
     Raises:
         IllegalError: if there is no such instruction; the nearest are named.
@@ -136,7 +144,8 @@ def main_loop(
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and of != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
-    row = _shape(of, named, extents, pair, mode, place)
+    zeros_left_out = as_flag(sparse, "plan: sparse") or _is_sparse(instruction)
+    row = _shape(of, named, extents, pair, mode, place, zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -145,9 +154,11 @@ def main_loop(
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
         b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
-        a_source=place, cluster=as_cluster(cluster, pair),
+        a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
+    if loop.sparse:
+        _check_sparse(loop)
     return loop
 
 
@@ -168,6 +179,11 @@ def extents_of(instruction: object) -> tuple[int, int, int]:
     if isinstance(instruction, (tuple, list)):
         return three(instruction, "the instruction")
     raise DescriptorError(f"plan: an instruction must be named like m64n128k16, found {brief(instruction)}")
+
+
+def _is_sparse(instruction: object) -> bool:
+    """Whether an instruction is one by its name: ``wgmma.sp.m64n128k32``, ``tcgen05.mma.sp...``."""
+    return isinstance(instruction, str) and "sp" in instruction[:200].casefold().split(".")
 
 
 def three(value: object, what: str) -> tuple[int, int, int]:
@@ -228,25 +244,38 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] 
 
 
 def _shape(
-    arch: str, kind: str, extents: tuple[int, int, int], pair: int, legality: Legality, a_source: str
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    pair: int,
+    legality: Legality,
+    a_source: str,
+    sparse: bool,
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
     try:
-        row = check_shape(arch, kind, m=m, n=n, k=k, cta_group=pair, a_source=a_source, legality=legality)
+        row = check_shape(
+            arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
+        )
     except IllegalError as error:
-        near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality))
+        near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality, sparse))
         before, opening, source = str(error).partition(" (")
         error.args = (f"{before}; nearest are {near}{opening}{source}" if near else str(error),)
         raise
-    if k != DENSE_K[arch, kind]:
-        whole = DENSE_K[arch, kind]
+    whole = DENSE_K[arch, kind] * (1 + sparse)
+    if k != whole:
         raise DescriptorError(f"plan: K of the instruction must be {whole}, found {k}; descriptors derive has K 96")
     return row
 
 
 def nearest(
-    arch: str, kind: str, extents: tuple[int, int, int], cta_group: int, legality: Legality = "strict"
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    cta_group: int,
+    legality: Legality = "strict",
+    sparse: bool = False,
 ) -> list[tuple[int, int, int]]:
     """The legal shapes that differ least from one that is not: first in K, then M, then N; at most two.
 
@@ -254,11 +283,31 @@ def nearest(
     [(64, 128, 16)]
     """
     rows = [row for row in SHAPES if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
-    rows = [row for row in rows if not row.sparse and not row.ws and row.k == DENSE_K[arch, kind]]
+    whole = DENSE_K[arch, kind] * (1 + sparse)
+    rows = [row for row in rows if row.sparse == sparse and not row.ws and row.k == whole]
     known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
     apart = {one: (abs(one[0] - extents[0]), abs(one[1] - extents[1])) for one in known}
     least = min(apart.values(), default=(0, 0))
     return sorted(one for one in known if apart[one] == least)[:2]
+
+
+def _check_sparse(loop: MainLoop) -> None:
+    """Refuse what this plan knows no metadata for."""
+    if loop.scale is not None or loop.a_source == "rmem":
+        what = f"scale factors of kind {loop.kind}" if loop.scale else "A in registers"
+        raise DescriptorError(f"plan: a sparse A must be in shared memory, and without scale factors, found {what}")
+    one = arrangement(loop.a, loop.arch)
+    if loop.tile[2] % one.covered:
+        low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered
+        raise DescriptorError(
+            f"plan: K of a sparse tile must be a multiple of {one.covered}, whose metadata are packed together, found "
+            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
+        )
+    if loop.arch == "sm100" and (loop.extents[0] != 128 * loop.cta_group or loop.blocks[0] != 1):
+        raise DescriptorError(
+            f"plan: M of a sparse tile must be one instruction of 128 rows a CTA in sm100, whose metadata are known, "
+            f"found {loop.blocks[0]} of {loop.extents[0]}: give M {128 * loop.cta_group} of both"
+        )
 
 
 def _check_tile(loop: MainLoop) -> None:

@@ -24,9 +24,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import TensorColumns, registers_of, tensor_columns
+from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata, metadata_of
 from descriptors.gemm.plan_operands import operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
 from descriptors.gemm.plan_scales import Scales, scales_of
@@ -74,6 +75,7 @@ def plan(
     a_source: str = "smem",
     warpgroups: int | None = None,
     cluster: Sequence[int] | None = None,
+    sparse: bool = False,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -99,6 +101,8 @@ def plan(
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
+        sparse: whether A is stored without its zeros, two of four along K, as ``compress`` does it; K counts them. So
+            it is where the instruction's name says so: ``"wgmma.sp.m64n128k32"``.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
@@ -117,7 +121,7 @@ def plan(
     loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
-        cluster=cluster, legality=legality,
+        cluster=cluster, sparse=sparse, legality=legality,
     )  # fmt: skip
     accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
     scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
@@ -129,7 +133,9 @@ def plan(
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads)
+    metadata = _metadata(loop, accumulators, end) if loop.sparse else None
+    end += room.stages * metadata.bytes if metadata else 0
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -161,6 +167,12 @@ def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
     return scales_of(loop, columns=(accumulators.plan.part("SFA").column, accumulators.plan.part("SFB").column))
 
 
+def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int) -> Metadata:
+    if isinstance(accumulators, Registers):
+        return metadata_of(loop)
+    return metadata_of(loop, column=accumulators.plan.part("E").column, base=base)
+
+
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
@@ -168,11 +180,13 @@ def _aligned(size: int) -> int:
 def _budget(loop: MainLoop, scales: Scales | None, stages: int | None, smem: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
-        (name, rows // pair * k * element.storage_bits // 8)
+        (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
         for name, rows, element in (("A", m, loop.a), ("B", n, loop.b))
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
+    if loop.sparse and loop.arch == "sm100":
+        parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     extra = gaps + (EXTRA_BYTES if loop.arch == "sm100" else 0)
@@ -237,8 +251,10 @@ def propose(
     for name in ("a_swizzle", "b_swizzle"):
         as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
-    rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
-    rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]
+    sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
+    whole_k = DENSE_K[of, kind] * (1 + sparse)
+    rows = [row for row in SHAPES if (row.arch, row.kind, row.k, row.sparse) == (of, kind, whole_k, sparse)]
+    rows = [row for row in rows if row.cta_group in groups and not row.ws]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))

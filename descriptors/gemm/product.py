@@ -30,11 +30,14 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
+from descriptors.gemm.metadata import pack_metadata
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
+from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
@@ -97,6 +100,7 @@ class Simulation:
     accumulators: Registers | TensorColumns
     scales: Scales | None
     loads: LoadedOperand | None = None
+    metadata: Metadata | None = None
 
     @property
     def stages(self) -> int:
@@ -125,8 +129,11 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     loop, rng = simulation.loop, np.random.default_rng(seed)
     (m, n, k), stages, pair = loop.tile, simulation.stages, loop.cta_group
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
-    values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
-    numbers = _numbered(*(value.shape for value in values))
+    stored = [
+        rng.integers(low, 4, (stages, rows, loop.stored(name, k))).astype(np.float64)
+        for name, rows in (("A", m), ("B", n))
+    ]
+    numbers = _numbered(*(value.shape for value in stored))
     read, causes = [], list[str]()
     for index, side in enumerate((simulation.a, simulation.b)):
         arrays = []
@@ -134,9 +141,11 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
             got, cause = _read(simulation, side, index, cta, numbers)
             arrays.append(got)
             causes += cause
-        table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
+        table = np.concatenate([[np.nan], stored[0].ravel(), stored[1].ravel()])
         read.append(table[joined(arrays, loop.blocks[1] if index else 1, axis=1)])
-    operands = values
+    operands = stored
+    if simulation.metadata is not None:
+        read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
     if simulation.scales is not None:
         read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
     expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
@@ -242,6 +251,70 @@ def _scaled(
         for both, from_ in ((read, factor_arrays), (values, ids))
     ]
     return sides[0], sides[1]
+
+
+def _with_zeros(
+    simulation: Simulation, metadata: Metadata, read: NDArray[Any], stored: list[Any], rng: Any, causes: list[str]
+) -> tuple[NDArray[Any], list[Any]]:
+    """A with its zeros: as the instructions understand the metadata, and as it was before it was compressed."""
+    import numpy as np
+
+    loop = simulation.loop
+    stages, rows, count = stored[0].shape
+    group = 2 if loop.a.storage_bits == 32 else 4
+    drawn = rng.random((stages, rows, loop.tile[2] // group, group)).argsort(axis=3)
+    positions = np.sort(drawn[..., : group // 2], axis=3)
+    placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
+    selected = np.stack(
+        [_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)]
+    )
+    wrong = np.argwhere(selected != placed)
+    if len(wrong):
+        s, row, j = (int(x) for x in wrong[0])
+        causes.append(f"the metadata of stage {s} put stored element {j} of row {row} of A at k {selected[s, row, j]}")
+    dense = [np.zeros((stages, rows, loop.tile[2])) for _ in range(2)]
+    index = np.ogrid[:stages, :rows, :1][:2]
+    np.add.at(dense[0], (*index, np.maximum(selected, 0)), np.where(selected < 0, np.nan, read))
+    np.add.at(dense[1], (*index, placed), stored[0])
+    return dense[0], [dense[1], stored[1]]
+
+
+def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
+    """The k that a stage's instructions give each stored element of A, by the metadata that the plan packs and moves."""
+    import numpy as np
+
+    loop, one = simulation.loop, metadata.packed
+    (_, _, depth), blocks = loop.extents, []
+    for part in np.split(positions, loop.cta_group):
+        words = pack_metadata(part, loop.a, loop.arch)
+        cells = _metadata_cells(metadata, words, stage) if loop.arch == "sm100" else None
+        along_k = []
+        for k in range(loop.blocks[2]):
+            at, selector = metadata.place(k)
+            if cells is not None:
+                along_k.append(tcgen05_selected(cells[:, at:], one.bits) + k * depth)
+            else:
+                along_k.append(
+                    np.concatenate([wgmma_selected(block[at], one.bits, selector) for block in words]) + k * depth
+                )
+        blocks.append(np.concatenate(along_k, axis=1))
+    return np.concatenate(blocks)
+
+
+def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDArray[Any]:
+    """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
+    import numpy as np
+
+    shared = np.zeros(WINDOW_BYTES, dtype=np.uint8)
+    first = metadata.base + stage * metadata.bytes
+    shared[first : first + metadata.bytes] = words.astype("<u4").reshape(-1).view(np.uint8)
+    cells = np.zeros((128, 512, 4), dtype=np.uint8)
+    for word, column in metadata.copies(stage):
+        landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
+        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(128, 16))
+        cells[landed[:, 2], landed[:, 3]] = shared[read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]]
+    whole: NDArray[Any] = cells.view("<u4")[..., 0]
+    return whole
 
 
 def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
