@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+    from descriptors.gemm.metadata import compress, expand, metadata_layout, pack_metadata, unpack_metadata
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.product import Product
@@ -112,6 +113,7 @@ _NAMES = {
     "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
+    "gemm.metadata": "compress expand metadata_layout pack_metadata unpack_metadata",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
     "gemm.product": "Product",
@@ -269,6 +271,7 @@ __all__ = [
     "check_transposed_b",
     "check_types",
     "claim",
+    "compress",
     "decode",
     "decode_idesc",
     "decode_scale",
@@ -278,6 +281,7 @@ __all__ = [
     "emit",
     "emit_plan",
     "encode_scale",
+    "expand",
     "explain",
     "explain_ptx",
     "form",
@@ -286,7 +290,9 @@ __all__ = [
     "lattice",
     "map_changes",
     "match",
+    "metadata_layout",
     "operand_a",
+    "pack_metadata",
     "pack_scales",
     "parse_tensor_map",
     "picture",
@@ -315,6 +321,7 @@ __all__ = [
     "tmem_move",
     "tmem_plan",
     "tmem_reduction",
+    "unpack_metadata",
     "unpack_scales",
     "verify",
     "widened_copy",

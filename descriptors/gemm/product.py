@@ -265,9 +265,7 @@ def _with_zeros(
     drawn = rng.random((stages, rows, loop.tile[2] // group, group)).argsort(axis=3)
     positions = np.sort(drawn[..., : group // 2], axis=3)
     placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
-    selected = np.stack(
-        [_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)]
-    )
+    selected = np.stack([_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
     wrong = np.argwhere(selected != placed)
     if len(wrong):
         s, row, j = (int(x) for x in wrong[0])
