@@ -1,4 +1,4 @@
-"""The metadata of a main loop with a sparse A: the registers or the columns of every stage, and what each K block takes.
+"""The metadata of a main loop with a sparse A: registers or columns of every stage, and what each K block takes.
 
 On sm90 the threads load them from global memory, where ``pack_metadata`` put them: a register for each M block of a
 warpgroup and each K that is packed together, which holds, in its halves of the threads, one or two K blocks; the

@@ -278,7 +278,7 @@ def _with_zeros(
 
 
 def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
-    """The k that a stage's instructions give each stored element of A, by the metadata that the plan packs and moves."""
+    """The k that a stage's instructions give each stored element of A, by metadata that are packed and moved."""
     import numpy as np
 
     loop, one = simulation.loop, metadata.packed

@@ -14,8 +14,8 @@ and ``tcgen05.mma.sp``, for row r of 128, from a cell of tensor memory, in colum
     tf32        lane r%8 + 8 (j/4) + 16 (r/16)    column 0        bit 16 (r%16/8) + 4 (j%4)
 
 The two bits are the position in the group of four, ``k = 4 (j/2) + bits``; the four of tf32 are 0100 for the first of
-two and 1110 for the second. Source: PTX ISA 9.1, wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices. What is said of
-wgmma was measured on Hopper; nothing of tcgen05 was.
+two and 1110 for the second. Source: PTX ISA 9.1, wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices. What is said
+of wgmma was measured on Hopper; nothing of tcgen05 was.
 
 Law: every code of an instruction is read once.
 

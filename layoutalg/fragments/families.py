@@ -262,9 +262,9 @@ FAMILIES = (
     ),
     Family(
         "wgmma.sp.m64nNkK.E[.TYPE]", "64 x K", 128,
-        "bit v of lane t, warp w, of 8-bit elements: row 16w + t/4 + 8(t%2), column 32(t/2 % 2) + v; of others, b = 1 or "
-        "2 bits an element: row 16w + t/4 + 8(v/16), column K/2 (t%2) + v%16 / b, in lanes t%4 of 2s and 2s + 1 for "
-        "selector s; A and D are those of wgmma, A with half of K", _SPARSE, _CODE,
+        "bit v of lane t, warp w, of 8-bit elements: row 16w + t/4 + 8(t%2), column 32(t/2 % 2) + v; of others, b = 1 "
+        "or 2 bits an element: row 16w + t/4 + 8(v/16), column K/2 (t%2) + v%16 / b, in lanes t%4 of 2s and 2s + 1 for "
+        "selector s; A and D are those of wgmma, A with half of K", _SPARSE, _MEASURED,
     ),
     Family(
         "mma.mMn8kK.A[.TYPE]", "M x K", 32,

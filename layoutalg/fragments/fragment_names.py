@@ -42,11 +42,11 @@ def fragment(name: str) -> Fragment:
     """What each thread's registers hold, by the name of instruction and operand.
 
     Args:
-        name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E``, the metadata; ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type
-            behind it where the shape does not decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and
-            ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
-            and the type of its elements (default: 16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with
-            ``.pack16b`` and ``.unpack16b``.
+        name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E``, the metadata;
+            ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type behind it where the shape does not
+            decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and ``stmatrix``, with ``.trans``, the
+            tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16) and the type of its elements (default:
+            16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
 
     Raises:
         LayoutError: if there is no such fragment; the message names the nearest.

@@ -1,21 +1,25 @@
-"""The sparse probe without a GPU: what it would find of a warpgroup that follows the rules, and of one that does not."""
+"""The sparse probes without a GPU: what is found of a warpgroup by the rules and of another one; what was recorded."""
 
 from __future__ import annotations
 
 import doctest
+import json
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from each import each
+from places import ROOT
 
-from descriptors.gemm.sparse_model import wgmma_selected
+from descriptors.gemm.sparse_model import wgmma_places, wgmma_selected
 from layoutalg import fragment
 from probes import sparse
 from probes.build import sparse_instructions
 from probes.held import NUMBERS
 from probes.instructions import Instruction
+
+HOPPER = ROOT / "tests" / "vectors" / "hopper"
 
 
 def test_the_examples_run() -> None:
@@ -83,6 +87,33 @@ def test_another_warpgroup_is_found_to_be_another() -> None:
     assert sparse.products(one, issue, 2)[1] > 0
     with pytest.raises(RuntimeError, match="four bits must move one group"):
         sparse.registers(one, lambda cases, *_: np.arange(len(cases) * 2048).reshape(-1, 64, 32))
+
+
+def test_what_a_hopper_gpu_does_is_what_the_rules_say() -> None:
+    """Every table that was recorded, by its digest; the tables themselves where they are kept."""
+    facts = json.loads((HOPPER / "h200" / "sparse.json").read_text())
+    assert (facts["cases_that_differ_from_the_rules"], facts["different"]) == (0, [])
+    tables = {row["name"]: row for row in facts["tables"]}
+    assert list(tables) == sparse.every_case()
+    with np.load(HOPPER / "h200" / "sparse.npz") as recorded:
+        for name, row in tables.items():
+            rule = sparse.by_the_rules(name)
+            assert (row["sha256"], tuple(row["shape"])) == (sparse.digest(rule), rule.shape), name
+            assert (recorded[name] == rule).all(), name
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"])
+def test_the_model_of_the_product_takes_the_bits_that_a_hopper_gpu_took(dtype: str) -> None:
+    """The recorded tables, against the places that the model has, which is not what the probe compares with."""
+    with np.load(HOPPER / "h200" / "sparse.npz") as recorded:
+        for one in (one for one in sparse.every_instruction() if one.dtype == dtype):
+            table = recorded[sparse.name_of(one, "registers")]
+            group, stored = sparse.groups_of(one)
+            thread, bit = wgmma_places(8 * one.element_bytes, one.selector or 0)
+            row, j = np.meshgrid(np.arange(64), np.arange(one.k // 2), indexing="ij")
+            said = table[thread, bit // 4]
+            assert (said == np.stack([row, j // stored * group], 2)).all()
+            assert (table >= 0).all(2).sum() == 64 * one.k // group
 
 
 def test_every_case_has_a_rule() -> None:

@@ -55,12 +55,12 @@ def constants(plan: Plan) -> list[str]:
     """What the plan says of the metadata; nothing of none."""
     if plan.metadata is None:
         return []
-    one = plan.metadata.packed
+    one, packs = plan.metadata.packed, plan.metadata.registers
     return [
         "",
         f"// A has a code of 4 bits for each {one.group} elements along K, of which {one.stored} is stored, or zero.",
         f"constexpr int MMA_K = {one.depth}, GROUP_K = {one.group}, COVERED = {one.covered};  // COVERED: of 128 words",
-        f"constexpr int PACKS = {plan.metadata.registers}, SELECTORS = {one.blocks};  // PACKS: of 128 words, in a stage",
+        f"constexpr int PACKS = {packs}, SELECTORS = {one.blocks};  // PACKS: of 128 words, in a stage",
     ]
 
 
@@ -99,7 +99,8 @@ _WORDS = """\
       for (int i = 0; i < BLOCKS_M; ++i) {
 #pragma unroll
         for (int pack = 0; pack < PACKS; ++pack)
-          e[i][pack] = metadata_word(metadata, first_rows + i * WARPGROUPS + warpgroup, step * PACKS + pack, m, k, thread);
+          e[i][pack] = metadata_word(metadata, first_rows + i * WARPGROUPS + warpgroup, step * PACKS + pack, m, \
+k, thread);
       }
 """
 

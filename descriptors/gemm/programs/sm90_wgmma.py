@@ -72,7 +72,8 @@ def instruction(plan: Plan) -> str:
     a_parameter = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
     return (
         f"// Where add is 0 the accumulator begins anew.\n{template}"
-        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {a_parameter}, uint64_t b, {e_parameter}int add) {{\n"
+        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {a_parameter}, uint64_t b, "
+        f"{e_parameter}int add) {{\n"
         "  asm volatile(\n"
         '      "{\\n"\n      ".reg .pred p;\\n"\n'
         f'      "setp.ne.b32 p, %{after}, 0;\\n"\n'

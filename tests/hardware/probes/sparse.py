@@ -1,11 +1,11 @@
 """The sparse probe: what ``wgmma.mma_async.sp`` does with the metadata of each thread.
 
-B is an identity of N = K columns, so that row m of D is row m of A with its zeros: where in K each stored element went.
+B is an identity of N = K columns, so that row m of D is row m of A with its zeros: where in K each stored element is.
 Three questions are put to every type and selector. *Registers*: with the code 4 everywhere, four bits of one thread
-become e; which row and which group of K moves? 1024 times, for every four bits of 128 threads. *Codes*: with one element
-stored in a row, and one code everywhere, where does it go? Also for codes whose positions do not grow, which PTX does
-not have. *Products*: random numbers and random codes, A in shared memory and in registers, and random bits in the
-threads that the selector leaves out.
+become e; which row and which group of K moves? 1024 times, for every four bits of 128 threads. *Codes*: with one
+element stored in a row, and one code everywhere, where does it go? Also for codes whose positions do not grow, which
+PTX does not have. *Products*: random numbers and random codes, A in shared memory and in registers, and random bits in
+the threads that the selector leaves out.
 
     python -m probes.sparse --out FOLDER
 """
@@ -48,7 +48,7 @@ def groups_of(one: Instruction) -> tuple[int, int]:
 
 
 def image(a: np.ndarray, b: np.ndarray, dtype: str) -> np.ndarray:
-    """Small numbers A (64, K/2) and B (N, K) as bytes of shared memory: core matrices of 8 rows of 16 bytes, K first."""
+    """Small numbers A (64, K/2), B (N, K) as bytes of shared memory: core matrices of 8 rows of 16 bytes, K first."""
     size = NUMBERS[dtype][0] // 8
     made = np.zeros(IMAGE_BYTES, np.uint8)
     for start, operand in ((0, a), (A_BYTES, b)):
@@ -99,7 +99,7 @@ def registers(one: Instruction, issue: Issue) -> np.ndarray:
 
 
 def codes(one: Instruction, issue: Issue, every: Iterable[int]) -> np.ndarray:
-    """The k at which each stored element arrives with each code: (codes, K/2); -1 where it is at none, or at several."""
+    """The k at which each stored element arrives with each code: (codes, K/2); -1 where that is none, or several."""
     images = np.stack([_identity(one, np.tile(row, (64, 1))) for row in np.eye(one.k // 2, dtype=int)])
     metadata = np.array([[code * 0x11111111] * 128 for code in every], np.uint32)
     cases = np.stack(np.meshgrid(np.arange(len(images)), np.arange(len(metadata))), -1).reshape(-1, 2)

@@ -1,10 +1,10 @@
 """The probe of sparse products: programs that ``descriptors plan --sparse --emit cuda`` writes, compiled and run.
 
 Plans are drawn by seed over types, majors, shapes, stages and clusters. Each program checks itself on codes that it
-draws, on whole tiles and on extents that no tile divides; a twin of every few, whose word for B has another swizzle, must
-fail. Then the same kernel multiplies a random matrix of which two of four along K are zero, compressed and packed by the
-library, and its product is compared with that of the matrix before it was compressed; with the metadata of other
-threads it must differ.
+draws, on whole tiles and on extents that no tile divides; a twin of every few, whose word for B has another swizzle,
+must fail. Then the same kernel multiplies a random matrix of which two of four along K are zero, compressed and packed
+by the library, and its product is compared with that of the matrix before it was compressed; with the metadata of
+other threads it must differ.
 
     python -m probes.sparse_products --out FOLDER [--number 24] [--seed 1]
 """
