@@ -81,14 +81,15 @@ def extents_or_name(context: click.Context, parameter: click.Parameter, text: st
 def is_instruction(text: str) -> bool:
     """Whether a text is the name of an instruction.
 
-    >>> is_instruction("M64N128K16"), is_instruction("bf16")
-    (True, False)
+    >>> is_instruction("M64N128K16"), is_instruction("wgmma.sp.m64n128k32"), is_instruction("bf16")
+    (True, True, False)
     """
     # The first letter is looked at first: extents have none, and a pattern takes long to compile.
-    return text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII) is not None
+    if text[:1].casefold() not in ("m", "w", "t"):
+        return False
+    from descriptors.smem.derivation.request import PREFIX  # no derivation, unless an instruction may be named
 
-
-_INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
+    return re.fullmatch(rf"{PREFIX}m\d{{1,9}}n\d{{1,9}}k\d{{1,9}}", text, re.IGNORECASE | re.ASCII) is not None
 
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:

@@ -36,6 +36,8 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     """An operand in every stage: its memory and layout, its words or its registers, its copies."""
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
+    if side.sparse:
+        yield f"   stored     {d.tile[1]} of K {plan.asked.tile[2]}, as compress leaves out the zeros"
     if plan.asked.cta_group == 2:
         several = side.run < d.tile[0]
         first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
@@ -49,7 +51,8 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
         yield from _words(side)
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
-    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
+    half = " / 2" if side.sparse else ""
+    names = ", ".join(dimension_name(side.matrix, one).replace("K", f"K{half}") for one in side.tma.dimensions)
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
@@ -106,6 +109,50 @@ def scales_lines(plan: Plan) -> Iterator[str]:
         if len(steps) > 1:
             yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
+
+
+def metadata_lines(plan: Plan) -> Iterator[str]:
+    """The metadata of every stage, and what each K block takes of them; nothing of a dense A."""
+    if plan.metadata is None:
+        return
+    one, (m, n, k) = plan.metadata, plan.asked.blocks
+    del n
+    packed = one.packed
+    yield f"Metadata: a code of 4 bits for {packed.group} elements of A along K, of which {packed.stored} can be not 0"
+    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
+    if packed.arch == "sm90":
+        yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
+        yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
+        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
+        yield from aligned(rows, indent=3)
+        if packed.blocks > 1:
+            yield "   selector 0 reads threads t % 4 of 0 and 1, selector 1 those of 2 and 3"
+    else:
+        yield f"   memory     {one.bytes} bytes a stage, at {one.base}, as they lie in global memory"
+        words = [f"{word_text(word)} to column {column}" for word, column in one.copies()]
+        yield f"              tcgen05.cp.128x128b, a stage adds {one.bytes // 16} to"
+        yield from wrapped(" " * 14, words, ", ")
+        rows = [("K block", "%e_tmem"), *((str(i), word_text(one.place(i)[0], 32)) for i in range(k))]
+        yield from aligned(rows, indent=3)
+    yield ""
+
+
+def metadata_record(plan: Plan) -> dict[str, Any]:
+    """The metadata as plain data; nothing of a dense A."""
+    if plan.metadata is None:
+        return {}
+    one = plan.metadata
+    places = [one.place(k) for k in range(plan.asked.blocks[2])]
+    name = "register" if one.packed.arch == "sm90" else "column"
+    return {
+        "metadata": {
+            "layout": str(one.layout),
+            **fields(one.packed, "group stored rows covered"),
+            **fields(one, "registers bytes base"),
+            "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
+            "k_blocks": [{name: at, "selector": selector} for at, selector in places],
+        }
+    }
 
 
 def operand_record(side: StagedOperand) -> dict[str, Any]:

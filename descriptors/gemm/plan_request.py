@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.multicast import as_cluster
+from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
@@ -134,7 +135,7 @@ def main_loop(
     b = a if b_dtype is None else as_element_type(b_dtype)
     scaled = scale_dtype is not None or scale_vector is not None
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    newer = pair == 2 or kind is not None or scaled
+    newer = pair == 2 or kind is not None or scaled or str(instruction).casefold().startswith("tcgen05")
     of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
     named = kind_of_request(of, a, b, kind, scale_dtype, scale_vector)
@@ -144,7 +145,7 @@ def main_loop(
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and of != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
-    zeros_left_out = as_flag(sparse, "plan: sparse") or _is_sparse(instruction)
+    zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
     row = _shape(of, named, extents, pair, mode, place, zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
@@ -179,11 +180,6 @@ def extents_of(instruction: object) -> tuple[int, int, int]:
     if isinstance(instruction, (tuple, list)):
         return three(instruction, "the instruction")
     raise DescriptorError(f"plan: an instruction must be named like m64n128k16, found {brief(instruction)}")
-
-
-def _is_sparse(instruction: object) -> bool:
-    """Whether an instruction is one by its name: ``wgmma.sp.m64n128k32``, ``tcgen05.mma.sp...``."""
-    return isinstance(instruction, str) and "sp" in instruction[:200].casefold().split(".")
 
 
 def three(value: object, what: str) -> tuple[int, int, int]:
@@ -261,6 +257,8 @@ def _shape(
     except IllegalError as error:
         near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality, sparse))
         before, opening, source = str(error).partition(" (")
+        other = f"; K {k} is {'that of a dense one' if sparse else 'that of a sparse one, which --sparse takes'}"
+        before += other if k == DENSE_K[arch, kind] * (2 - sparse) else ""
         error.args = (f"{before}; nearest are {near}{opening}{source}" if near else str(error),)
         raise
     whole = DENSE_K[arch, kind] * (1 + sparse)

@@ -79,6 +79,7 @@ def plan_command(one: Plan) -> str:
     words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
     words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
+    words += ["--sparse"] if loop.sparse else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")

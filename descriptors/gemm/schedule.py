@@ -75,6 +75,8 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
             "this CTA's share of the boxes, to all that need them",
         )
     yield IssueStep("TMA", f"{count} x {what} full[s]", of)
+    if plan.metadata is not None and plan.metadata.bytes:
+        yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.metadata.bytes} bytes of metadata")
     if plan.scales is not None:
         yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.scales.stage_bytes} bytes of scale factors")
 
@@ -87,15 +89,23 @@ def _there(plan: Plan) -> str:
 def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     m, n, k = plan.asked.blocks
     count = m // accumulators.warpgroups * n * k
+    if plan.metadata is not None:
+        words = plan.metadata.registers * m // accumulators.warpgroups
+        yield IssueStep("MMA", f"{words} x ld.global.nc.b32", "metadata of the stage, every thread its own words")
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
     if plan.loads is not None:
         loads = m // accumulators.warpgroups * k * plan.loads.loads
         yield IssueStep("MMA", f"{loads} x {plan.loads.move}", f"A into {plan.loads.registers} registers an M block")
     yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
     blocks = f"{counted(k, 'K block')} of {counted(accumulators.each, 'accumulator')}"
-    yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
+    yield IssueStep(
+        "MMA",
+        f"{count} x wgmma.mma_async{'.sp' * plan.asked.sparse}",
+        f"{blocks}; %p is 0 in the very first K block, then 1",
+    )
     yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
     reason = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
+    reason = "before the metadata are loaded again" if plan.metadata is not None else reason
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
     yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
@@ -115,8 +125,15 @@ def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
     if plan.scales is not None:
         count = len(plan.scales.copies())
         yield IssueStep("MMA", f"{count} x tcgen05.cp", "scale factors; carried out before the tcgen05.mma after them")
+    if plan.metadata is not None:
+        count = len(plan.metadata.copies())
+        yield IssueStep("MMA", f"{count} x tcgen05.cp", "metadata; carried out before the tcgen05.mma after them")
     blocks = f"{counted(k, 'K block')} of {counted(m * n, 'accumulator')}"
-    yield IssueStep("MMA", f"{m * n * k} x tcgen05.mma", f"{blocks}; %p is 0 in the very first K block, then 1")
+    yield IssueStep(
+        "MMA",
+        f"{m * n * k} x tcgen05.mma{'.sp' * plan.asked.sparse}",
+        f"{blocks}; %p is 0 in the very first K block, then 1",
+    )
     both = ", multicast to both CTAs" if plan.asked.cta_group == 2 else ""
     yield IssueStep(
         "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
@@ -153,10 +170,12 @@ def events(plan: Plan) -> list[str]:
         shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
         copies = zip(shapes, plan.scales.copies(), strict=True)
         lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
+    if plan.metadata is not None:
+        lines += [f"cp d+{column} 128x128b" for _, column in plan.metadata.copies()]
     width = accumulators.readout.fragment.columns
     for first in accumulators.firsts:
         place = f"d+{first}" if first else "d"
-        lines.append(f"mma {place} {width} idesc {word_text(plan.line.idescs[0], 32)}")
+        lines.append(f"mma {place} {width}{' sparse' * plan.asked.sparse} idesc {word_text(plan.line.idescs[0], 32)}")
     for first in accumulators.firsts:
         for load in accumulators.readout.loads:
             column = first + load.column
@@ -176,7 +195,7 @@ class Traffic:
     """What one stage of one CTA moves.
 
     Args:
-        operations: multiplications and additions of the CTA's share of the tile.
+        operations: multiplications and additions of the CTA's share of the tile; of a sparse A those that are done.
         copied_bytes: that this CTA's copies bring in; what other CTAs of its cluster send is not among them.
         read_bytes: that the instructions read, an operand as often as there are instructions that take it.
         core_matrices: of 8 rows of 16 bytes, that these are.
@@ -223,7 +242,7 @@ def traffic(plan: Plan) -> Traffic:
         matrices += _times(plan, side) * len(each)
         fronts += _times(plan, side) * sum(each)
     return Traffic(
-        operations=2 * m * n * k // plan.asked.cta_group,
+        operations=2 * m * n * plan.asked.stored("A", k) // plan.asked.cta_group,
         copied_bytes=plan.transaction_bytes
         - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (plan.a, plan.b)),
         read_bytes=read_bytes(plan) // plan.asked.cta_group,

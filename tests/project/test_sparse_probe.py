@@ -12,9 +12,11 @@ import pytest
 from each import each
 from places import ROOT
 
+from descriptors import plan
+from descriptors.gemm.programs.sm90_kernel import kernel
 from descriptors.gemm.sparse_model import wgmma_places, wgmma_selected
 from layoutalg import fragment
-from probes import sparse
+from probes import main_loops, sparse, sparse_products
 from probes.build import sparse_instructions
 from probes.held import NUMBERS
 from probes.instructions import Instruction
@@ -114,6 +116,27 @@ def test_the_model_of_the_product_takes_the_bits_that_a_hopper_gpu_took(dtype: s
             said = table[thread, bit // 4]
             assert (said == np.stack([row, j // stored * group], 2)).all()
             assert (table >= 0).all(2).sum() == 64 * one.k // group
+
+
+RECORD = json.loads((HOPPER / "h200" / "sparse_products.json").read_text(encoding="utf-8"))
+
+
+def test_every_sparse_program_was_right_and_every_control_wrong() -> None:
+    rows = RECORD["programs"]
+    assert len(rows) == 24
+    for row in rows:
+        assert sparse_products.right(row)
+        assert row["packed_products_that_differ"] == [0, 0]
+        assert row["of_spoiled_metadata_that_differ"] > 0
+    assert [row["plan"] for row in rows] == sparse_products.drawn(len(rows), RECORD["seed"])
+    assert sum("twin" in row for row in rows) == 6
+
+
+@each("row", RECORD["programs"], ids=lambda row: row["program"])
+def test_the_sparse_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) -> None:
+    made = plan(**row["plan"], verify=False)
+    assert main_loops.digest(kernel(made)) == row["program"]
+    assert [tuple(size) for size in row["products"]] == sparse_products.sizes(made)
 
 
 def test_every_case_has_a_rule() -> None:
