@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
+    from descriptors.gemm.promotion import a_scale_layout, b_scale_layout, pack_a_scales, unpack_a_scales
     from descriptors.show.pictures.kinds import picture
     from descriptors.smem.claims.claim import Claim, claim
     from descriptors.smem.debug.candidates import Candidate, Fit, candidates
@@ -118,6 +119,7 @@ _NAMES = {
     "gemm.planner": "plan Proposals propose",
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
+    "gemm.promotion": "a_scale_layout b_scale_layout pack_a_scales unpack_a_scales",
     "show.pictures.kinds": "picture",
     "smem.claims.claim": "Claim claim",
     "smem.debug.candidates": "Candidate candidates Fit",
@@ -253,8 +255,10 @@ __all__ = [
     "UnknownCode",
     "WidenedCopy",
     "Word",
+    "a_scale_layout",
     "accumulator",
     "atlas",
+    "b_scale_layout",
     "block_scaled",
     "block_scaled_product",
     "box_check",
@@ -292,6 +296,7 @@ __all__ = [
     "match",
     "metadata_layout",
     "operand_a",
+    "pack_a_scales",
     "pack_metadata",
     "pack_scales",
     "parse_tensor_map",
@@ -321,6 +326,7 @@ __all__ = [
     "tmem_move",
     "tmem_plan",
     "tmem_reduction",
+    "unpack_a_scales",
     "unpack_metadata",
     "unpack_scales",
     "verify",

@@ -18,6 +18,7 @@ from descriptors.answers import fields
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
@@ -135,6 +136,31 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
         rows = [("K block", "%e_tmem"), *((str(i), word_text(one.place(i)[0], 32)) for i in range(k))]
         yield from aligned(rows, indent=3)
     yield ""
+
+
+def promotion_lines(plan: Plan) -> Iterator[str]:
+    """The factors of accumulators that are promoted, and what becomes of them; nothing where there are none."""
+    if plan.promotion is None:
+        return
+    one, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
+    yield f"Scale factors: f32; of A one for a row and {GROUP} of K, of B one for {GROUP} x {GROUP}"
+    yield f"   A          at m + {PADDED} ceil(M / {PADDED}) (k / {GROUP}), as pack_a_scales puts them"
+    yield f"   B          at k / {GROUP} + ceil(K / {GROUP}) (n / {GROUP})"
+    times = f"{one.groups} times" if one.groups > 1 else "once"
+    yield f"   loads      {one.a_loads} of A and {one.b_loads} of B a thread, {times} a stage"
+    yield f"   rows       of an M block: values 0 and 2 of thread 0 are in rows {rows[0]} and {rows[1]}; value 0 of"
+    yield f"              threads 4 and 32 in rows {rows[2]} and {rows[3]}"
+    yield f"   promotion  after every {one.blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
+    yield f"   registers  {one.registers} a thread for the sums"
+    yield ""
+
+
+def promotion_record(plan: Plan) -> dict[str, Any]:
+    """The promotion as plain data; nothing where there is none."""
+    if plan.promotion is None:
+        return {}
+    numbers = fields(plan.promotion, "registers groups blocks a_loads b_loads")
+    return {"promotion": {"dtype": "f32", "vector": GROUP, **numbers}}
 
 
 def metadata_record(plan: Plan) -> dict[str, Any]:

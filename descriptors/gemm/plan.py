@@ -19,6 +19,7 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.product import Product, Simulation, multiply
+from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
@@ -39,6 +40,7 @@ class Plan(Told):
         barriers: where the barriers begin in shared memory, in bytes.
         loads: how A gets into registers; None where the instruction reads it by a word.
         metadata: of a sparse A; None of a dense one.
+        promotion: of accumulators that are scaled every 128 of K on sm90; None of others.
     """
 
     asked: MainLoop
@@ -51,6 +53,7 @@ class Plan(Told):
     barriers: int
     loads: LoadedOperand | None = None
     metadata: Metadata | None = None
+    promotion: Promotion | None = None
 
     @property
     def headline(self) -> str:
@@ -99,6 +102,7 @@ class Plan(Told):
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
         simulation = Simulation(
-            self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.metadata
-        )
+            self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.metadata,
+            self.promotion,
+        )  # fmt: skip
         return multiply(simulation, seed)

@@ -41,6 +41,10 @@ MOST_STAGES = 64
 SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
+#: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
+PROMOTED = ("f32", 128)
+
+
 @frozen
 class MainLoop:
     """An instruction and the tile of one stage, with nothing left open but the layouts.
@@ -133,7 +137,7 @@ def main_loop(
     extents, whole = extents_of(instruction), three(tile, "the tile")
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
-    scaled = scale_dtype is not None or scale_vector is not None
+    scaled = scale_dtype is not None or (scale_vector is not None and scale_vector != PROMOTED[1])
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
     newer = pair == 2 or kind is not None or scaled or str(instruction).casefold().startswith("tcgen05")
     of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
@@ -160,6 +164,8 @@ def main_loop(
     _check_tile(loop)
     if loop.sparse:
         _check_sparse(loop)
+    if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
+        raise DescriptorError(f"plan: accumulators that are promoted must be f32, found {loop.d}")
     return loop
 
 
@@ -214,9 +220,14 @@ def kind_of_request(
     """
     if arch == "sm90":
         known = kind_of("sm90", a, b)
-        if kind not in (None, known) or scale_dtype is not None or vector is not None:
+        promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
+        scaled = not promoted and (scale_dtype is not None or vector is not None)
+        if kind not in (None, known) or scaled:
             what = f"kind {brief(kind)}" if kind not in (None, known) else "scale factors"
-            raise DescriptorError(f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90")
+            near = f"; e4m3 and e5m2 of sm90 can have --scale-vector {PROMOTED[1]} of {PROMOTED[0]}" if scaled else ""
+            raise DescriptorError(
+                f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
+            )
         return known
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
@@ -230,6 +241,8 @@ def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
 
 
 def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] | None:
+    if kind == "f8":
+        return None if vector is None else PROMOTED
     if not kind.startswith("mx"):
         if dtype is not None or vector is not None:
             raise DescriptorError(f"plan: scale factors must be of a kind that has them, found kind {kind}")

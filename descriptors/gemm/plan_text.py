@@ -26,6 +26,8 @@ from descriptors.gemm.operand_text import (
     metadata_record,
     operand_lines,
     operand_record,
+    promotion_lines,
+    promotion_record,
     scales_lines,
     scales_record,
     word_steps,
@@ -35,6 +37,7 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Product
+from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
 from descriptors.text import aligned, counted, extents_text, some, word_text
 from layoutalg.frozen import contents
@@ -79,6 +82,11 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if plan.scales is not None:
         at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
         yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
+    if plan.promotion is not None:
+        more = plan.promotion
+        loads = f"{more.a_loads} of A, {more.b_loads} of B to load a thread"
+        yield "scales", f"f32, one for {GROUP} of K (of B for {GROUP} rows too): {loads}"
+        yield "", f"promoted every {more.blocks} K blocks, %p 0 in the first of them: {more.registers} registers more"
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
@@ -133,7 +141,16 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
     lines = [tell_plan(plan, because=because), "", *_instruction(plan), ""]
     for side in (plan.a, plan.b):
         lines += [*operand_lines(plan, side), ""]
-    lines += [*scales_lines(plan), *metadata_lines(plan), *_accumulators(plan), "", *_shared(plan), "", *_order(plan)]
+    lines += [
+        *scales_lines(plan),
+        *metadata_lines(plan),
+        *promotion_lines(plan),
+        *_accumulators(plan),
+        "",
+        *_shared(plan),
+        "",
+        *_order(plan),
+    ]
     return "\n".join([*lines, *([] if proof is None else ["", *_proof_lines(proof)])])
 
 
@@ -245,6 +262,7 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
         **metadata_record(plan),
+        **promotion_record(plan),
         "accumulators": _accumulators_record(plan),
         "transaction_bytes": plan.transaction_bytes,
         "shared_memory": {

@@ -32,6 +32,7 @@ from descriptors.gemm.plan_operands import operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
 from descriptors.gemm.plan_scales import Scales, scales_of
 from descriptors.gemm.product import Product
+from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
@@ -97,7 +98,8 @@ def plan(
         a_swizzle, b_swizzle: the widest that fits if left out.
         kind: the kind of an sm100 instruction; found from the types if left out.
         cta_group: 1 or 2.
-        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out.
+        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out. On sm90 128 for 8-bit floats, with
+            factors of f32, by which accumulators are multiplied as they are promoted, every 128 of K.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
@@ -126,6 +128,7 @@ def plan(
     accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
     scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
     room = _budget(loop, scales, stages, smem)
+    promotion = promotion_of(loop, accumulators) if loop.scale and isinstance(accumulators, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
@@ -135,7 +138,7 @@ def plan(
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, accumulators, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata)
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata, promotion)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan

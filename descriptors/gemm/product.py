@@ -35,6 +35,7 @@ from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
@@ -101,6 +102,7 @@ class Simulation:
     scales: Scales | None
     loads: LoadedOperand | None = None
     metadata: Metadata | None = None
+    promotion: Promotion | None = None
 
     @property
     def stages(self) -> int:
@@ -148,9 +150,12 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
         read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
     if simulation.scales is not None:
         read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
-    expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
-    rows = m // pair
-    seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    if simulation.promotion is not None:
+        expected, seen = _promoted(simulation, simulation.promotion, read, operands, rng)
+    else:
+        expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
+        rows = m // pair
+        seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
     differs = ~(seen == expected)  # what is nowhere is NaN, and differs
     differing = int(np.count_nonzero(differs))
     proofs = _operand(simulation, simulation.a, numbers[0]), verify(simulation.b.derivation, bases=(simulation.b.base,))
@@ -335,6 +340,47 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
             cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
             _read_out(cells, accumulators, accumulators.firsts[index], into)
     return total
+
+
+def _promoted(
+    simulation: Simulation, promotion: Promotion, read: list[Any], values: list[Any], rng: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The scaled product, and what is in the sums after every 128 of K was scaled in registers and added."""
+    import numpy as np
+
+    loop, each, depth = simulation.loop, promotion.groups, 128
+    (m, n, k), stages = loop.tile, simulation.stages
+    factors = [2.0 ** rng.integers(-2, 3, (stages * each, count)) for count in (m, -(-n // depth))]
+    lies = np.zeros((stages * each, -(-m // 4) * 4))  # rows beside one another, in pieces of whole 16 bytes
+    lies[:, :m] = factors[0]
+    memory = lies.ravel(), np.ascontiguousarray(factors[1].T).ravel()
+    at, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
+    elements = offsets(simulation.accumulators.fragment.layout)  # type: ignore[union-attr]
+    expected, seen = np.zeros((m, n)), np.full((m, n), np.nan)
+    spans = [(s, slice(g * depth, (g + 1) * depth)) for s in range(stages) for g in range(each)]
+    partial = []
+    for (s, span), a, b in zip(spans, *factors, strict=True):
+        scaled = values[0][s][:, span] * a[:, None], values[1][s][:, span] * b.repeat(depth)[:n, None]
+        expected += scaled[0] @ scaled[1].T
+        partial.append(read[0][s][:, span] @ read[1][s][:, span].T)
+    begin, steps = [np.array(table) for table in promotion.places(m, n, stages * k)], promotion.step(m)
+    for i, j in np.ndindex(loop.blocks[0], loop.blocks[1]):
+        block = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
+        # A thread multiplies what its registers are by the plan's fragment, whatever the instruction left in them.
+        lie = begin[0][block[0]][elements % rows], begin[1][block[1]][elements // rows]
+        total = np.zeros(elements.shape)
+        for group, part in enumerate(partial):
+            a, b = (_reached(memory[side], lie[side] + group * steps[side]) for side in (0, 1))
+            total += part[block][at[..., 0], at[..., 1]] * a * b
+        seen[block][elements % rows, elements // rows] = total
+    return expected, seen
+
+
+def _reached(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """What lies at some places; no number beyond the end."""
+    import numpy as np
+
+    return np.append(memory, np.nan)[np.minimum(index, memory.size)]
 
 
 def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:

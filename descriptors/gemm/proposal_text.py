@@ -85,7 +85,9 @@ def plan_command(one: Plan) -> str:
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
-    words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
+    if loop.scale is not None:
+        words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if loop.arch == "sm100" else []
+        words.append(f"--scale-vector {loop.scale[1]}")
     return " ".join(words)
 
 

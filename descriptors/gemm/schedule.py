@@ -26,6 +26,7 @@ from typing import NamedTuple
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.promotion import Promotion
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, word_text
 from layoutalg import wavefronts
@@ -96,6 +97,9 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     if plan.loads is not None:
         loads = m // accumulators.warpgroups * k * plan.loads.loads
         yield IssueStep("MMA", f"{loads} x {plan.loads.move}", f"A into {plan.loads.registers} registers an M block")
+    if plan.promotion is not None:
+        yield from _promoted(plan, plan.promotion, accumulators)
+        return
     yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
     blocks = f"{counted(k, 'K block')} of {counted(accumulators.each, 'accumulator')}"
     yield IssueStep(
@@ -109,6 +113,21 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
     yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
+
+
+def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iterator[IssueStep]:
+    """Every 128 of K alone: multiplied, waited for, scaled, added to the sums."""
+    count = accumulators.each * promotion.blocks
+    loads = promotion.a_loads + promotion.b_loads
+    times = f", {promotion.groups} times" if promotion.groups > 1 else ""
+    yield IssueStep("MMA", f"{loads} x ld.global.nc.f32", f"factors of A and of B for 128 of K{times}: from here")
+    yield IssueStep("MMA", "wgmma.fence.sync.aligned", "the registers have been read since the last wgmma")
+    yield IssueStep("MMA", f"{count} x wgmma.mma_async", "128 of K; %p is 0 in the first K block of them, then 1")
+    yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
+    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", "before the accumulators are read; to here")
+    yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "after the last of them: the stage may be filled")
+    yield IssueStep("MMA", f"{promotion.registers} x fma.rn.f32", "sum += accumulator x factors, for each of them")
+    yield IssueStep("MMA", "sums -> C", "after the loop")
 
 
 def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:

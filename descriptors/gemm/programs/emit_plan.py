@@ -46,6 +46,8 @@ def _dense(plan: Plan, what: str) -> Plan:
     Raises:
         DescriptorError: if zeros are left out.
     """
+    if plan.promotion is not None:
+        raise DescriptorError(f"emit: {what} must not promote accumulators, found a factor for 128; --emit cuda does")
     if plan.asked.sparse:
         way = "--emit cuda writes the whole kernel, " if plan.asked.arch == "sm90" else ""
         raise DescriptorError(f"emit: {what} must be of a dense A, found a sparse one; {way}--emit header the numbers")

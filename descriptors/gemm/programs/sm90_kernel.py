@@ -31,7 +31,7 @@ from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Regist
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
-from descriptors.gemm.programs import cluster, sm90_sparse
+from descriptors.gemm.programs import cluster, sm90_promotion, sm90_sparse
 from descriptors.gemm.programs.c_expressions import row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.smem.operands.operand import Major
@@ -70,7 +70,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         last_release=last_release(plan),
         before="" if at_once(plan) else "    int before = -1;\n",
         **around,
-        **sm90_sparse.texts(plan, around["own_tile"]),
+        **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
         tensor_maps="\n".join([_map(plan.a), _map(plan.b), _strides(plan)]),
@@ -104,10 +104,18 @@ def _check_registers(plan: Plan, accumulators: Registers) -> None:
     loop, (start, _, most) = plan.asked, registers(accumulators.warpgroups)
     own = plan.loads.registers * loop.blocks[0] // accumulators.warpgroups if plan.loads else 0
     own += plan.metadata.registers * loop.blocks[0] // accumulators.warpgroups if plan.metadata else 0
+    if plan.promotion is not None:
+        own += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
     for what, need, there in (
         ("an instruction", plan.line.registers + (4 if plan.loads else 0), start),
         (
-            "accumulators and A" if plan.loads else "accumulators and metadata" if own else "accumulators",
+            "accumulators and A"
+            if plan.loads
+            else "accumulators and their sums"
+            if plan.promotion
+            else "accumulators and metadata"
+            if own
+            else "accumulators",
             accumulators.registers + own,
             most,
         ),
@@ -263,7 +271,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"using TypeD = {CPP_TYPES[loop.d]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
     ]
-    lines += sm90_sparse.constants(plan)
+    lines += sm90_sparse.constants(plan) if plan.promotion is None else sm90_promotion.constants(plan.promotion)
     for side in (plan.a, plan.b):
         lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)

@@ -44,6 +44,7 @@ def texts(plan: Plan, own_tile: str = "") -> dict[str, str]:
         "metadata_made": _MADE,
         "position": "k_of(row, i)",
         "row_of_a": "(k / 2)",
+        "factors": "",
     }
 
 
@@ -66,7 +67,7 @@ def constants(plan: Plan) -> list[str]:
 
 _PLACES = (
     "half", "metadata_memory", "metadata_load", "metadata_parameter", "metadata_name", "metadata_rows",
-    "metadata_words", "depth_parameter", "depth", "metadata_drawn", "metadata_made",
+    "metadata_words", "depth_parameter", "depth", "metadata_drawn", "metadata_made", "factors",
 )  # fmt: skip
 
 _MEMORY = """

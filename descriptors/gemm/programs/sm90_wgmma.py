@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import sm90_promotion
 from descriptors.gemm.programs.c_expressions import byte_offset, row_and_column
 from descriptors.gemm.programs.cluster import release_statement
 from descriptors.gemm.register_operand import ROWS, LoadedOperand
@@ -124,9 +125,12 @@ def stage(plan: Plan) -> str:
         before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
     else:
         before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
+    word_of_b = "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
+    if plan.promotion is not None:
+        return sm90_promotion.stage(a, each + word_of_b + before, release_statement("stage", plan.asked.cluster))
     return (
         each
-        + "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
+        + word_of_b
         + before
         + f"{_LOOP}keep(d[block]);\n"
         + _FENCE
@@ -143,6 +147,8 @@ def stage(plan: Plan) -> str:
 
 def last_release(plan: Plan) -> str:
     """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
+    if plan.promotion is not None:
+        return sm90_promotion.AT_THE_END
     if at_once(plan):
         return ""
     return f"    {release_statement('before', plan.asked.cluster, 'before >= 0')}\n"
@@ -150,7 +156,7 @@ def last_release(plan: Plan) -> str:
 
 def at_once(plan: Plan) -> bool:
     """Whether a stage is let go as soon as it is multiplied, and not one later."""
-    return plan.loads is not None or plan.metadata is not None or plan.stages == 1
+    return plan.loads is not None or plan.metadata is not None or plan.promotion is not None or plan.stages == 1
 
 
 def _release(plan: Plan) -> str:
