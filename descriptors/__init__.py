@@ -93,6 +93,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.landing_proof import Landing
     from descriptors.tmem.moves import TmemMove, tmem_move
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
+    from descriptors.tmem.packed_exponents import (
+        exponent_places,
+        exponents_layout,
+        pack_exponents,
+        transpose_exponents,
+        unpack_exponents,
+    )
     from descriptors.tmem.readout import Readout, readout, readouts
     from descriptors.tmem.reductions import TmemReduction, tmem_reduction
     from descriptors.tmem.scale_cells import scale_cells
@@ -170,6 +177,7 @@ _NAMES = {
     "tmem.moves": "tmem_move TmemMove",
     "tmem.reductions": "tmem_reduction TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
+    "tmem.packed_exponents": ("exponent_places exponents_layout pack_exponents transpose_exponents unpack_exponents"),
     "tmem.readout": "Readout readout readouts",
     "tmem.scale_cells": "scale_cells",
     "tmem.scale_factors": "scale_factors ScaleFactors",
@@ -288,6 +296,8 @@ __all__ = [
     "expand",
     "explain",
     "explain_ptx",
+    "exponent_places",
+    "exponents_layout",
     "form",
     "formulas",
     "idesc",
@@ -297,6 +307,7 @@ __all__ = [
     "metadata_layout",
     "operand_a",
     "pack_a_scales",
+    "pack_exponents",
     "pack_metadata",
     "pack_scales",
     "parse_tensor_map",
@@ -326,7 +337,9 @@ __all__ = [
     "tmem_move",
     "tmem_plan",
     "tmem_reduction",
+    "transpose_exponents",
     "unpack_a_scales",
+    "unpack_exponents",
     "unpack_metadata",
     "unpack_scales",
     "verify",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_array, as_integer
 from descriptors.smem.operands.operand import ElementType, as_element_type
 from descriptors.smem.words.descriptor import Arch, architecture
 from layoutalg import Layout, make_layout, offsets
@@ -273,7 +273,7 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
     """
     import numpy as np
 
-    one, array = arrangement(dtype, arch), _array(words)
+    one, array = arrangement(dtype, arch), as_array(words)
     if array.ndim != 2 + len(_pack(one)) or array.shape[2:] != _pack(one) or array.dtype.kind not in "iu":
         axes = " x ".join(map(str, _pack(one)))
         raise DescriptorError(f"unpack_metadata: words must be blocks of M x blocks of K x {axes}, found {array.shape}")
@@ -307,18 +307,8 @@ def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArr
     return places
 
 
-def _array(value: Any) -> NDArray[Any]:
-    """What was given as an array; an empty one of objects where numpy makes none of it."""
-    import numpy as np
-
-    try:
-        return np.asarray(value)
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        return np.empty(0, dtype=object)
-
-
 def _matrix(value: Any, what: str) -> NDArray[Any]:
-    array = _array(value)
+    array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
         raise DescriptorError(f"{what} must be M x K numbers, found {array.shape} of {array.dtype}")
     return array

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_array, as_integer
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.text import extents_text
@@ -201,10 +201,7 @@ def unpack_a_scales(packed: Any, m: int) -> NDArray[Any]:
 def _numbers(value: Any, where: str) -> NDArray[Any]:
     import numpy as np
 
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        array = np.empty(0, dtype=object)
+    array = as_array(value)
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise DescriptorError(f"{where}: factors must be a matrix of numbers, found {array.shape} of {array.dtype}")
     return array.astype(np.float32)
