@@ -291,7 +291,8 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
             f"unpack_metadata: a code must be one of {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}, found "
             f"{int(codes[row, group]):x} in row {row} from column {group * one.group} on"
         )
-    return kept.astype(np.uint8)
+    positions: NDArray[Any] = kept.astype(np.uint8)
+    return positions
 
 
 def _pack(one: Arrangement) -> tuple[int, ...]:

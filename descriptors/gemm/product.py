@@ -380,7 +380,8 @@ def _reached(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
     """What lies at some places; no number beyond the end."""
     import numpy as np
 
-    return np.append(memory, np.nan)[np.minimum(index, memory.size)]
+    reached: NDArray[Any] = np.append(memory, np.nan)[np.minimum(index, memory.size)]
+    return reached
 
 
 def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:

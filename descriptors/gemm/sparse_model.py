@@ -96,7 +96,6 @@ def _selected(shifted: NDArray[Any], bits: int) -> NDArray[Any]:
         four: NDArray[Any] = 4 * (j // 2) + (shifted & 3).astype(np.int64)
         return four
     table = np.full(16, -1)
-    for code, position in _OF_TWO.items():
-        table[code] = position
+    table[list(_OF_TWO)] = list(_OF_TWO.values())
     position = table[(shifted & 15).astype(np.int64)]
     return np.where(position < 0, -1, 2 * j + position)
