@@ -164,7 +164,9 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
             f"by the version bits [46,49) of the word, {word_value >> 46 & 7}",
         )
     elif isinstance(mma, str):
-        arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
+        head, shape = mma.casefold().partition(".")[0], mma.casefold().rpartition(".")[2]
+        of = {"wgmma": "sm90", "tcgen05": "sm100"}.get(head) or assumed_architecture(m=int(shape[1:].partition("n")[0]))
+        arch, because = of, f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
     assume(arch, because)

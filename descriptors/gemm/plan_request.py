@@ -137,12 +137,13 @@ def main_loop(
     extents, whole = extents_of(instruction), three(tile, "the tile")
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
-    scaled = scale_dtype is not None or (scale_vector is not None and scale_vector != PROMOTED[1])
+    vector = None if scale_vector is None else as_integer(scale_vector, "plan: scale_vector")
+    scaled = scale_dtype is not None or vector not in (None, PROMOTED[1])
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
     newer = pair == 2 or kind is not None or scaled or str(instruction).casefold().startswith("tcgen05")
     of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
-    named = kind_of_request(of, a, b, kind, scale_dtype, scale_vector)
+    named = kind_of_request(of, a, b, kind, scale_dtype, vector)
     d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
@@ -158,7 +159,7 @@ def main_loop(
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
+        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, vector), legality=mode, row=row,
         a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
@@ -218,6 +219,7 @@ def kind_of_request(
     >>> kind_of_request("sm100", e2m1, e2m1, None, None, 16)
     'mxf4nvf4'
     """
+    vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     if arch == "sm90":
         known = kind_of("sm90", a, b)
         promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
@@ -229,7 +231,6 @@ def kind_of_request(
                 f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
             )
         return known
-    vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
 

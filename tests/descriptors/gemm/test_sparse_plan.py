@@ -152,6 +152,8 @@ def test_the_commands_take_the_name_of_a_sparse_instruction() -> None:
     operand = ("--operand", "A", "--dtype", "bf16", "--tile", "128x64", "--major", "K", "--swizzle", "128B")
     by_name = answer("derive", "--mma", "wgmma.sp.m64n128k32", *operand, "--arch", "sm90")
     assert by_name == answer("derive", "--mma", "m64n128k32", "--sparse", *operand, "--arch", "sm90")
+    assert "arch       sm90" in answer("derive", "--mma", "wgmma.sp.m64n128k32", *operand)
+    assert "arch       sm100" in answer("derive", "--mma", "tcgen05.mma.sp.m64n128k32", *operand)
     assert "sparse  K 64" in answer("shapes", "wgmma.sp.m64n128k64")
     assert "--sparse" in answer("plan", "bf16", "--sparse", "--arch", "sm90", "--tile", "64x16x64", "--top", "1")
 
