@@ -24,11 +24,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+    from descriptors.gemm.metadata import compress, expand, metadata_layout, pack_metadata, unpack_metadata
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.problem import TileProposals, propose_tiles
     from descriptors.gemm.product import Product
     from descriptors.gemm.programs.emit_plan import emit_plan
+    from descriptors.gemm.promotion import a_scale_layout, b_scale_layout, pack_a_scales, unpack_a_scales
     from descriptors.show.pictures.kinds import picture
     from descriptors.smem.claims.claim import Claim, claim
     from descriptors.smem.debug.candidates import Candidate, Fit, candidates
@@ -100,6 +102,13 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.tmem.landing_proof import Landing
     from descriptors.tmem.moves import TmemMove, tmem_move
     from descriptors.tmem.operand_cells import operand_a, sparse_metadata
+    from descriptors.tmem.packed_exponents import (
+        exponent_places,
+        exponents_layout,
+        pack_exponents,
+        transpose_exponents,
+        unpack_exponents,
+    )
     from descriptors.tmem.readout import Readout, readout, readouts
     from descriptors.tmem.reductions import TmemReduction, tmem_reduction
     from descriptors.tmem.scale_cells import scale_cells
@@ -121,11 +130,13 @@ _NAMES = {
     "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
+    "gemm.metadata": "compress expand metadata_layout pack_metadata unpack_metadata",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
     "gemm.problem": "TileProposals propose_tiles",
     "gemm.product": "Product",
     "gemm.programs.emit_plan": "emit_plan",
+    "gemm.promotion": "a_scale_layout b_scale_layout pack_a_scales unpack_a_scales",
     "show.pictures.kinds": "picture",
     "smem.claims.claim": "Claim claim",
     "smem.debug.candidates": "Candidate candidates Fit",
@@ -176,6 +187,7 @@ _NAMES = {
     "tmem.moves": "tmem_move TmemMove",
     "tmem.reductions": "tmem_reduction TmemReduction",
     "tmem.operand_cells": "operand_a sparse_metadata",
+    "tmem.packed_exponents": ("exponent_places exponents_layout pack_exponents transpose_exponents unpack_exponents"),
     "tmem.readout": "Readout readout readouts",
     "tmem.scale_cells": "scale_cells",
     "tmem.scale_factors": "scale_factors ScaleFactors",
@@ -263,8 +275,10 @@ __all__ = [
     "WidenedCopy",
     "Word",
     "WordCheck",
+    "a_scale_layout",
     "accumulator",
     "atlas",
+    "b_scale_layout",
     "block_scaled",
     "block_scaled_product",
     "box_check",
@@ -281,6 +295,7 @@ __all__ = [
     "check_transposed_b",
     "check_types",
     "claim",
+    "compress",
     "decode",
     "decode_idesc",
     "decode_scale",
@@ -290,15 +305,22 @@ __all__ = [
     "emit",
     "emit_plan",
     "encode_scale",
+    "expand",
     "explain",
     "explain_ptx",
+    "exponent_places",
+    "exponents_layout",
     "form",
     "formulas",
     "idesc",
     "lattice",
     "map_changes",
     "match",
+    "metadata_layout",
     "operand_a",
+    "pack_a_scales",
+    "pack_exponents",
+    "pack_metadata",
     "pack_scales",
     "parse_tensor_map",
     "picture",
@@ -328,6 +350,10 @@ __all__ = [
     "tmem_move",
     "tmem_plan",
     "tmem_reduction",
+    "transpose_exponents",
+    "unpack_a_scales",
+    "unpack_exponents",
+    "unpack_metadata",
     "unpack_scales",
     "verify",
     "widened_copy",

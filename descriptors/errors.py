@@ -16,9 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 from operator import index as _index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from layoutalg import LayoutError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class DescriptorError(LayoutError):
@@ -225,3 +228,17 @@ __all__ = [
     "as_integer",
     "brief",
 ]
+
+
+def as_array(value: object) -> NDArray[Any]:
+    """What somebody gave as an array; an empty one of objects where numpy makes none of it, which no check passes.
+
+    >>> as_array([[1, 2], [3, 4]]).shape, as_array([[1], [2, 3]]).dtype
+    ((2, 2), dtype('O'))
+    """
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return np.empty(0, dtype=object)

@@ -174,12 +174,26 @@ def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
         yield "form-immediate", f"found scale-d {view.scale_d}, which must be a predicate, 0 or 1"
     elif not isinstance(view.scale_d, str | int | Negated):
         yield "form-operands", "found no predicate for scale-d"
+    yield from _metadata(view)
     for name, values, legal in (("imm-scale", view.scales, (-1, 1)), ("imm-trans", view.transposes, (0, 1))):
         for value in values:
             if value not in legal:
                 yield "form-immediate", f"found {name} {_shown(value)}, which must be {legal[0]} or {legal[1]}"
     if view.transposes and view.kind != "f16":
         yield "form-transpose", f"found {len(view.transposes)} transposes of {view.types[1]}"
+
+
+def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
+    """The register and the selector of a sparse one; of 8-bit types all threads are read, so that there is one."""
+    if not view.sparse:
+        return
+    register, selector = view.metadata
+    if not isinstance(register, str):
+        yield "form-operands", f"found {_shown(register)} for sp-meta, which must be a register"
+    legal = (0,) if view.kind in ("f8", "i8") else (0, 1)
+    if selector not in legal:
+        must = "0 of 8-bit types" if len(legal) == 1 else "0 or 1"
+        yield "form-immediate", f"found sp-sel {_shown(selector)}, which must be an immediate, {must}"
 
 
 def _shown(value: Operand) -> str:

@@ -15,6 +15,7 @@ from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.derivation.proved import Proof, proved
+from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.text import word_text
@@ -112,7 +113,7 @@ def derive(
     if picture_path is not None:
         _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
-    _remark(derivation, base, options["cta_group"], options["sparse"])
+    _remark(derivation, base, options["cta_group"], options["sparse"] or sparse_by_name(options["mma"]))
     if smt2:
         say(smt2_text(derivation, base=base))
     elif emit is not None:

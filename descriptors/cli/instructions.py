@@ -10,11 +10,13 @@ from descriptors.answers import record, tell
 from descriptors.cli.derive import oracle_line
 from descriptors.cli.options import json_option, option
 from descriptors.cli.terminal import answered, for_terminal, note
-from descriptors.cli.values import complete
+from descriptors.cli.values import complete, is_instruction
 from descriptors.errors import DescriptorError, brief
+from descriptors.gemm.plan_request import extents_of
+from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions import idesc as words
 from descriptors.smem.instructions.rules import kind_of, select_rows
-from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.instructions.tables import DENSE_K, SHAPES
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.text import word_text
 from layoutalg.cli.console import NotThereError, Status, json_text, say
@@ -43,7 +45,7 @@ def as_word(text: str) -> int:
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[DTYPE]")
+@click.argument("name", required=False, metavar="[DTYPE|INSTRUCTION]")
 @option("arch")
 @click.option(
     "--kind",
@@ -58,17 +60,39 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     descriptors shapes --arch sm100 --kind f16
     descriptors shapes --arch sm90
     descriptors shapes e4m3 --arch sm90
+    descriptors shapes wgmma.sp.m64n128k32
 
-    DTYPE is the element type of both operands, in place of the kind that multiplies it.
+    DTYPE is the element type of both operands, in place of the kind that multiplies it; of an INSTRUCTION the kinds are
+    shown that have its shape.
     Rows marked "lenient only" are what some source allows and another does not.
     """
     if name is not None and kind is not None:
         raise click.UsageError("give a DTYPE or --kind, found both")
+    if name is not None and is_instruction(name):
+        say(_of_instruction(name, arch, as_json))
+        return
     if name is not None:
         known = {row.kind for row in select_rows(arch).kinds}
         kind = name.casefold() if name.casefold() in known else kind_of(arch, as_element_type(name))
     rows = select_rows(arch, kind)
     say(answered(rows, as_json))
+
+
+def _of_instruction(name: str, arch: str, as_json: bool) -> str:
+    """The rows of every kind that has an instruction's shape."""
+    m, n, k = extents_of(name)
+    sparse = sparse_by_name(name)
+    head = name.casefold().partition(".")[0]
+    of = {"wgmma": "sm90", "tcgen05": "sm100"}.get(head, arch)
+    rows = [row for row in SHAPES if (row.arch, row.k, row.sparse) == (of, k, sparse) and m in row.m and n in row.n]
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    if not kinds:
+        depths = sorted({row.k for row in SHAPES if row.arch == of and row.sparse == sparse})
+        what = f"{'sparse ' * sparse}shape of {of}, where K is {', '.join(map(str, depths))}"
+        raise DescriptorError(f"shapes: an instruction must be a {what}, found {name[:60]}")
+    if as_json:
+        return json_text({kind: record(select_rows(of, kind)) for kind in kinds})
+    return "\n\n".join(answered(select_rows(of, kind), False) for kind in kinds)
 
 
 @click.command()

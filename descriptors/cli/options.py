@@ -55,7 +55,6 @@ _EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
 _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
         "--accumulators": "descriptors tmem plan --accumulators has the columns of several; a plan keeps one set",
-        "--sparse": "a plan is of a dense instruction: descriptors derive --sparse has the words of a sparse one",
         "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
         "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
         "--swizzle": _EACH.format("--", "swizzle"),

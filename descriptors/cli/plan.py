@@ -40,12 +40,17 @@ from layoutalg.cli.console import json_text, say
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
+@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32 by the kind; 128 on sm90.")
 @click.option(
     "--a",
     "a_source",
     shell_complete=complete,
     help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]",
+)
+@click.option(
+    "--sparse",
+    is_flag=True,
+    help="A is stored without its zeros, two of four along K; wgmma.sp.m64n128k32 says so too.",
 )
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
 @click.option(
@@ -86,6 +91,7 @@ def plan(
     descriptors plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN
     descriptors plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128
     descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
+    descriptors plan wgmma.sp.m64n128k32 bf16 --tile 128x128x128
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm

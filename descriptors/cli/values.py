@@ -81,14 +81,15 @@ def extents_or_name(context: click.Context, parameter: click.Parameter, text: st
 def is_instruction(text: str) -> bool:
     """Whether a text is the name of an instruction.
 
-    >>> is_instruction("M64N128K16"), is_instruction("bf16")
-    (True, False)
+    >>> is_instruction("M64N128K16"), is_instruction("wgmma.sp.m64n128k32"), is_instruction("bf16")
+    (True, True, False)
     """
     # The first letter is looked at first: extents have none, and a pattern takes long to compile.
-    return text[:1] in ("m", "M") and re.fullmatch(_INSTRUCTION, text, re.IGNORECASE | re.ASCII) is not None
+    if text[:1].casefold() not in ("m", "w", "t"):
+        return False
+    from descriptors.smem.derivation.request import PREFIX  # no derivation, unless an instruction may be named
 
-
-_INSTRUCTION = r"m\d{1,9}n\d{1,9}k\d{1,9}"
+    return re.fullmatch(rf"{PREFIX}m\d{{1,9}}n\d{{1,9}}k\d{{1,9}}", text, re.IGNORECASE | re.ASCII) is not None
 
 
 def tile_extents(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
@@ -163,7 +164,9 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
             f"by the version bits [46,49) of the word, {word_value >> 46 & 7}",
         )
     elif isinstance(mma, str):
-        arch, because = assumed_architecture(m=int(mma[1:].casefold().partition("n")[0])), f"by the instruction {mma}"
+        head, shape = mma.casefold().partition(".")[0], mma.casefold().rpartition(".")[2]
+        of = {"wgmma": "sm90", "tcgen05": "sm100"}.get(head) or assumed_architecture(m=int(shape[1:].partition("n")[0]))
+        arch, because = of, f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
     assume(arch, because)

@@ -99,7 +99,7 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     if m % count:
         legal = ", ".join(str(part) for part in range(1, min(m, 8) + 1) if m % part == 0)
         raise DescriptorError(f"plan: warpgroups must divide the {counted(m, 'M block')}, found {count}: give {legal}")
-    layout_of_d = fragment(f"wgmma.{loop.name}.D")
+    layout_of_d = fragment(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D")
     each = m // count * n
     registers = each * layout_of_d.values * (16 if loop.d == "f16" else 32) // 32
     if loop.a_source == "rmem":
@@ -146,7 +146,9 @@ def tensor_columns(loop: MainLoop) -> TensorColumns:
     """
     (m, n, _), count = loop.extents, loop.blocks[0] * loop.blocks[1]
     scale_dtype, vector = loop.scale or (None, None)
-    each = accumulator(m, n, loop.d, cta_group=loop.cta_group, kind=loop.kind, legality=loop.legality).columns
+    each = accumulator(
+        m, n, loop.d, cta_group=loop.cta_group, sparse=loop.sparse, kind=loop.kind, legality=loop.legality
+    ).columns
     if each * count > COLUMNS:
         raise DescriptorError(
             f"plan: accumulators must fit {COLUMNS} columns, need {each * count}, {each * count - COLUMNS} too many; "
@@ -156,7 +158,7 @@ def tensor_columns(loop: MainLoop) -> TensorColumns:
     plan = tmem_plan(
         m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
         cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
-        legality=loop.legality,
+        sparse=loop.sparse, legality=loop.legality,
     )  # fmt: skip
     parts = plan.parts[:count]
     lanes_of_d = parts[0].fragment

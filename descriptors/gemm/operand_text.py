@@ -18,6 +18,7 @@ from descriptors.answers import fields
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
@@ -36,6 +37,8 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     """An operand in every stage: its memory and layout, its words or its registers, its copies."""
     d, letter = side.derivation, "M" if side.matrix == "A" else "N"
     yield f"{side.matrix}: {extents_text(d.tile[:2])} {d.element} a stage, {d.major}-major, swizzle {d.swizzle}"
+    if side.sparse:
+        yield f"   stored     {d.tile[1]} of K {plan.asked.tile[2]}, as compress leaves out the zeros"
     if plan.asked.cta_group == 2:
         several = side.run < d.tile[0]
         first, each = f"{2 * side.run} j + " * several, f", for each {letter} block j" * several
@@ -49,7 +52,8 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
         yield from _words(side)
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
-    names = ", ".join(dimension_name(side.matrix, one) for one in side.tma.dimensions)
+    half = " / 2" if side.sparse else ""
+    names = ", ".join(dimension_name(side.matrix, one).replace("K", f"K{half}") for one in side.tma.dimensions)
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
@@ -106,6 +110,75 @@ def scales_lines(plan: Plan) -> Iterator[str]:
         if len(steps) > 1:
             yield f"   add to {name}, in columns, {some(steps)} for {letter} block 0 to {len(steps) - 1}"
     yield ""
+
+
+def metadata_lines(plan: Plan) -> Iterator[str]:
+    """The metadata of every stage, and what each K block takes of them; nothing of a dense A."""
+    if plan.metadata is None:
+        return
+    one, (m, n, k) = plan.metadata, plan.asked.blocks
+    del n
+    packed = one.packed
+    yield f"Metadata: a code of 4 bits for {packed.group} elements of A along K, of which {packed.stored} can be not 0"
+    yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
+    if packed.arch == "sm90":
+        yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
+        yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
+        rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
+        yield from aligned(rows, indent=3)
+        if packed.blocks > 1:
+            yield "   selector 0 reads threads t % 4 of 0 and 1, selector 1 those of 2 and 3"
+    else:
+        yield f"   memory     {one.bytes} bytes a stage, at {one.base}, as they lie in global memory"
+        words = [f"{word_text(word)} to column {column}" for word, column in one.copies()]
+        yield f"              tcgen05.cp.128x128b, a stage adds {one.bytes // 16} to"
+        yield from wrapped(" " * 14, words, ", ")
+        rows = [("K block", "%e_tmem"), *((str(i), word_text(one.place(i)[0], 32)) for i in range(k))]
+        yield from aligned(rows, indent=3)
+    yield ""
+
+
+def promotion_lines(plan: Plan) -> Iterator[str]:
+    """The factors of accumulators that are promoted, and what becomes of them; nothing where there are none."""
+    if plan.promotion is None:
+        return
+    one, rows = plan.promotion, [plan.promotion.row(t, v) for t, v in ((0, 0), (0, 2), (4, 0), (32, 0))]
+    yield f"Scale factors: f32; of A one for a row and {GROUP} of K, of B one for {GROUP} x {GROUP}"
+    yield f"   A          at m + {PADDED} ceil(M / {PADDED}) (k / {GROUP}), as pack_a_scales puts them"
+    yield f"   B          at k / {GROUP} + ceil(K / {GROUP}) (n / {GROUP})"
+    times = f"{one.groups} times" if one.groups > 1 else "once"
+    yield f"   loads      {one.a_loads} of A and {one.b_loads} of B a thread, {times} a stage"
+    yield f"   rows       of an M block: values 0 and 2 of thread 0 are in rows {rows[0]} and {rows[1]}; value 0 of"
+    yield f"              threads 4 and 32 in rows {rows[2]} and {rows[3]}"
+    yield f"   promotion  after every {one.blocks} K blocks sum += accumulator x factor of A x factor of B, in f32"
+    yield f"   registers  {one.registers} a thread for the sums"
+    yield ""
+
+
+def promotion_record(plan: Plan) -> dict[str, Any]:
+    """The promotion as plain data; nothing where there is none."""
+    if plan.promotion is None:
+        return {}
+    numbers = fields(plan.promotion, "registers groups blocks a_loads b_loads")
+    return {"promotion": {"dtype": "f32", "vector": GROUP, **numbers}}
+
+
+def metadata_record(plan: Plan) -> dict[str, Any]:
+    """The metadata as plain data; nothing of a dense A."""
+    if plan.metadata is None:
+        return {}
+    one = plan.metadata
+    places = [one.place(k) for k in range(plan.asked.blocks[2])]
+    name = "register" if one.packed.arch == "sm90" else "column"
+    return {
+        "metadata": {
+            "layout": str(one.layout),
+            **fields(one.packed, "group stored rows covered"),
+            **fields(one, "registers bytes base"),
+            "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
+            "k_blocks": [{name: at, "selector": selector} for at, selector in places],
+        }
+    }
 
 
 def operand_record(side: StagedOperand) -> dict[str, Any]:

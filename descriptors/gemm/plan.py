@@ -15,10 +15,12 @@ from __future__ import annotations
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
 from descriptors.gemm.epilogue import Epilogue
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.product import Product, Simulation, multiply
+from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
@@ -38,6 +40,8 @@ class Plan(Told):
         budget: shared memory.
         barriers: where the barriers begin in shared memory, in bytes.
         loads: how A gets into registers; None where the instruction reads it by a word.
+        metadata: of a sparse A; None of a dense one.
+        promotion: of accumulators that are scaled every 128 of K on sm90; None of others.
         epilogue: how a program stores C; None on sm100.
     """
 
@@ -50,6 +54,8 @@ class Plan(Told):
     budget: Budget
     barriers: int
     loads: LoadedOperand | None = None
+    metadata: Metadata | None = None
+    promotion: Promotion | None = None
     epilogue: Epilogue | None = None
 
     @property
@@ -57,7 +63,7 @@ class Plan(Told):
         """The answer in one line."""
         loop = self.asked
         return (
-            f"{loop.name} {loop.a.name} ({loop.arch}), a tile of {extents_text(loop.tile)}, "
+            f"{'sparse ' * loop.sparse}{loop.name} {loop.a.name} ({loop.arch}), a tile of {extents_text(loop.tile)}, "
             f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
         )
 
@@ -76,7 +82,8 @@ class Plan(Told):
         """What the copies of one stage of one CTA add to the transaction count of its full barrier: ``expect_tx``.
 
         The one sum of it. A box of A or B counts by the bytes it reads (``TmaPlan.transaction_bytes``), whoever of
-        a cluster issues it; scale factors are copied as they lie, so that they count by the bytes that they fill.
+        a cluster issues it; scale factors, and metadata of sm100, are copied as they lie, so that they count by the
+        bytes that they fill.
 
         >>> from descriptors.gemm.planner import plan
         >>> example = plan("m64n128k16", "bf16", tile=(64, 128, 64), verify=False)
@@ -84,6 +91,7 @@ class Plan(Told):
         True
         """
         factors = 0 if self.scales is None else self.scales.stage_bytes
+        factors += 0 if self.metadata is None else self.metadata.bytes
         return self.a.transaction_bytes + self.b.transaction_bytes + factors
 
     def verify(self, seed: int = 1) -> Product:
@@ -96,9 +104,8 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        return multiply(
-            Simulation(
-                self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.epilogue
-            ),
-            seed,
-        )
+        simulation = Simulation(
+            self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.metadata,
+            self.promotion, self.epilogue,
+        )  # fmt: skip
+        return multiply(simulation, seed)

@@ -65,6 +65,7 @@ class StagedOperand:
         transposed: the transpose bit of the instruction.
         run: rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
         ctas: of the cluster that need the same tile, and share its copies.
+        sparse: whether it is stored without its zeros: half of K in global memory, in its tile, in its words.
     """
 
     matrix: Matrix
@@ -78,6 +79,7 @@ class StagedOperand:
     transposed: int
     run: int
     ctas: int = 1
+    sparse: bool = False
 
     def word_at(self, mn: int, k: int, stage: int) -> int:
         """The word of one block: a sum that never carries out of the start address, for all of it is shared memory."""
@@ -174,9 +176,11 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
     # What threads load, and no instruction reads by a word, may have any major.
     legality = "off" if matrix == "A" and loop.a_source == "rmem" else loop.legality
     check_operand(loop.arch, loop.kind, element, major, swizzle, legality=legality)
-    reads = (loop.extents[index] // pair, loop.extents[2])
-    by = Reader(loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, legality=legality)
-    tile = (loop.tile[index] // pair, loop.tile[2], stages)
+    reads = (loop.extents[index] // pair, loop.stored(matrix, loop.extents[2]))
+    by = Reader(
+        loop.arch, element, reads, matrix, kind=loop.kind, cta_group=pair, sparse=loop.sparse, legality=legality
+    )
+    tile = (loop.tile[index] // pair, loop.stored(matrix, loop.tile[2]), stages)
     derivation = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
     along_mn, along_k, along_stages = derivation.advance
     run = run_of(loop, matrix)
@@ -191,6 +195,7 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
         stage_steps=tuple(map(along_stages, range(stages))),
         transposed=int(major is Major.MN),
         run=run,
+        sparse=loop.sparse and matrix == "A",
     )
 
 
@@ -262,6 +267,8 @@ def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
     """
     tma = one.tma
     names = [dimension_name(one.matrix, dimension) for dimension in tma.dimensions]
+    if one.sparse:
+        names = [name.replace("K", "K / 2") for name in names]
     bits = one.derivation.element.bits
     scaled = {4: " / 2", 6: " * 3 / 4"}.get(bits, f" * {bits // 8}" if bits > 8 else "")
     return (

@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.multicast import as_cluster
+from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
@@ -39,6 +41,10 @@ MOST_STAGES = 64
 SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"}
 
 
+#: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
+PROMOTED = ("f32", 128)
+
+
 @frozen
 class MainLoop:
     """An instruction and the tile of one stage, with nothing left open but the layouts.
@@ -57,6 +63,7 @@ class MainLoop:
         row: the row of the tables that allows the shape; None where nothing is checked.
         a_source: where the instruction takes A from: ``smem``, or ``rmem``, the registers of its warpgroup.
         cluster: CTAs along M and along N that share their copies.
+        sparse: whether A is stored without its zeros; K counts them.
     """
 
     arch: Arch
@@ -74,11 +81,16 @@ class MainLoop:
     row: ShapeRow | None = None
     a_source: str = "smem"
     cluster: tuple[int, int] = (1, 1)
+    sparse: bool = False
 
     @property
     def name(self) -> str:
         """The instruction's shape: ``m64n128k16``."""
         return "m{}n{}k{}".format(*self.extents)
+
+    def stored(self, matrix: str, k: int) -> int:
+        """How many of so many elements along K an operand stores: half, of a sparse A."""
+        return k // 2 if self.sparse and matrix == "A" else k
 
     @property
     def blocks(self) -> tuple[int, int, int]:
@@ -103,13 +115,14 @@ def main_loop(
     scale_vector: int | None = None,
     a_source: str = "smem",
     cluster: Sequence[int] | None = None,
+    sparse: bool = False,
     legality: Legality = "strict",
 ) -> MainLoop:
     """Read and check the arguments of ``plan`` that name the instruction and the tile.
 
     Args:
         instruction, dtype, tile, b_dtype, d_dtype, arch, kind, a_major, b_major, cta_group, scale_dtype,
-        scale_vector, a_source, cluster, legality: as ``plan`` has them.
+        scale_vector, a_source, cluster, sparse, legality: as ``plan`` has them.
 
     Raises:
         IllegalError: if there is no such instruction; the nearest are named.
@@ -124,19 +137,21 @@ def main_loop(
     extents, whole = extents_of(instruction), three(tile, "the tile")
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
-    scaled = scale_dtype is not None or scale_vector is not None
+    vector = None if scale_vector is None else as_integer(scale_vector, "plan: scale_vector")
+    scaled = scale_dtype is not None or vector not in (None, PROMOTED[1])
     pair = as_integer(cta_group, "plan: cta_group", minimum=1, maximum=2)
-    newer = pair == 2 or kind is not None or scaled
+    newer = pair == 2 or kind is not None or scaled or str(instruction).casefold().startswith("tcgen05")
     of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
-    named = kind_of_request(of, a, b, kind, scale_dtype, scale_vector)
+    named = kind_of_request(of, a, b, kind, scale_dtype, vector)
     d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
     check_types(of, named, a, b, d, legality=mode)
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and of != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
-    row = _shape(of, named, extents, pair, mode, place)
+    zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
+    row = _shape(of, named, extents, pair, mode, place, zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -144,10 +159,14 @@ def main_loop(
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, scale_vector), legality=mode, row=row,
-        a_source=place, cluster=as_cluster(cluster, pair),
+        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, vector), legality=mode, row=row,
+        a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
+    if loop.sparse:
+        _check_sparse(loop)
+    if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
+        raise DescriptorError(f"plan: accumulators that are promoted must be f32, found {loop.d}")
     return loop
 
 
@@ -200,13 +219,18 @@ def kind_of_request(
     >>> kind_of_request("sm100", e2m1, e2m1, None, None, 16)
     'mxf4nvf4'
     """
+    vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     if arch == "sm90":
         known = kind_of("sm90", a, b)
-        if kind not in (None, known) or scale_dtype is not None or vector is not None:
+        promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
+        scaled = not promoted and (scale_dtype is not None or vector is not None)
+        if kind not in (None, known) or scaled:
             what = f"kind {brief(kind)}" if kind not in (None, known) else "scale factors"
-            raise DescriptorError(f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90")
+            near = f"; e4m3 and e5m2 of sm90 can have --scale-vector {PROMOTED[1]} of {PROMOTED[0]}" if scaled else ""
+            raise DescriptorError(
+                f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
+            )
         return known
-    vector = None if vector is None else as_integer(vector, "plan: scale_vector")
     scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
 
@@ -218,6 +242,8 @@ def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
 
 
 def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] | None:
+    if kind == "f8":
+        return None if vector is None else PROMOTED
     if not kind.startswith("mx"):
         if dtype is not None or vector is not None:
             raise DescriptorError(f"plan: scale factors must be of a kind that has them, found kind {kind}")
@@ -228,25 +254,40 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] 
 
 
 def _shape(
-    arch: str, kind: str, extents: tuple[int, int, int], pair: int, legality: Legality, a_source: str
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    pair: int,
+    legality: Legality,
+    a_source: str,
+    sparse: bool,
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
     try:
-        row = check_shape(arch, kind, m=m, n=n, k=k, cta_group=pair, a_source=a_source, legality=legality)
+        row = check_shape(
+            arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
+        )
     except IllegalError as error:
-        near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality))
+        near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality, sparse))
         before, opening, source = str(error).partition(" (")
+        other = f"; K {k} is {'that of a dense one' if sparse else 'that of a sparse one, which --sparse takes'}"
+        before += other if k == DENSE_K[arch, kind] * (2 - sparse) else ""
         error.args = (f"{before}; nearest are {near}{opening}{source}" if near else str(error),)
         raise
-    if k != DENSE_K[arch, kind]:
-        whole = DENSE_K[arch, kind]
+    whole = DENSE_K[arch, kind] * (1 + sparse)
+    if k != whole:
         raise DescriptorError(f"plan: K of the instruction must be {whole}, found {k}; descriptors derive has K 96")
     return row
 
 
 def nearest(
-    arch: str, kind: str, extents: tuple[int, int, int], cta_group: int, legality: Legality = "strict"
+    arch: str,
+    kind: str,
+    extents: tuple[int, int, int],
+    cta_group: int,
+    legality: Legality = "strict",
+    sparse: bool = False,
 ) -> list[tuple[int, int, int]]:
     """The legal shapes that differ least from one that is not: first in K, then M, then N; at most two.
 
@@ -254,11 +295,31 @@ def nearest(
     [(64, 128, 16)]
     """
     rows = [row for row in SHAPES if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
-    rows = [row for row in rows if not row.sparse and not row.ws and row.k == DENSE_K[arch, kind]]
+    whole = DENSE_K[arch, kind] * (1 + sparse)
+    rows = [row for row in rows if row.sparse == sparse and not row.ws and row.k == whole]
     known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
     apart = {one: (abs(one[0] - extents[0]), abs(one[1] - extents[1])) for one in known}
     least = min(apart.values(), default=(0, 0))
     return sorted(one for one in known if apart[one] == least)[:2]
+
+
+def _check_sparse(loop: MainLoop) -> None:
+    """Refuse what this plan knows no metadata for."""
+    if loop.scale is not None or loop.a_source == "rmem":
+        what = f"scale factors of kind {loop.kind}" if loop.scale else "A in registers"
+        raise DescriptorError(f"plan: a sparse A must be in shared memory, and without scale factors, found {what}")
+    one = arrangement(loop.a, loop.arch)
+    if loop.tile[2] % one.covered:
+        low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered
+        raise DescriptorError(
+            f"plan: K of a sparse tile must be a multiple of {one.covered}, whose metadata are packed together, found "
+            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
+        )
+    if loop.arch == "sm100" and (loop.extents[0] != 128 * loop.cta_group or loop.blocks[0] != 1):
+        raise DescriptorError(
+            f"plan: M of a sparse tile must be one instruction of 128 rows a CTA in sm100, whose metadata are known, "
+            f"found {loop.blocks[0]} of {loop.extents[0]}: give M {128 * loop.cta_group} of both"
+        )
 
 
 def _check_tile(loop: MainLoop) -> None:

@@ -22,16 +22,22 @@ from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorCol
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.operand_text import (
     loads_record,
+    metadata_lines,
+    metadata_record,
     operand_lines,
     operand_record,
+    promotion_lines,
+    promotion_record,
     scales_lines,
     scales_record,
     word_steps,
     wrapped,
 )
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Product
+from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
 from descriptors.text import aligned, counted, extents_text, some, word_text
 from layoutalg.frozen import contents
@@ -54,7 +60,8 @@ def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> st
        B       0x8000000000010200  K-major 64B, LBO 16, SBO 0, transpose bit 0
     """
     one = plan.asked
-    title = f"{one.name}, {one.a} by {one.b} into {one.d} ({one.arch}): a tile of {extents_text(one.tile)}"
+    what = f"{'sparse ' * one.sparse}{one.name}, {one.a} by {one.b} into {one.d} ({one.arch})"
+    title = f"{what}: a tile of {extents_text(one.tile)}"
     lines = [f"{title}, {counted(plan.stages, 'stage')}", *aligned(_head(plan, because), indent=3)]
     return "\n".join([*lines, *([] if proof is None else list(_proof_lines(proof))[-1:])])
 
@@ -70,9 +77,16 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
         yield "idesc", some(dict.fromkeys(word_text(word, 32) for word in plan.line.idescs))
     for side in (plan.a, plan.b):
         yield from _side_rows(plan, side)
+    if plan.metadata is not None:
+        yield from _metadata_rows(plan.metadata, one.blocks[2])
     if plan.scales is not None:
         at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
         yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
+    if plan.promotion is not None:
+        more = plan.promotion
+        loads = f"{more.a_loads} of A, {more.b_loads} of B to load a thread"
+        yield "scales", f"f32, one for {GROUP} of K (of B for {GROUP} rows too): {loads}"
+        yield "", f"promoted every {more.blocks} K blocks, %p 0 in the first of them: {more.registers} registers more"
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
@@ -81,11 +95,23 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
-    boxes += ", scale factors" if plan.scales else ""
+    boxes += ", scale factors" if plan.scales else ", metadata" if plan.metadata and plan.metadata.bytes else ""
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
     pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue and plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
     yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+
+
+def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
+    """What an instruction is given of the metadata."""
+    places = [metadata.place(k) for k in range(blocks)]
+    through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
+    if metadata.packed.arch == "sm100":
+        yield "metadata", f"%e_tmem column {some(at for at, _ in places)} {through}; in memory at {metadata.base}"
+        return
+    count = counted(metadata.registers, "register")
+    selectors = f", %sel {some(selector for _, selector in places)} {through}" if metadata.packed.blocks > 1 else ""
+    yield "metadata", f"{count} a thread for an M block, of pack_metadata{selectors}"
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
@@ -118,7 +144,16 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
     lines = [tell_plan(plan, because=because), "", *_instruction(plan), ""]
     for side in (plan.a, plan.b):
         lines += [*operand_lines(plan, side), ""]
-    lines += [*scales_lines(plan), *_accumulators(plan), "", *_shared(plan), "", *_order(plan)]
+    lines += [
+        *scales_lines(plan),
+        *metadata_lines(plan),
+        *promotion_lines(plan),
+        *_accumulators(plan),
+        "",
+        *_shared(plan),
+        "",
+        *_order(plan),
+    ]
     return "\n".join([*lines, *([] if proof is None else ["", *_proof_lines(proof)])])
 
 
@@ -229,6 +264,8 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
         "operands": {side.matrix: operand_record(side) for side in (plan.a, plan.b)},
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
+        **metadata_record(plan),
+        **promotion_record(plan),
         "accumulators": _accumulators_record(plan),
         "epilogue": _epilogue_record(plan),
         "transaction_bytes": plan.transaction_bytes,

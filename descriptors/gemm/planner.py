@@ -28,10 +28,12 @@ from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of
 from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
 from descriptors.gemm.epilogue import Epilogue, epilogue_of
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata, metadata_of
 from descriptors.gemm.plan_operands import operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request, main_loop, three
 from descriptors.gemm.plan_scales import Scales, scales_of
 from descriptors.gemm.product import Product
+from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
@@ -79,6 +81,7 @@ def plan(
     store: str | None = None,
     splits: int = 1,
     terms: Sequence[str] = (),
+    sparse: bool = False,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -100,10 +103,13 @@ def plan(
         a_swizzle, b_swizzle: the widest that fits if left out.
         kind: the kind of an sm100 instruction; found from the types if left out.
         cta_group: 1 or 2.
-        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out.
+        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out. On sm90 128 for 8-bit floats, with
+            factors of f32, by which accumulators are multiplied as they are promoted, every 128 of K.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
+        sparse: whether A is stored without its zeros, two of four along K, as ``compress`` does it; K counts them. So
+            it is where the instruction's name says so: ``"wgmma.sp.m64n128k32"``.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
         c_dtype: type of C in global memory, on sm90; that of the accumulators if left out.
         store: how programs for sm90 store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is
@@ -127,12 +133,13 @@ def plan(
     loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
-        cluster=cluster, legality=legality,
+        cluster=cluster, sparse=sparse, legality=legality,
     )  # fmt: skip
     accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
     scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
     epilogue = _epilogue(loop, accumulators, c_dtype, store, splits, terms)
     room = _budget(loop, scales, epilogue, stages, smem)
+    promotion = promotion_of(loop, accumulators) if loop.scale and isinstance(accumulators, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
@@ -143,7 +150,11 @@ def plan(
         epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
         end += epilogue.staged_bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, epilogue)
+    metadata = _metadata(loop, accumulators, end) if loop.sparse else None
+    end += room.stages * metadata.bytes if metadata else 0
+    whole_plan = Plan(
+        loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata, promotion, epilogue
+    )
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -192,6 +203,12 @@ def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
     return scales_of(loop, columns=(accumulators.plan.part("SFA").column, accumulators.plan.part("SFB").column))
 
 
+def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int) -> Metadata:
+    if isinstance(accumulators, Registers):
+        return metadata_of(loop)
+    return metadata_of(loop, column=accumulators.plan.part("E").column, base=base)
+
+
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
@@ -199,11 +216,13 @@ def _aligned(size: int) -> int:
 def _budget(loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, stages: int | None, smem: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
-        (name, rows // pair * k * element.storage_bits // 8)
+        (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
         for name, rows, element in (("A", m, loop.a), ("B", n, loop.b))
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
+    if loop.sparse and loop.arch == "sm100":
+        parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     extra = gaps + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
@@ -268,8 +287,10 @@ def propose(
     for name in ("a_swizzle", "b_swizzle"):
         as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
-    rows = [row for row in SHAPES if (row.arch, row.kind, row.k) == (of, kind, DENSE_K[of, kind])]
-    rows = [row for row in rows if row.cta_group in groups and not row.sparse and not row.ws]
+    sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
+    whole_k = DENSE_K[of, kind] * (1 + sparse)
+    rows = [row for row in SHAPES if (row.arch, row.kind, row.k, row.sparse) == (of, kind, whole_k, sparse)]
+    rows = [row for row in rows if row.cta_group in groups and not row.ws]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))

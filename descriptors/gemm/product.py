@@ -32,11 +32,15 @@ from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
+from descriptors.gemm.metadata import pack_metadata
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
+from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
@@ -100,6 +104,8 @@ class Simulation:
     accumulators: Registers | TensorColumns
     scales: Scales | None
     loads: LoadedOperand | None = None
+    metadata: Metadata | None = None
+    promotion: Promotion | None = None
     epilogue: Epilogue | None = None
 
     @property
@@ -129,8 +135,11 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     loop, rng = simulation.loop, np.random.default_rng(seed)
     (m, n, k), stages, pair = loop.tile, simulation.stages, loop.cta_group
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
-    values = [rng.integers(low, 4, (stages, rows, k)).astype(np.float64) for rows in (m, n)]
-    numbers = _numbered(*(value.shape for value in values))
+    stored = [
+        rng.integers(low, 4, (stages, rows, loop.stored(name, k))).astype(np.float64)
+        for name, rows in (("A", m), ("B", n))
+    ]
+    numbers = _numbered(*(value.shape for value in stored))
     read, causes = [], list[str]()
     for index, side in enumerate((simulation.a, simulation.b)):
         arrays = []
@@ -138,14 +147,19 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
             got, cause = _read(simulation, side, index, cta, numbers)
             arrays.append(got)
             causes += cause
-        table = np.concatenate([[np.nan], values[0].ravel(), values[1].ravel()])
+        table = np.concatenate([[np.nan], stored[0].ravel(), stored[1].ravel()])
         read.append(table[joined(arrays, loop.blocks[1] if index else 1, axis=1)])
-    operands = values
+    operands = stored
+    if simulation.metadata is not None:
+        read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
     if simulation.scales is not None:
         read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
-    expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
-    rows = m // pair
-    seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
+    if simulation.promotion is not None:
+        expected, seen = _promoted(simulation, simulation.promotion, read, operands, rng)
+    else:
+        expected, product = (sum(x[s] @ y[s].T for s in range(stages)) for x, y in (operands, read))
+        rows = m // pair
+        seen = np.concatenate([_accumulated(simulation, product[cta * rows : (cta + 1) * rows]) for cta in range(pair)])
     differs = ~(seen == expected)  # what is nowhere is NaN, and differs
     differing = int(np.count_nonzero(differs))
     proofs = _operand(simulation, simulation.a, numbers[0]), verify(simulation.b.derivation, bases=(simulation.b.base,))
@@ -248,6 +262,68 @@ def _scaled(
     return sides[0], sides[1]
 
 
+def _with_zeros(
+    simulation: Simulation, metadata: Metadata, read: NDArray[Any], stored: list[Any], rng: Any, causes: list[str]
+) -> tuple[NDArray[Any], list[Any]]:
+    """A with its zeros: as the instructions understand the metadata, and as it was before it was compressed."""
+    import numpy as np
+
+    loop = simulation.loop
+    stages, rows, count = stored[0].shape
+    group = 2 if loop.a.storage_bits == 32 else 4
+    drawn = rng.random((stages, rows, loop.tile[2] // group, group)).argsort(axis=3)
+    positions = np.sort(drawn[..., : group // 2], axis=3)
+    placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
+    selected = np.stack([_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
+    wrong = np.argwhere(selected != placed)
+    if len(wrong):
+        s, row, j = (int(x) for x in wrong[0])
+        causes.append(f"the metadata of stage {s} put stored element {j} of row {row} of A at k {selected[s, row, j]}")
+    dense = [np.zeros((stages, rows, loop.tile[2])) for _ in range(2)]
+    index = np.ogrid[:stages, :rows, :1][:2]
+    np.add.at(dense[0], (*index, np.maximum(selected, 0)), np.where(selected < 0, np.nan, read))
+    np.add.at(dense[1], (*index, placed), stored[0])
+    return dense[0], [dense[1], stored[1]]
+
+
+def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions: NDArray[Any]) -> NDArray[Any]:
+    """The k that a stage's instructions give each stored element of A, by metadata that are packed and moved."""
+    import numpy as np
+
+    loop, one = simulation.loop, metadata.packed
+    (_, _, depth), blocks = loop.extents, []
+    for part in np.split(positions, loop.cta_group):
+        words = pack_metadata(part, loop.a, loop.arch)
+        cells = _metadata_cells(metadata, words, stage) if loop.arch == "sm100" else None
+        along_k = []
+        for k in range(loop.blocks[2]):
+            at, selector = metadata.place(k)
+            if cells is not None:
+                along_k.append(tcgen05_selected(cells[:, at:], one.bits) + k * depth)
+            else:
+                along_k.append(
+                    np.concatenate([wgmma_selected(block[at], one.bits, selector) for block in words]) + k * depth
+                )
+        blocks.append(np.concatenate(along_k, axis=1))
+    return np.concatenate(blocks)
+
+
+def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDArray[Any]:
+    """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
+    import numpy as np
+
+    shared = np.zeros(WINDOW_BYTES, dtype=np.uint8)
+    first = metadata.base + stage * metadata.bytes
+    shared[first : first + metadata.bytes] = words.astype("<u4").reshape(-1).view(np.uint8)
+    cells = np.zeros((128, 512, 4), dtype=np.uint8)
+    for word, column in metadata.copies(stage):
+        landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
+        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(128, 16))
+        cells[landed[:, 2], landed[:, 3]] = shared[read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]]
+    whole: NDArray[Any] = cells.view("<u4")[..., 0]
+    return whole
+
+
 def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
     """One CTA's accumulators, put where the hardware puts them and taken from there as the plan says."""
     import numpy as np
@@ -261,18 +337,24 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
         block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         into = total[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
         if isinstance(accumulators, Registers):
-            at, elements = wgmma_elements(n), offsets(accumulators.fragment.layout)
-            held = block[at[..., 0], at[..., 1]]
-            staged = simulation.epilogue.staged if simulation.epilogue is not None else None
-            if staged is None:
-                into[elements % rows, elements // rows] = held
-            else:
-                _store(staged, accumulators, held, into)
+            at = wgmma_elements(n)
+            _put(simulation, block[at[..., 0], at[..., 1]], into)
         else:
             at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
             cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
             _read_out(cells, accumulators, accumulators.firsts[index], into)
     return total
+
+
+def _put(simulation: Simulation, held: NDArray[Any], into: NDArray[Any]) -> None:
+    """What the threads hold of an accumulator, to where the plan has it in C."""
+    accumulators, epilogue = simulation.accumulators, simulation.epilogue
+    assert isinstance(accumulators, Registers)
+    if epilogue is not None and epilogue.staged is not None:
+        _store(epilogue.staged, accumulators, held, into)
+        return
+    elements = offsets(accumulators.fragment.layout)
+    into[elements % into.shape[0], elements // into.shape[0]] = held
 
 
 def _store(staged: Pieces, accumulators: Registers, held: NDArray[Any], into: NDArray[Any]) -> None:
@@ -287,6 +369,48 @@ def _store(staged: Pieces, accumulators: Registers, held: NDArray[Any], into: ND
         memory = np.full(staged.piece_bytes, np.nan)
         memory[written] = held[:, first // 2 : first // 2 + each]
         into[:, first : first + staged.columns] = memory[taken].reshape(PIECE_ROWS, staged.columns)
+
+
+def _promoted(
+    simulation: Simulation, promotion: Promotion, read: list[Any], values: list[Any], rng: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The scaled product, and what is in the sums after every 128 of K was scaled in registers and added."""
+    import numpy as np
+
+    loop, each, depth = simulation.loop, promotion.groups, 128
+    (m, n, k), stages = loop.tile, simulation.stages
+    factors = [2.0 ** rng.integers(-2, 3, (stages * each, count)) for count in (m, -(-n // depth))]
+    lies = np.zeros((stages * each, -(-m // 4) * 4))  # rows beside one another, in pieces of whole 16 bytes
+    lies[:, :m] = factors[0]
+    memory = lies.ravel(), np.ascontiguousarray(factors[1].T).ravel()
+    at, (rows, columns) = wgmma_elements(loop.extents[1]), loop.extents[:2]
+    elements = offsets(simulation.accumulators.fragment.layout)  # type: ignore[union-attr]
+    expected, seen = np.zeros((m, n)), np.full((m, n), np.nan)
+    spans = [(s, slice(g * depth, (g + 1) * depth)) for s in range(stages) for g in range(each)]
+    partial = []
+    for (s, span), a, b in zip(spans, *factors, strict=True):
+        scaled = values[0][s][:, span] * a[:, None], values[1][s][:, span] * b.repeat(depth)[:n, None]
+        expected += scaled[0] @ scaled[1].T
+        partial.append(read[0][s][:, span] @ read[1][s][:, span].T)
+    begin, steps = [np.array(table) for table in promotion.places(m, n, stages * k)], promotion.step(m)
+    for i, j in np.ndindex(loop.blocks[0], loop.blocks[1]):
+        block = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
+        # A thread multiplies what its registers are by the plan's fragment, whatever the instruction left in them.
+        lie = begin[0][block[0]][elements % rows], begin[1][block[1]][elements // rows]
+        total = np.zeros(elements.shape)
+        for group, part in enumerate(partial):
+            a, b = (_reached(memory[side], lie[side] + group * steps[side]) for side in (0, 1))
+            total += part[block][at[..., 0], at[..., 1]] * a * b
+        _put(simulation, total, seen[block])
+    return expected, seen
+
+
+def _reached(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """What lies at some places; no number beyond the end."""
+    import numpy as np
+
+    reached: NDArray[Any] = np.append(memory, np.nan)[np.minimum(index, memory.size)]
+    return reached
 
 
 def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:

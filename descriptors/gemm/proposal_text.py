@@ -91,13 +91,16 @@ def plan_command(one: Plan) -> str:
     words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
     words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
+    words += ["--sparse"] if loop.sparse else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
     words += _epilogue_words(one)
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
-    words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]} --scale-vector {loop.scale[1]}"] if loop.scale else []
+    if loop.scale is not None:
+        words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if loop.arch == "sm100" else []
+        words.append(f"--scale-vector {loop.scale[1]}")
     return " ".join(words)
 
 

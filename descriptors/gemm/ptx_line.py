@@ -10,6 +10,7 @@ Law: an instruction descriptor says the extents and the majors that the plan was
 
 from __future__ import annotations
 
+from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
 from descriptors.smem.instructions.idesc import idesc
@@ -27,6 +28,8 @@ class PtxLine:
         short: the same with the registers of a long list left out.
         registers: that the line names for the accumulator; 0 where that lies in tensor memory.
         idescs: the instruction descriptor of each K block of a stage; none of ``wgmma``.
+
+    The metadata of a sparse A are %e, a register, with the selector %sel that is written out, or [%e_tmem].
     """
 
     ptx: str
@@ -48,14 +51,16 @@ def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
     >>> from descriptors.gemm.plan_request import main_loop
     >>> line_of(main_loop("m64n8k32", "s8", tile=(64, 8, 64))).ptx
     'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, %a_desc, %b_desc, %p;'
+    >>> line_of(main_loop("wgmma.sp.m64n8k16", "tf32", tile=(64, 8, 32))).ptx[-38:]
+    '%a_desc, %b_desc, %e, %sel, %p, 1, 1;'
     """
     if loop.arch == "sm90":
         return _wgmma(loop)
-    opcode = f"tcgen05.mma.cta_group::{loop.cta_group}.kind::{loop.kind}"
-    factors = ""
+    opcode = f"tcgen05.mma{'.sp' * loop.sparse}.cta_group::{loop.cta_group}.kind::{loop.kind}"
+    factors, metadata = "", "[%e_tmem], " * loop.sparse
     if scales is not None:
         opcode, factors = f"{opcode}.block_scale.scale_vec::{scales.qualifier}", "[%sfa_tmem], [%sfb_tmem], "
-    ptx = f"{opcode} [%d_tmem], %a_desc, %b_desc, %idesc, {factors}%p;"
+    ptx = f"{opcode} [%d_tmem], %a_desc, %b_desc, {metadata}%idesc, {factors}%p;"
     return PtxLine(ptx, ptx, 0, _idescs(loop, scales))
 
 
@@ -64,16 +69,23 @@ def _wgmma(loop: MainLoop) -> PtxLine:
     count = loop.extents[1] // (4 if loop.d == "f16" else 2)
     names = [f"%d{i}" for i in range(count)]
     from_registers = loop.a_source == "rmem"
-    tail = f"{'{%a0, %a1, %a2, %a3}' if from_registers else '%a_desc'}, %b_desc, %p"
+    tail = f"{'{%a0, %a1, %a2, %a3}' if from_registers else '%a_desc'}, %b_desc, {_metadata(loop)}%p"
     if loop.kind != "i8":
         tail += ", 1, 1"
     if loop.kind == "f16":
         majors = (loop.b_major,) if from_registers else (loop.a_major, loop.b_major)
         tail += "".join(f", {int(major is Major.MN)}" for major in majors)
-    opcode = f"wgmma.mma_async.sync.aligned.{loop.name}.{loop.d}.{loop.a.name}.{loop.b.name}"
+    opcode = f"wgmma.mma_async{'.sp' * loop.sparse}.sync.aligned.{loop.name}.{loop.d}.{loop.a.name}.{loop.b.name}"
     few = names if count <= 4 else [*names[:2], "...", names[-1]]
     whole, short = (f"{opcode} {{{', '.join(some)}}}, {tail};" for some in (names, few))
     return PtxLine(whole, short, count, ())
+
+
+def _metadata(loop: MainLoop) -> str:
+    """The register of metadata and the selector, 0 where there is no other; nothing of a dense A."""
+    if not loop.sparse:
+        return ""
+    return "%e, %sel, " if arrangement(loop.a, loop.arch).blocks > 1 else "%e, 0, "
 
 
 def _idescs(loop: MainLoop, scales: Scales | None) -> tuple[int, ...]:
@@ -84,7 +96,7 @@ def _idescs(loop: MainLoop, scales: Scales | None) -> tuple[int, ...]:
         idesc(
             type_name(loop.a), type_name(loop.b), loop.d, m=m, n=n, kind=loop.kind, scale_dtype=scale_dtype,
             scale_vector=vector, a_major=loop.a_major, b_major=loop.b_major, cta_group=loop.cta_group, sfa_id=sfa,
-            sfb_id=sfb, legality=loop.legality,
+            sfb_id=sfb, sparse=loop.sparse, legality=loop.legality,
         )
         for sfa, sfb in ids
     )  # fmt: skip

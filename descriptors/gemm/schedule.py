@@ -26,6 +26,7 @@ from typing import NamedTuple
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.promotion import Promotion
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, word_text
 from layoutalg import wavefronts
@@ -75,6 +76,8 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
             "this CTA's share of the boxes, to all that need them",
         )
     yield IssueStep("TMA", f"{count} x {what} full[s]", of)
+    if plan.metadata is not None and plan.metadata.bytes:
+        yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.metadata.bytes} bytes of metadata")
     if plan.scales is not None:
         yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.scales.stage_bytes} bytes of scale factors")
 
@@ -87,15 +90,26 @@ def _there(plan: Plan) -> str:
 def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     m, n, k = plan.asked.blocks
     count = m // accumulators.warpgroups * n * k
+    if plan.metadata is not None:
+        words = plan.metadata.registers * m // accumulators.warpgroups
+        yield IssueStep("MMA", f"{words} x ld.global.nc.b32", "metadata of the stage, every thread its own words")
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", "every warpgroup: all bytes of the stage are there")
     if plan.loads is not None:
         loads = m // accumulators.warpgroups * k * plan.loads.loads
         yield IssueStep("MMA", f"{loads} x {plan.loads.move}", f"A into {plan.loads.registers} registers an M block")
+    if plan.promotion is not None:
+        yield from _promoted(plan, plan.promotion, accumulators)
+        return
     yield IssueStep("MMA", "wgmma.fence.sync.aligned", "before the first wgmma that touches these registers")
     blocks = f"{counted(k, 'K block')} of {counted(accumulators.each, 'accumulator')}"
-    yield IssueStep("MMA", f"{count} x wgmma.mma_async", f"{blocks}; %p is 0 in the very first K block, then 1")
+    yield IssueStep(
+        "MMA",
+        f"{count} x wgmma.mma_async{'.sp' * plan.asked.sparse}",
+        f"{blocks}; %p is 0 in the very first K block, then 1",
+    )
     yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
     reason = "or 1, and the stage before this one is free" if plan.loads is None else "before A is loaded again"
+    reason = "before the metadata are loaded again" if plan.metadata is not None else reason
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
     staged = None if plan.epilogue is None else plan.epilogue.staged
@@ -107,6 +121,21 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     yield IssueStep("MMA", f"registers -> a piece of {staged.columns} columns", "after the loop, between two barriers")
     yield IssueStep("MMA", "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote")
     yield IssueStep("MMA", "cp.async.bulk.tensor.2d.global ...", f"one thread, {pieces} of a tile; then commit_group")
+
+
+def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iterator[IssueStep]:
+    """Every 128 of K alone: multiplied, waited for, scaled, added to the sums."""
+    count = accumulators.each * promotion.blocks
+    loads = promotion.a_loads + promotion.b_loads
+    times = f", {promotion.groups} times" if promotion.groups > 1 else ""
+    yield IssueStep("MMA", f"{loads} x ld.global.nc.f32", f"factors of A and of B for 128 of K{times}: from here")
+    yield IssueStep("MMA", "wgmma.fence.sync.aligned", "the registers have been read since the last wgmma")
+    yield IssueStep("MMA", f"{count} x wgmma.mma_async", "128 of K; %p is 0 in the first K block of them, then 1")
+    yield IssueStep("MMA", "wgmma.commit_group.sync.aligned", "the group that the wait counts")
+    yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", "before the accumulators are read; to here")
+    yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "after the last of them: the stage may be filled")
+    yield IssueStep("MMA", f"{promotion.registers} x fma.rn.f32", "sum += accumulator x factors, for each of them")
+    yield IssueStep("MMA", "sums -> C", "after the loop")
 
 
 def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
@@ -123,8 +152,15 @@ def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
     if plan.scales is not None:
         count = len(plan.scales.copies())
         yield IssueStep("MMA", f"{count} x tcgen05.cp", "scale factors; carried out before the tcgen05.mma after them")
+    if plan.metadata is not None:
+        count = len(plan.metadata.copies())
+        yield IssueStep("MMA", f"{count} x tcgen05.cp", "metadata; carried out before the tcgen05.mma after them")
     blocks = f"{counted(k, 'K block')} of {counted(m * n, 'accumulator')}"
-    yield IssueStep("MMA", f"{m * n * k} x tcgen05.mma", f"{blocks}; %p is 0 in the very first K block, then 1")
+    yield IssueStep(
+        "MMA",
+        f"{m * n * k} x tcgen05.mma{'.sp' * plan.asked.sparse}",
+        f"{blocks}; %p is 0 in the very first K block, then 1",
+    )
     both = ", multicast to both CTAs" if plan.asked.cta_group == 2 else ""
     yield IssueStep(
         "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
@@ -161,10 +197,12 @@ def events(plan: Plan) -> list[str]:
         shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
         copies = zip(shapes, plan.scales.copies(), strict=True)
         lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
+    if plan.metadata is not None:
+        lines += [f"cp d+{column} 128x128b" for _, column in plan.metadata.copies()]
     width = accumulators.readout.fragment.columns
     for first in accumulators.firsts:
         place = f"d+{first}" if first else "d"
-        lines.append(f"mma {place} {width} idesc {word_text(plan.line.idescs[0], 32)}")
+        lines.append(f"mma {place} {width}{' sparse' * plan.asked.sparse} idesc {word_text(plan.line.idescs[0], 32)}")
     for first in accumulators.firsts:
         for load in accumulators.readout.loads:
             column = first + load.column
@@ -184,7 +222,7 @@ class Traffic:
     """What one stage of one CTA moves.
 
     Args:
-        operations: multiplications and additions of the CTA's share of the tile.
+        operations: multiplications and additions of the CTA's share of the tile; of a sparse A those that are done.
         copied_bytes: that this CTA's copies bring in; what other CTAs of its cluster send is not among them.
         read_bytes: that the instructions read, an operand as often as there are instructions that take it.
         core_matrices: of 8 rows of 16 bytes, that these are.
@@ -231,7 +269,7 @@ def traffic(plan: Plan) -> Traffic:
         matrices += _times(plan, side) * len(each)
         fronts += _times(plan, side) * sum(each)
     return Traffic(
-        operations=2 * m * n * k // plan.asked.cta_group,
+        operations=2 * m * n * plan.asked.stored("A", k) // plan.asked.cta_group,
         copied_bytes=plan.transaction_bytes
         - sum(side.transaction_bytes // side.ctas * (side.ctas - 1) for side in (plan.a, plan.b)),
         read_bytes=read_bytes(plan) // plan.asked.cta_group,

@@ -41,7 +41,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.errors import DescriptorError, as_array, as_integer, brief
 from descriptors.smem.operands.operand import choose
 from descriptors.tmem.scale_factors import memory_bytes, scale_memory
 from layoutalg import offsets
@@ -187,7 +187,7 @@ def values_of(codes: Any, name: str) -> NDArray[Any]:
     import numpy as np
 
     one = choose("scale: format", name, FORMATS)
-    array = _array(codes)
+    array = as_array(codes)
     if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or int(array.max()) >> one.bits)):
         raise DescriptorError(f"scale: codes of {name} must be integers of {one.bits} bits, found others")
     values = [decode_scale(code, name) for code in range(1 << one.bits)]
@@ -233,21 +233,11 @@ def block_scaled_product(
     result: NDArray[Any] = (values_a * factors[0].repeat(vector, 1)) @ (values_b * factors[1].repeat(vector, 1)).T
     if c is None:
         return result
-    added = _array(c)
+    added = as_array(c)
     if added.shape != result.shape or added.dtype.kind not in "iuf":
         raise DescriptorError(f"block_scaled_product: C must be numbers, {result.shape}, found {added.shape}")
     summed: NDArray[Any] = result + added
     return summed
-
-
-def _array(value: Any) -> NDArray[Any]:
-    """What was given as an array; an empty one of objects where numpy makes none of it."""
-    import numpy as np
-
-    try:
-        return np.asarray(value)
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        return np.empty(0, dtype=object)
 
 
 def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
@@ -258,7 +248,7 @@ def pack_scales(codes: Any, vector: int) -> NDArray[Any]:
     """
     import numpy as np
 
-    vector, array = as_integer(vector, "pack_scales: the vector", minimum=1), _array(codes)
+    vector, array = as_integer(vector, "pack_scales: the vector", minimum=1), as_array(codes)
     if array.ndim != 2 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() > 255)):
         raise DescriptorError("pack_scales: codes must be a matrix of bytes, found something else")
     mn, count = array.shape
@@ -274,7 +264,7 @@ def unpack_scales(packed: Any, mn: int, k: int, vector: int) -> NDArray[Any]:
     >>> unpack_scales(pack_scales([[1, 2, 3, 4]], 16), 1, 64, 16).tolist()
     [[1, 2, 3, 4]]
     """
-    array, size = _array(packed), memory_bytes(mn, k, vector)
+    array, size = as_array(packed), memory_bytes(mn, k, vector)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         raise DescriptorError(f"unpack_scales: the memory must be {size} bytes, found {array.shape}")
     result: NDArray[Any] = array[offsets(scale_memory(mn, k, vector))[:mn, :k:vector]]

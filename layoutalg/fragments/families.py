@@ -29,6 +29,8 @@ WGMMA_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 s8 u8", 256: "b1"}
 
 #: Types of A and B by the K of ``tcgen05.mma``, dense: 256 bits of K; narrow types in containers of 8 bits at K 32.
 TCGEN05_TYPES = {8: "tf32", 16: "f16 bf16", 32: "e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8", 64: "e2m1"}
+#: Types of A by the K of ``wgmma.mma_async.sp``, zeros counted.
+SPARSE_TYPES = {16: "tf32", 32: "f16 bf16", 64: "e4m3 e5m2 s8 u8"}
 
 #: Types of A and B by the shape of ``mma.sync``, and how many bits one takes in a register.
 MMA_TYPES: dict[str, dict[int, str]] = {
@@ -75,6 +77,30 @@ def wgmma(shape: str, operand: str, dtype: str) -> Held:
     raise LayoutError(
         f"fragment: an operand of wgmma in registers must be A or D, found {operand}; B lies in shared memory"
     )
+
+
+def sparse_wgmma(shape: str, operand: str, dtype: str) -> Held:
+    """The fragment of A without its zeros, of D, or of the metadata (E) of ``wgmma.mma_async.sp``; K counts zeros.
+
+    A value of E stands for one element of A with its zeros: the bits of the register, from the lowest up, 2 of them
+    for an element of 32 bits, 1 for a smaller one. Of elements of 16 and 32 bits every element is in two threads: a
+    selector of 0 reads lanes t%4 of 0 and 1, of 1 those of 2 and 3.
+
+    Raises:
+        LayoutError: if there is no such shape, operand or type.
+
+    >>> print(sparse_wgmma("m64n8k32", "E", "bf16")[1])
+    ((2,2,8,4),(16,2)):((1024,0,1,16),(64,8))
+    """
+    _, _, k = numbers(shape)
+    if k not in SPARSE_TYPES:
+        raise LayoutError(f"fragment: K of wgmma.sp must be one of {', '.join(map(str, SPARSE_TYPES))}, found {k}")
+    if operand != "E":
+        return wgmma(shape.replace(f"k{k}", f"k{k // 2}"), operand, dtype)
+    need_type(dtype, SPARSE_TYPES[k], f"wgmma.sp.{shape}.E")
+    if k == 64:
+        return (64, k), thread_values([(2, 8), (2, 32 * 64), (8, 1), (4, 16)], [(32, 64)])
+    return (64, k), thread_values([(2, k // 2 * 64), (2, 0), (8, 1), (4, 16)], [(k // 2, 64), (2, 8)])
 
 
 def mma(shape: str, operand: str, dtype: str) -> Held:
@@ -215,6 +241,7 @@ class Family:
 
 
 _WGMMA = "PTX ISA 9.1, wgmma register fragments; CUTLASS mma_traits_sm90_gmma.hpp"
+_SPARSE = "PTX ISA 9.1, wgmma.mma_async.sp, sparse matrices; CUTLASS mma_traits_sm90_gmma_sparse.hpp"
 _MMA = "PTX ISA 9.1, matrix fragments for mma; CUTLASS mma_traits_sm80.hpp, mma_traits_sm89.hpp, mma_traits_sm90.hpp"
 _BLOCKS = "PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp"
 _MATRIX = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm75.hpp, copy_traits_sm90.hpp"
@@ -234,6 +261,12 @@ FAMILIES = (
         "wgmma.m64nNkK.A[.TYPE]", "64 x K", 128,
         "E = K/8 a register; register r of lane t, warp w: row 16w + t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on",
         _WGMMA, _MEASURED_WGMMA,
+    ),
+    Family(
+        "wgmma.sp.m64nNkK.E[.TYPE]", "64 x K", 128,
+        "bit v of lane t, warp w, of 8-bit elements: row 16w + t/4 + 8(t%2), column 32(t/2 % 2) + v; of others, b = 1 "
+        "or 2 bits an element: row 16w + t/4 + 8(v/16), column K/2 (t%2) + v%16 / b, in lanes t%4 of 2s and 2s + 1 for "
+        "selector s; A and D are those of wgmma, A with half of K", _SPARSE, _MEASURED,
     ),
     Family(
         "mma.mMn8kK.A[.TYPE]", "M x K", 32,
@@ -282,12 +315,13 @@ def family_of(name: str) -> Family:
     >>> family_of("ldmatrix.x4.trans").form
     'ldmatrix.xN[.trans][.RxC][.TYPE]'
     """
-    head, *words = name.split(".")
-    key = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
-    return next(one for one in FAMILIES if _key(one.form) == key.replace(" D", " C"))
+    return next(one for one in FAMILIES if _key(one.form) == _key(name))
 
 
 def _key(form: str) -> str:
+    """What names of one family have in common: the head, and the operand where there is one."""
     head, *words = form.split("[")[0].split(".")
+    if words[0] == "sp":
+        words, head = words[1:], "wgmma.sp" if words[2] == "E" else head
     key = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
     return key.replace(" D", " C")

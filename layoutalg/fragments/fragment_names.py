@@ -13,7 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import LANES, MATRICES, MMA_TYPES, WGMMA_TYPES, matrices, mma, tensor_memory, wgmma
+from layoutalg.fragments.families import (
+    LANES,
+    MATRICES,
+    MMA_TYPES,
+    SPARSE_TYPES,
+    WGMMA_TYPES,
+    matrices,
+    mma,
+    sparse_wgmma,
+    tensor_memory,
+    wgmma,
+)
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.tuples.int_tuple import safe_text
 
@@ -31,11 +42,11 @@ def fragment(name: str) -> Fragment:
     """What each thread's registers hold, by the name of instruction and operand.
 
     Args:
-        name: ``wgmma.m64nNkK.A`` or ``.D``; ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type
-            behind it where the shape does not decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and
-            ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
-            and the type of its elements (default: 16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with
-            ``.pack16b`` and ``.unpack16b``.
+        name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E``, the metadata;
+            ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type behind it where the shape does not
+            decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and ``stmatrix``, with ``.trans``, the
+            tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16) and the type of its elements (default:
+            16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
 
     Raises:
         LayoutError: if there is no such fragment; the message names the nearest.
@@ -50,6 +61,8 @@ def fragment(name: str) -> Fragment:
     head, *words = name.strip().split(".")
     words = [word for word in words if word not in _IDLE]
     try:
+        if head == "wgmma" and words[:1] == ["sp"] and len(words) in (3, 4):
+            return Fragment(".".join([head, *words]), *sparse_wgmma(*(*words[1:], "")[:3]))
         if head in ("wgmma", "mma") and len(words) in (2, 3):
             shape, operand, dtype = (*words, "")[:3]
             return Fragment(".".join([head, *words]), *(wgmma if head == "wgmma" else mma)(shape, operand, dtype))
@@ -116,6 +129,8 @@ def names() -> Iterator[str]:
     """
     for k in WGMMA_TYPES:
         yield from (f"wgmma.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "AD")
+    for k in SPARSE_TYPES:
+        yield from (f"wgmma.sp.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "ADE")
     for shape, widths in MMA_TYPES.items():
         types = [f".{one}" for many in widths.values() for one in many.split()] if len(widths) > 1 else [""]
         yield from (f"mma.{shape}.{operand}{dtype}" for operand in "AB" for dtype in types)

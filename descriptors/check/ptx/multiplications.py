@@ -81,6 +81,7 @@ class Wgmma:
         scales: immediates that may negate A and B.
         transposes: immediates that say which operands in shared memory are MN-major.
         extra: qualifiers behind the types.
+        metadata: sp-meta and sp-sel of a sparse one; none of a dense one.
     """
 
     shape: tuple[int, int, int]
@@ -94,6 +95,7 @@ class Wgmma:
     scales: tuple[Operand, ...]
     transposes: tuple[Operand, ...]
     extra: tuple[str, ...] = ()
+    metadata: tuple[Operand, ...] = ()
 
     @property
     def from_registers(self) -> bool:
@@ -144,6 +146,7 @@ def wgmma(one: Instruction) -> Wgmma | None:
         scales=tuple(tail[:2]) if scaled else (),
         transposes=tuple(tail[2:]),
         extra=tuple(words[4:]),
+        metadata=one.operands[3:5] if sparse else (),
     )
 
 

@@ -13,11 +13,12 @@ Law: without a cluster nothing of it is in the text.
 from __future__ import annotations
 
 
-def texts(cluster: tuple[int, int]) -> dict[str, str]:
+def texts(cluster: tuple[int, int], *, sparse: bool = False) -> dict[str, str]:
     """What stands at each place of the template.
 
     Args:
         cluster: CTAs along M and along N.
+        sparse: whether A has half of K.
 
     >>> "multicast::cluster" in texts((2, 1))["copy_box"]
     True
@@ -25,7 +26,9 @@ def texts(cluster: tuple[int, int]) -> dict[str, str]:
     many = cluster != (1, 1)
     return {
         "copy_box": (_SENT if many else _COPIED).removesuffix("\n"),
-        "copies": "\n".join(_boxes(name, mn, many) for name, mn in (("A", "row"), ("B", "column"))),
+        "copies": "\n".join(
+            _boxes(name, mn, many, sparse and name == "A") for name, mn in (("A", "row"), ("B", "column"))
+        ),
         "first": "blockIdx.x / CTAS" if many else "blockIdx.x",
         "stride": "gridDim.x / CTAS" if many else "gridDim.x",
         "own_tile": _OWN_TILE if many else "",
@@ -63,8 +66,8 @@ def release_statement(stage: str, cluster: tuple[int, int], when: str = "") -> s
     return f"{f'if ({when}) ' if when else ''}release({barrier}, thread);"
 
 
-def _boxes(name: str, mn: str, many: bool) -> str:
-    low, size = name.lower(), "M" if name == "A" else "N"
+def _boxes(name: str, mn: str, many: bool, halved: bool) -> str:
+    low, size, depth = name.lower(), "M" if name == "A" else "N", "(TILE_K / 2)" if halved else "TILE_K"
     if many:
         share = f"{name}_BOXES / CLUSTER_{'N' if name == 'A' else 'M'}"
         head = (
@@ -79,7 +82,7 @@ def _boxes(name: str, mn: str, many: bool) -> str:
         )
         full = "full"
     return (
-        f"{head}        const int mn = {mn} * TILE_{size} + {low}_box_mn(box), k = step * TILE_K + {low}_box_k(box);\n"
+        f"{head}        const int mn = {mn} * TILE_{size} + {low}_box_mn(box), k = step * {depth} + {low}_box_k(box);\n"
         f"        copy_box(base + {name}_BASE + stage * {name}_STAGE_BYTES + {low}_box_at(box), map_{low}, "
         f"{name}_MN_MAJOR ? mn : k, {name}_MN_MAJOR ? k : mn,\n                 {full});\n      }}"
     )

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters import header
 from descriptors.smem.emitters.recipe import recipe
@@ -76,12 +77,31 @@ def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "COLUMNS", f"{accumulators.plan.allocate}u  // to allocate"
         yield from ((f"D_COLUMN_{i}", f"{first}u") for i, first in enumerate(accumulators.firsts))
     yield from ((f"IDESC_{k}", f"{word_text(word, 32)}u") for k, word in enumerate(plan.line.idescs))
+    if plan.metadata is not None:
+        yield from _metadata(plan.metadata, loop.blocks[2])
     if plan.scales is not None:
         for k, pair in enumerate(plan.scales.pointers):
             yield from ((f"{n}_POINTER_{k}", f"{word_text(p, 32)}u") for n, p in zip(("SFA", "SFB"), pair, strict=True))
         for n, letter, steps in zip(("SFA", "SFB"), "MN", plan.scales.steps, strict=True):
             yield f"{n}_BLOCK_COLUMNS", f"{steps[-1] // max(1, len(steps) - 1)}u  // to add for each {letter} block"
         yield from ((f"{n}_BASE", f"{base}u") for n, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
+
+
+def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
+    """What a sparse A needs beside its words."""
+    places, sm90 = [metadata.place(k) for k in range(blocks)], metadata.packed.arch == "sm90"
+    yield "METADATA_COVERED", f"{metadata.packed.covered}u  // elements along K whose metadata are packed together"
+    if sm90:
+        yield "METADATA_REGISTERS", f"{metadata.registers}u  // of a thread, for an M block and a stage"
+        yield from ((f"METADATA_SELECTOR_{k}", f"{selector}u") for k, (_, selector) in enumerate(places))
+    else:
+        yield "METADATA_BASE", f"{metadata.base}u"
+        yield "METADATA_STAGE_BYTES", f"{metadata.bytes}u"
+        for i, (word, column) in enumerate(metadata.copies()):
+            yield f"METADATA_COPY_WORD_{i}", f"{word_text(word)}ull"
+            yield f"METADATA_COPY_COLUMN_{i}", f"{column}u"
+    name = "REGISTER" if sm90 else "COLUMN"
+    yield from ((f"METADATA_{name}_{k}", f"{at}u") for k, (at, _) in enumerate(places))
 
 
 def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Regist
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
-from descriptors.gemm.programs import cluster, sm90_store
+from descriptors.gemm.programs import cluster, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.smem.operands.operand import Major
@@ -59,6 +59,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
     check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
+    around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
     text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
     return text.substitute(
         head=_head(plan),
@@ -68,8 +69,9 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         stage=stage(plan),
         last_release=last_release(plan),
         before="" if at_once(plan) else "    int before = -1;\n",
-        **cluster.texts(plan.asked.cluster),
+        **around,
         **sm90_store.texts(plan),
+        **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
         tensor_maps="\n".join(filter(None, [_map(plan.a), _map(plan.b), sm90_store.host(plan), _strides(plan)])),
@@ -110,9 +112,22 @@ def check_registers(plan: Plan) -> None:
     assert isinstance(accumulators, Registers)
     loop, (start, _, most) = plan.asked, registers(accumulators.warpgroups)
     own = plan.loads.registers * loop.blocks[0] // accumulators.warpgroups if plan.loads else 0
+    own += plan.metadata.registers * loop.blocks[0] // accumulators.warpgroups if plan.metadata else 0
+    if plan.promotion is not None:
+        own += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
     for what, need, there in (
-        ("an instruction", plan.line.registers + (4 if own else 0), start),
-        ("accumulators and A" if own else "accumulators", accumulators.registers + own, most),
+        ("an instruction", plan.line.registers + (4 if plan.loads else 0), start),
+        (
+            "accumulators and A"
+            if plan.loads
+            else "accumulators and their sums"
+            if plan.promotion
+            else "accumulators and metadata"
+            if own
+            else "accumulators",
+            accumulators.registers + own,
+            most,
+        ),
     ):
         if need + _BESIDE > there:
             raise DescriptorError(
@@ -144,7 +159,8 @@ def _head(plan: Plan) -> str:
 
 def _memory(side: StagedOperand) -> str:
     mn = "M" if side.matrix == "A" else "N"
-    rows = f"{mn} rows of K" if side.derivation.major is not Major.MN else f"K rows of {mn}"
+    depth = "K / 2" if side.sparse else "K"
+    rows = f"{mn} rows of {depth}" if side.derivation.major is not Major.MN else f"{depth} rows of {mn}"
     return f"{side.matrix} lies in memory as {rows}."
 
 
@@ -175,7 +191,10 @@ def _strides(plan: Plan) -> str:
     """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
     tests = []
     for side, mn in ((plan.a, "M"), (plan.b, "N")):
-        tests.append(f"({mn if side.derivation.major is Major.MN else 'K'} * sizeof(Type{side.matrix})) % 16 == 0")
+        depth = "K / 2" if side.sparse else "K"
+        tests.append(f"({mn if side.derivation.major is Major.MN else depth} * sizeof(Type{side.matrix})) % 16 == 0")
+    if plan.metadata is not None:
+        tests.append("K % GROUP_K == 0")
     text = " && ".join([*tests, *sm90_store.conditions(plan)])
     return (
         f"// The copy engine takes rows of whole 16 bytes alone.\n"
@@ -237,6 +256,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
         *sm90_store.constants(plan),
     ]
+    lines += sm90_sparse.constants(plan) if plan.promotion is None else sm90_promotion.constants(plan.promotion)
     for side in (plan.a, plan.b):
         lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)

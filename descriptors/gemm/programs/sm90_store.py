@@ -45,14 +45,15 @@ def texts(plan: Plan) -> dict[str, str]:
     made = plan.epilogue
     assert made is not None
     staged, parts = made.staged is not None, made.splits > 1
+    inside = plan.metadata is not None or plan.promotion is not None  # whose loads ask for the edges of C
     return {
         "count": "rows * columns * SPLITS" if parts else "rows * columns",
         "tile": "index % (rows * columns)" if parts else "index",
         "part": _PART if parts else "",
         "first_step": "first" if parts else "0",
         "end_step": "end" if parts else "steps",
-        "consume_c": "const CUtensorMap* map_c" if staged else "TypeC* c, int m, int n",
-        "consume_given": "&map_c" if staged else "c, m, n",
+        "consume_c": f"const CUtensorMap* map_c{', int m, int n' * inside}" if staged else "TypeC* c, int m, int n",
+        "consume_given": f"&map_c{', m, n' * inside}" if staged else "c, m, n",
         "kernel_c": "const __grid_constant__ CUtensorMap map_c" if staged else "TypeC* c",
         "turn": ", turn = 0" if staged else "",
         "stores": (_stores(parts) if staged else _DIRECT).removesuffix("\n"),

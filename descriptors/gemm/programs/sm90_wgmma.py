@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import sm90_promotion
 from descriptors.gemm.programs.c_expressions import byte_offset, row_and_column
 from descriptors.gemm.programs.cluster import release_statement
 from descriptors.gemm.register_operand import ROWS, LoadedOperand
@@ -57,6 +58,10 @@ def instruction(plan: Plan) -> str:
     line = re.sub(r"%d(\d+)", r"%\1", plan.line.ptx)
     line = re.sub(r"%a(\d)", lambda found: f"%{count + int(found[1])}", line)
     line = line.replace("%a_desc", f"%{count}").replace("%b_desc", f"%{count + len(a)}")
+    after = count + len(a) + 1
+    line = line.replace("%e,", f"%{after},").replace("%sel,", f"%{after + 1},")
+    e_parameter, e_input, template = _metadata(plan)
+    after += e_input.count("(")
     line = re.sub(r"%p([,;])", r"p\1", line)
     line_parts = re.fullmatch(r"(\S+ )\{(.*?)\}(.*)", line)
     assert line_parts is not None
@@ -67,17 +72,43 @@ def instruction(plan: Plan) -> str:
     inputs = ", ".join(f'"{"r" if plan.loads else "l"}"({name})' for name in a)
     a_parameter = "const uint32_t (&a)[4]" if plan.loads else "uint64_t a"
     return (
-        "// Where add is 0 the accumulator begins anew.\n"
-        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {a_parameter}, uint64_t b, int add) {{\n"
+        f"// Where add is 0 the accumulator begins anew.\n{template}"
+        f"__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], {a_parameter}, uint64_t b, "
+        f"{e_parameter}int add) {{\n"
         "  asm volatile(\n"
         '      "{\\n"\n      ".reg .pred p;\\n"\n'
-        f'      "setp.ne.b32 p, %{count + len(a) + 1}, 0;\\n"\n'
+        f'      "setp.ne.b32 p, %{after}, 0;\\n"\n'
         f'      "{line_parts[1]}"\n      "{{{listed}}}"\n      "{line_parts[3]}\\n"\n      "}}\\n"\n'
-        f'      : {bound}\n      : {inputs}, "l"(b), "r"(add));\n}}\n\n'
+        f'      : {bound}\n      : {inputs}, "l"(b), {e_input}"r"(add));\n}}\n\n'
         "// Makes the compiler believe that registers are written here, so that it moves nothing across.\n"
         "__device__ __forceinline__ void keep(Register (&d)[REGISTERS]) {\n"
         "#pragma unroll\n"
         f'  for (int i = 0; i < REGISTERS; ++i) asm volatile("" : "+{kind}"(d[i])::"memory");\n}}\n'
+    )
+
+
+def _metadata(plan: Plan) -> tuple[str, str, str]:
+    """The parameter and the operands of the metadata, and what stands before the function; nothing of a dense A."""
+    if plan.metadata is None:
+        return "", "", ""
+    if len(plan.metadata.selectors) == 1:
+        return "uint32_t e, ", '"r"(e), ', ""
+    return "uint32_t e, ", '"r"(e), "n"(SELECTOR), ', "template <int SELECTOR>\n"
+
+
+def _multiplication(plan: Plan, a: str) -> str:
+    """The statements that issue an instruction; the selector of each is a constant."""
+    began = "step - first" if plan.epilogue is not None and plan.epilogue.splits > 1 else "step"
+    b, add = "b + b_mn_step(j) + b_k_step(kb)", f"{began} + kb > 0"
+    if plan.metadata is None:
+        return f"          multiply(d[block], {a}, {b},\n                   {add});\n"
+    e = "e[i][kb / SELECTORS]"
+    if len(plan.metadata.selectors) == 1:
+        return f"          multiply(d[block], {a}, {b},\n                   {e}, {add});\n"
+    return "".join(
+        f"          {'else ' * bool(s)}{f'if (kb % SELECTORS == {s}) ' * (not s)}multiply<{s}>(d[block], {a},\n"
+        f"                      {b}, {e}, {add});\n"
+        for s in plan.metadata.selectors
     )
 
 
@@ -95,18 +126,19 @@ def stage(plan: Plan) -> str:
         before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
     else:
         before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
-    began = "step - first" if plan.epilogue is not None and plan.epilogue.splits > 1 else "step"
+    word_of_b = "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
+    if plan.promotion is not None:
+        return sm90_promotion.stage(a, each + word_of_b + before, release_statement("stage", plan.asked.cluster))
     return (
         each
-        + "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
+        + word_of_b
         + before
         + f"{_LOOP}keep(d[block]);\n"
         + _FENCE
         + "#pragma unroll\n      for (int kb = 0; kb < BLOCKS_K; ++kb) {\n"
         + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
         + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
-        + f"          multiply(d[block], {a}, b + b_mn_step(j) + b_k_step(kb),\n"
-        + f"                   {began} + kb > 0);\n"
+        + _multiplication(plan, a)
         + "        }\n      }\n"
         + _COMMIT
         + f"{_LOOP}keep(d[block]);\n"
@@ -116,6 +148,8 @@ def stage(plan: Plan) -> str:
 
 def last_release(plan: Plan) -> str:
     """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
+    if plan.promotion is not None:
+        return sm90_promotion.AT_THE_END
     if at_once(plan):
         return ""
     return f"    {release_statement('before', plan.asked.cluster, 'before >= 0')}\n"
@@ -123,7 +157,7 @@ def last_release(plan: Plan) -> str:
 
 def at_once(plan: Plan) -> bool:
     """Whether a stage is let go as soon as it is multiplied, and not one later."""
-    return plan.loads is not None or plan.stages == 1
+    return plan.loads is not None or plan.metadata is not None or plan.promotion is not None or plan.stages == 1
 
 
 def _release(plan: Plan) -> str:

@@ -163,12 +163,25 @@ def instruction_extents(
     return row.lanes, row.bits // element.storage_bits
 
 
+#: What may stand before the shape of an instruction: the words of its name.
+PREFIX = r"(?:(?:wgmma|tcgen05)\.(?:[a-z0-9_:]{1,20}\.){0,6})?"
+
+
+def sparse_by_name(instruction: object) -> bool:
+    """Whether an instruction is a sparse one by its name.
+
+    >>> [sparse_by_name(one) for one in ("wgmma.sp.m64n128k32", "wgmma.mma_async.sp.sync.aligned.m64n8k32", "m64n8k16")]
+    [True, True, False]
+    """
+    return isinstance(instruction, str) and "sp" in instruction[:200].casefold().split(".")
+
+
 def _operand_of(instruction: str, matrix: Matrix | None, cta_group: int, sparse: bool) -> tuple[int, int]:
     """What an instruction named as in PTX, ``m64n128k16``, reads of an operand in the memory of one CTA.
 
     The A of a sparse one is stored without its zeros: half of K.
     """
-    match = re.fullmatch(r"m(\d{1,9})n(\d{1,9})k(\d{1,9})", instruction.casefold(), re.ASCII)
+    match = re.fullmatch(rf"{PREFIX}m(\d{{1,9}})n(\d{{1,9}})k(\d{{1,9}})", instruction.casefold(), re.ASCII)
     if match is None:
         raise DescriptorError(f"derive: mma must be (MN, K), or named like m64n128k16, found {brief(instruction)}")
     m, n, k = map(int, match.groups())
@@ -315,7 +328,7 @@ def reader(
     mode = choose("legality", legality, MODES)
     matrix = None if operand is None else choose(f"{where}: operand", operand, MATRICES)
     pair = None if cta_group is None else as_integer(cta_group, f"{where}: cta_group", minimum=1, maximum=2)
-    without_zeros = as_flag(sparse, f"{where}: sparse")
+    without_zeros = as_flag(sparse, f"{where}: sparse") or sparse_by_name(mma)
     extents = instruction_extents(mma, cp, element, name, matrix, pair or 1, without_zeros)
     return Reader(
         arch=name,

@@ -70,3 +70,18 @@ def test_a_sparse_multiplication_has_metadata_and_selector() -> None:
     body = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {a,b,c,d}, x, y, m, 0, p, 1, 1, 0, 0;"
     assert forms(body) == []
     assert forms(body.replace("m, 0, ", "")) == ["form-operands: found 8 operands"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "types", "k", "ok"),
+    [
+        (1, "f32.f16.f16", 32, True), (2, "f32.f16.f16", 32, False), (1, "f32.tf32.tf32", 16, True),
+        (0, "f32.e4m3.e4m3", 64, True), (1, "f32.e4m3.e4m3", 64, False), (1, "s32.s8.s8", 64, False),
+    ],
+)  # fmt: skip
+def test_a_selector_is_one_that_the_type_has(selector: int, types: str, k: int, ok: bool) -> None:
+    """As ptxas takes and refuses them."""
+    tail = "p" if "s8" in types else "p, 1, 1, 0, 0" if "f16" in types else "p, 1, 1"
+    body = f"wgmma.mma_async.sp.sync.aligned.m64n8k{k}.{types} {{a,b,c,d}}, x, y, m, {selector}, {tail};"
+    assert (forms(body) == []) is ok
+    assert any("sp-meta" in one for one in forms(body.replace(" m,", " 7,")))

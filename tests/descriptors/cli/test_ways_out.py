@@ -57,8 +57,8 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
             "a sparse A is stored without its zeros: of K 32 it has 16, give 64x16, or the instruction's name",
         ),
         (
-            [*BF16, "--major", "K", "--tile", "128x64", "--mma", "wgmma.m64n128k16", "--operand", "A"],
-            "must be MNxK like 64x16, or an instruction like m64n128k16, found 'wgmma.m64n128k16'",
+            [*BF16, "--major", "K", "--tile", "128x64", "--mma", "wgmma-m64n128k16", "--operand", "A"],
+            "must be MNxK like 64x16, or an instruction like m64n128k16, found 'wgmma-m64n128k16'",
         ),
         (
             ["--dtype", "nvfp4", "--swizzle", "128B", "--major", "K", "--tile", "128x256", "--mma", "128x64"],
@@ -101,8 +101,8 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             "No such option '--accumulators'; descriptors tmem plan --accumulators has the columns of several",
         ),
         (
-            ["plan", "m64n128k32", "bf16", "--tile", "128x128x64", "--sparse"],
-            "No such option '--sparse'; a plan is of a dense instruction: descriptors derive --sparse has the words",
+            ["plan", "m64n128k32", "bf16", "--tile", "128x128x64"],
+            "K must be 16, found 32; sm90 f16 dense, M 64; K 32 is that of a sparse one, which --sparse takes",
         ),
         (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; give --a-swizzle and"),
         (

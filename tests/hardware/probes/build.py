@@ -78,12 +78,32 @@ def _gemm_source(dtype: str) -> str:
     return "\n".join(parts)
 
 
+def sparse_instructions(dtype: str) -> list[Instruction]:
+    """The instructions of the sparse probe for a type: N is K, so that B can be an identity; A in both places."""
+    n = Instruction(dtype, 8, selector=0).k
+    selectors = (0, 1) if TYPES[dtype][0] > 1 else (0,)
+    return [Instruction(dtype, n, a_in_registers=r, selector=s) for s in selectors for r in (False, True)]
+
+
+def _sparse_source(dtype: str) -> str:
+    parts = ['#include "sparse.cuh"\n']
+    for one in sparse_instructions(dtype):
+        parts.append(struct_source(one))
+        parts.append(
+            f'extern "C" __global__ void __launch_bounds__(128) sparse_{one.name}(const int2* cases, '
+            "const uint8_t* images, const uint32_t* registers, const uint32_t* metadata, uint32_t* out, int count) {\n"
+            f"  sparse<{one.name}>(cases, images, registers, metadata, out, count);\n}}\n"
+        )
+    return "\n".join(parts)
+
+
 def units() -> dict[str, str]:
     """Name and source text of every translation unit."""
     made = {path.stem: path.read_text() for path in sorted(_KERNELS.glob("*.cu"))}
     made |= {f"descriptor_{dtype}": _descriptor_source(dtype) for dtype in TYPES}
     made |= {f"gemm_{dtype}": _gemm_source(dtype) for dtype in TYPES}
     made |= {f"fragments_{dtype}": wgmma_source(dtype) for dtype in TYPES}
+    made |= {f"sparse_{dtype}": _sparse_source(dtype) for dtype in TYPES}
     made |= {"fragments_mma": mma_source(), "fragments_matrix": matrix_source()}
     return made
 

@@ -31,6 +31,7 @@ class Instruction:
         a_in_registers: whether A comes from registers and not from shared memory.
         a_mn, b_mn: whether A, B are MN-major ("transposed" in PTX).
         half: whether the accumulators are f16, two in a register.
+        selector: which threads' metadata it reads, of ``wgmma.mma_async.sp``; None of a dense one.
     """
 
     dtype: str
@@ -39,6 +40,7 @@ class Instruction:
     a_mn: bool = False
     b_mn: bool = False
     half: bool = False
+    selector: int | None = None
 
     @property
     def element_bytes(self) -> int:
@@ -47,8 +49,8 @@ class Instruction:
 
     @property
     def k(self) -> int:
-        """The K of the instruction: 32 bytes of elements."""
-        return 32 // self.element_bytes
+        """The K of the instruction: 32 bytes of elements; twice as many where A is stored without its zeros."""
+        return 32 // self.element_bytes * (1 if self.selector is None else 2)
 
     @property
     def integer(self) -> bool:
@@ -64,7 +66,8 @@ class Instruction:
         """
         source = "rs" if self.a_in_registers else "ss"
         majors = f"{'t' if self.a_mn else 'k'}{'t' if self.b_mn else 'k'}"
-        return f"{self.dtype}_n{self.n}_{source}_{majors}{'_h' if self.half else ''}"
+        ends = ("_h" if self.half else "") + ("" if self.selector is None else f"_sp{self.selector}")
+        return f"{self.dtype}_n{self.n}_{source}_{majors}{ends}"
 
     @property
     def accumulator(self) -> str:
@@ -87,7 +90,8 @@ class Instruction:
         >>> Instruction("e4m3", 64).opcode
         'wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3'
         """
-        return f"wgmma.mma_async.sync.aligned.m64n{self.n}k{self.k}.{self.accumulator}.{self.dtype}.{self.dtype}"
+        sp = "" if self.selector is None else ".sp"
+        return f"wgmma.mma_async{sp}.sync.aligned.m64n{self.n}k{self.k}.{self.accumulator}.{self.dtype}.{self.dtype}"
 
 
 def legal_n(dtype: str) -> list[int]:
@@ -112,7 +116,11 @@ def struct_source(one: Instruction) -> str:
         a_inputs, a_type, place = ", ".join(f'"r"(a[{i}])' for i in range(4)), "const uint32_t (&a)[4]", place + 4
     else:
         a_text, a_inputs, a_type, place = f"%{place}", '"l"(a)', "uint64_t a", place + 1
-    tail = "p"
+    tail, e_type, e_input = "p", "", ""
+    if one.selector is not None:
+        tail = f"%{place + 1}, {one.selector}, p"
+        place, e_type, e_input = place + 1, "uint32_t e, ", '"r"(e), '
+    b_place = place - (one.selector is not None)
     if not one.integer:
         tail += ", 1, 1"  # neither operand negated
     if TYPES[one.dtype][1]:
@@ -123,11 +131,11 @@ def struct_source(one: Instruction) -> str:
   using Accumulator = {accumulator};
   static constexpr int N = {one.n}, K = {one.k}, accumulators = {count};
   static constexpr bool a_in_registers = {str(one.a_in_registers).lower()};
-  static __device__ __forceinline__ void mma({accumulator} (&d)[{count}], {a_type}, uint64_t b, int keep) {{
+  static __device__ __forceinline__ void mma({accumulator} (&d)[{count}], {a_type}, uint64_t b, {e_type}int keep) {{
     asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{place + 1}, 0;\\n"
-                 "{one.opcode} {{{registers}}}, {a_text}, %{place}, {tail};\\n}}\\n"
+                 "{one.opcode} {{{registers}}}, {a_text}, %{b_place}, {tail};\\n}}\\n"
                  : {outputs}
-                 : {a_inputs}, "l"(b), "r"(keep));
+                 : {a_inputs}, "l"(b), {e_input}"r"(keep));
   }}
 }};
 """

@@ -3,8 +3,9 @@
 Plans are drawn by seed over types, majors, swizzles, shapes, stages, the source of A and the way of C. Each program
 multiplies twice: whole tiles, often enough to go around its stages, and extents that no tile divides. It compares every
 element with a plain product. Of every few plans a twin is run whose word for B has another swizzle: that must fail.
+With ``--promoted`` the plans have a factor for 128 elements, and promote their accumulators.
 
-    python -m probes.main_loops --out FOLDER [--number 72] [--seed 1]
+    python -m probes.main_loops --out FOLDER [--number 72] [--seed 1] [--promoted]
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ _TWIN = 4
 FLAGS = ("-std=c++17", "-O3", "-gencode", "arch=compute_90a,code=sm_90a")
 
 
-def drawn(number: int, seed: int) -> list[dict[str, Any]]:
-    """Arguments of plans that there are, each another one.
+def drawn(number: int, seed: int, *, promoted: bool = False) -> list[dict[str, Any]]:
+    """Arguments of plans that there are, each another one; promoted: with a factor for 128 elements.
 
     >>> [one["instruction"] for one in drawn(3, 1)] == [one["instruction"] for one in drawn(3, 1)]
     True
     """
     chooser, found = random.Random(seed), list[dict[str, Any]]()
     while len(found) < number:
-        one = _drawn(chooser, *TYPES[len(found) % len(TYPES)])
+        one = _promoted(chooser) if promoted else _drawn(chooser, *TYPES[len(found) % len(TYPES)])
         try:
             kernel(plan(**one, verify=False))
         except DescriptorError:
@@ -93,6 +94,18 @@ def _stored(chooser: random.Random, one: dict[str, Any]) -> dict[str, Any]:
     if way == "parts" and one["d_dtype"] != "f16":
         return {"splits": 2, "c_dtype": chooser.choice((None, "bf16")) if one["d_dtype"] == "f32" else None}
     return {"store": "registers" if way == "registers" else "tma"}
+
+
+def _promoted(chooser: random.Random) -> dict[str, Any]:
+    n = chooser.choice((8, 16, 32, 64, 128))
+    one = {
+        "instruction": f"m64n{n}k32", "dtype": chooser.choice(("e4m3", "e5m2")), "arch": "sm90", "scale_vector": 128,
+        "b_dtype": chooser.choice(("e4m3", "e5m2")), "stages": chooser.choice((None, 1, 2, 3)),
+        "tile": [64 * chooser.choice((1, 2, 3, 4)), n * chooser.choice((1, 2, 4)), 128 * chooser.choice((1, 1, 2))],
+        "cluster": chooser.choice((None, None, [2, 1], [1, 2])), "c_dtype": chooser.choice((None, None, "bf16")),
+        "splits": chooser.choice((None, None, None, 2)),
+    }  # fmt: skip
+    return {name: value for name, value in one.items() if value is not None}
 
 
 def sizes(made: Plan) -> list[tuple[int, int, int]]:
@@ -158,7 +171,7 @@ def run(device: Device, options: argparse.Namespace) -> int:
     if shutil.which("nvcc") is None:
         raise RuntimeError("main_loops: nvcc must be on the PATH, found none")
     facts = provenance(device, " ".join(["scripts/probe_wgmma main_loops", *sys.argv[1:]]))
-    plans = drawn(options.number, options.seed)
+    plans = drawn(options.number, options.seed, promoted=options.promoted)
     texts = [kernel(plan(**one, verify=False)) for one in plans]
     with tempfile.TemporaryDirectory(prefix="main_loops-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(scratch)
@@ -175,7 +188,8 @@ def run(device: Device, options: argparse.Namespace) -> int:
     print(f"{exact} of {len(rows)} programs exact, {wrong} of {len(twins)} twins fail")
     out_folder = Path(options.out)
     out_folder.mkdir(parents=True, exist_ok=True)
-    write_json(out_folder / f"{EVIDENCE}.json", {**facts, "seed": options.seed, "programs": rows})
+    name = f"{EVIDENCE}{'_promoted' * options.promoted}.json"
+    write_json(out_folder / name, {**facts, "seed": options.seed, "programs": rows})
     return int(exact < len(rows) or wrong < len(twins))
 
 
@@ -185,6 +199,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
     made.add_argument("--number", type=int, default=72, help="plans that are drawn")
     made.add_argument("--seed", type=int, default=1, help="which plans")
+    made.add_argument("--promoted", action="store_true", help="plans whose accumulators are promoted every 128 of K")
     return made
 
 

@@ -1,0 +1,330 @@
+"""Matrices of which two of four are zero: what is stored of them, and the metadata that say where it belongs.
+
+Of every four elements of a row of A along K at most two are not zero, of tf32 one of every two. A sparse instruction
+takes those alone, half of K, and four bits for each group: the positions of the two in the group, two bits each, the
+first in the low ones (codes 4, 8, 9, c, d, e); of tf32 the code 4 or e for the first or the second of two.
+
+``wgmma.mma_async.sp`` reads the codes from a register of the threads: of 8-bit elements one register of 128 threads has
+those of K 64; of others a selector says which half of the threads is read, so that the two halves hold the codes of two
+K blocks, and no thread a bit in vain. Packed for sm90, the words that the 128 threads of a warpgroup take lie one after
+the other; first all along K, then the next 64 rows::
+
+    word = ((m/64) (K / covered) + k / covered) 128 + thread
+
+``tcgen05.mma.sp`` reads them from tensor memory. Packed for sm100 they are what ``tcgen05.cp.128x128b`` copies to four
+columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 rows.
+
+Source: PTX ISA 9.1, wgmma.mma_async.sp, sparse matrix storage; tcgen05.mma.sp, sparse matrices; CUTLASS
+``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``. Those of sm90 were measured on Hopper
+(``scripts/probe_wgmma sparse``), those of sm100 by nobody.
+
+Law: what is stored, put where the metadata say, is the matrix; packed metadata come out again.
+
+>>> import numpy as np
+>>> dense = np.arange(64 * 64).reshape(64, 64) * np.tile([0, 1, 0, 1], 16)
+>>> values, positions = compress(dense, "bf16")
+>>> (expand(values, positions, "bf16") == dense).all(), values.shape
+(np.True_, (64, 32))
+>>> words = pack_metadata(positions, "bf16")
+>>> words.shape, hex(words[0, 0, 0]), (unpack_metadata(words, "bf16") == positions).all()
+((1, 1, 128), '0xdddddddd', np.True_)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from descriptors.errors import DescriptorError, as_array, as_integer
+from descriptors.smem.operands.operand import ElementType, as_element_type
+from descriptors.smem.words.descriptor import Arch, architecture
+from layoutalg import Layout, make_layout, offsets
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Codes of tf32 by the position of the one that is stored.
+_CODES_OF_TWO = (0x4, 0xE)
+
+
+@frozen
+class Arrangement:
+    """How the metadata of a type lie.
+
+    Args:
+        arch: ``"sm90"`` or ``"sm100"``.
+        bits: of an element of A.
+        rows: of A that are packed together.
+        depth: K of an instruction, zeros counted.
+        covered: K, zeros counted, that is packed together: of the words of a warpgroup, or of four columns.
+    """
+
+    arch: Arch
+    bits: int
+    rows: int
+    depth: int
+    covered: int
+
+    @property
+    def group(self) -> int:
+        """Elements, zeros counted, that share a code of four bits."""
+        return 2 if self.bits == 32 else 4
+
+    @property
+    def stored(self) -> int:
+        """Elements of a group that are stored."""
+        return self.group // 2
+
+    @property
+    def blocks(self) -> int:
+        """K blocks whose metadata are packed together."""
+        return self.covered // self.depth
+
+    @property
+    def block_bits(self) -> int:
+        """Bits that are packed together."""
+        return self.rows * self.covered // self.group * 4
+
+
+def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
+    """How the metadata of a type lie.
+
+    Args:
+        dtype: the element type of A.
+        arch: ``"sm90"`` or ``"sm100"``.
+
+    Raises:
+        DescriptorError: if there is no sparse instruction of the type whose metadata are known here.
+
+    >>> arrangement("tf32"), arrangement("e4m3").blocks
+    (Arrangement(arch='sm90', bits=32, rows=64, depth=16, covered=32), 1)
+    """
+    element, of = as_element_type(dtype), architecture(arch)
+    bits = element.storage_bits
+    if bits not in (8, 16, 32) or (of == "sm90" and element.bits != bits):
+        raise DescriptorError(f"metadata: elements of A must have 8, 16 or 32 bits in {of}, found {element}")
+    depth = 512 // bits
+    if of == "sm90":
+        return Arrangement(of, bits, 64, depth, depth * (1 if bits == 8 else 2))
+    return Arrangement(of, bits, 128, depth, depth * (2 if bits == 8 else 4))
+
+
+def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90") -> Layout:
+    """The packed metadata of a matrix, as a layout: (m, k) to the first bit of that element, zeros counted.
+
+    An element of 32 bits has two bits, any other one; a code is those of the elements of its group, from the first on.
+
+    Args:
+        m: rows of A, a multiple of 64 (sm90) or 128 (sm100).
+        k: K, zeros counted, a multiple of what is packed together.
+        dtype, arch: as ``arrangement`` has them.
+
+    Raises:
+        DescriptorError: if the extents are no such multiples; it says what to give.
+
+    >>> print(metadata_layout(64, 64, "bf16"))
+    ((8,2,4,1),(16,2,2,1)):((128,16,1024,0),(1,32,64,0))
+    >>> print(metadata_layout(128, 128, "e4m3", "sm100"))
+    ((128,1),(32,4,1)):((128,0),(1,32,0))
+    """
+    one = arrangement(dtype, arch)
+    rows, depth = as_integer(m, "metadata: M", minimum=1), as_integer(k, "metadata: K", minimum=1)
+    for name, extent, unit in (("M", rows, one.rows), ("K", depth, one.covered)):
+        if extent % unit:
+            raise DescriptorError(
+                f"metadata: {name} must be a multiple of {unit}, whose metadata are packed together, found {extent}: "
+                f"give {-(-extent // unit) * unit}, with zeros; dtype = {as_element_type(dtype)}, arch = {one.arch}"
+            )
+    blocks_m, blocks_k, each = rows // one.rows, depth // one.covered, one.block_bits
+    down, across = _within(one)
+    along_m = Layout((*(n for n, _ in down), blocks_m), (*(s for _, s in down), blocks_k * each * (blocks_m > 1)))
+    along_k = Layout((*(n for n, _ in across), blocks_k), (*(s for _, s in across), each * (blocks_k > 1)))
+    return make_layout(along_m, along_k)
+
+
+def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Extents and strides, in bits, of what is packed together: along M, and along K.
+
+    A thread has 32 bits, in sm90 the next thread's after it; a lane of tensor memory 128, in four columns.
+    """
+    if one.arch == "sm90":
+        if one.bits == 8:
+            return [(8, 128), (2, 32), (4, 1024)], [(32, 1), (2, 64)]
+        unit = one.bits // 16
+        return [(8, 128), (2, 16), (4, 1024)], [(16 // unit, unit), (2, 32), (2, 64)]
+    if one.bits == 8:
+        return [(128, 128)], [(32, 1), (4, 32)]
+    unit = one.bits // 16
+    return [(8, 128), (2, 16), (8, 2048)], [(16 // unit, unit), (2, 1024), (4, 32)]
+
+
+def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What is stored of a matrix, and the position of each of it in its group.
+
+    Where a group has fewer that are not zero than are stored, zeros are stored beside them.
+
+    Args:
+        dense: M x K numbers.
+        dtype: the element type that they will have, which decides the groups.
+
+    Returns:
+        M x K/2 numbers, and M x K/2 positions from 0 on, which grow within a group.
+
+    Raises:
+        DescriptorError: if it is no matrix of whole groups, or a group has too many that are not zero.
+
+    >>> values, positions = compress([[0, 5, 0, 7, 1, 0, 0, 0]], "f16")
+    >>> values.tolist(), positions.tolist()
+    ([[5, 7, 1, 0]], [[1, 3, 0, 1]])
+    >>> compress([[1, 2, 3, 0]], "f16")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: compress: of 4 elements along K at most 2 must not be zero, found 3 in row 0
+    from column 0 on; dtype = f16
+    """
+    import numpy as np
+
+    one, matrix = arrangement(dtype), _matrix(dense, "compress: the matrix")
+    if matrix.shape[1] % one.group:
+        must = f"compress: K must be a multiple of {one.group}"
+        raise DescriptorError(f"{must}, found {matrix.shape[1]}; dtype = {as_element_type(dtype)}")
+    groups = matrix.reshape(len(matrix), -1, one.group)
+    many = np.argwhere((groups != 0).sum(2) > one.stored)
+    if len(many):
+        row, group = (int(x) for x in many[0])
+        raise DescriptorError(
+            f"compress: of {one.group} elements along K at most {one.stored} must not be zero, found "
+            f"{int((groups[row, group] != 0).sum())} in row {row} from column {group * one.group} on; "
+            f"dtype = {as_element_type(dtype)}"
+        )
+    kept = np.sort(np.argsort(groups == 0, axis=2, kind="stable")[:, :, : one.stored], axis=2)
+    values = np.take_along_axis(groups, kept, 2)
+    return values.reshape(len(matrix), -1), kept.reshape(len(matrix), -1).astype(np.uint8)
+
+
+def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any]:
+    """The matrix, zeros and all, of what is stored of it.
+
+    Args:
+        values, positions: as ``compress`` returns them.
+        dtype: the element type, which decides the groups.
+
+    Raises:
+        DescriptorError: if they are no two matrices of one shape, or a position is in no group.
+
+    >>> expand([[5, 7]], [[1, 3]], "f16").tolist()
+    [[0, 5, 0, 7]]
+    """
+    import numpy as np
+
+    one, stored = arrangement(dtype), _matrix(values, "expand: the values")
+    places = _positions(positions, one, "expand")
+    if stored.shape != places.shape:
+        raise DescriptorError(
+            f"expand: a position for each value must be there, found {places.shape} for {stored.shape}"
+        )
+    dense = np.zeros((len(stored), stored.shape[1] // one.stored, one.group), stored.dtype)
+    np.put_along_axis(dense, places.reshape(*dense.shape[:2], -1), stored.reshape(*dense.shape[:2], -1), 2)
+    return dense.reshape(len(stored), -1)
+
+
+def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
+    """The metadata as they are loaded: the register of every thread, or the columns of every lane.
+
+    Args:
+        positions: as ``compress`` returns them.
+        dtype, arch: as ``arrangement`` has them.
+
+    Returns:
+        32-bit words. For sm90: axes (64 rows, K covered, thread of a warpgroup). For sm100: (128 rows, K covered, lane,
+        column of four).
+
+    Raises:
+        DescriptorError: if positions do not grow within a group, or the extents are no whole packs.
+
+    >>> import numpy as np
+    >>> pack_metadata(np.tile([0, 1], (64, 32)), "e4m3").shape, pack_metadata(np.ones((128, 32), int), "tf32").shape
+    ((1, 2, 128), (2, 2, 128))
+    """
+    import numpy as np
+
+    one = arrangement(dtype, arch)
+    kept = _positions(positions, one, "pack_metadata")
+    codes = np.array(_CODES_OF_TWO)[kept] if one.stored == 1 else kept[:, ::2] | kept[:, 1::2] << 2
+    nibbles = np.zeros(codes.size, np.uint32)
+    nibbles[_places(len(kept), 2 * kept.shape[1], dtype, one)] = codes
+    words = (nibbles.reshape(-1, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(1, dtype=np.uint32)
+    result: NDArray[Any] = words.reshape(len(kept) // one.rows, 2 * kept.shape[1] // one.covered, *_pack(one))
+    return result
+
+
+def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") -> NDArray[Any]:
+    """The positions that packed metadata say.
+
+    Args:
+        words: as ``pack_metadata`` returns them.
+        dtype, arch: as ``arrangement`` has them.
+
+    Raises:
+        DescriptorError: if they are no such words, or a code is none.
+
+    >>> import numpy as np
+    >>> unpack_metadata(np.full((1, 1, 128), 0xE4E4E4E4, np.uint32), "tf32")[0, :4].tolist()
+    [0, 1, 0, 1]
+    """
+    import numpy as np
+
+    one, array = arrangement(dtype, arch), as_array(words)
+    if array.ndim != 2 + len(_pack(one)) or array.shape[2:] != _pack(one) or array.dtype.kind not in "iu":
+        axes = " x ".join(map(str, _pack(one)))
+        raise DescriptorError(f"unpack_metadata: words must be blocks of M x blocks of K x {axes}, found {array.shape}")
+    nibbles = (array.astype(np.uint32).reshape(-1, 1) >> (4 * np.arange(8, dtype=np.uint32)) & 15).ravel()
+    rows, depth = array.shape[0] * one.rows, array.shape[1] * one.covered
+    codes = nibbles[_places(rows, depth, dtype, one)]
+    if one.stored == 1:
+        legal, kept = np.isin(codes, _CODES_OF_TWO), codes >> 3
+    else:
+        legal = (codes & 3) < (codes >> 2)
+        kept = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1)
+    if not legal.all():
+        row, group = (int(x) for x in np.argwhere(~legal)[0])
+        raise DescriptorError(
+            f"unpack_metadata: a code must be one of {'4, e' if one.stored == 1 else '4, 8, 9, c, d, e'}, found "
+            f"{int(codes[row, group]):x} in row {row} from column {group * one.group} on"
+        )
+    positions: NDArray[Any] = kept.astype(np.uint8)
+    return positions
+
+
+def _pack(one: Arrangement) -> tuple[int, ...]:
+    """The axes of what is packed together, in words."""
+    return (128,) if one.arch == "sm90" else (128, 4)
+
+
+def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArray[Any]:
+    """Where the code of each group lies, in units of four bits: axes (row, group)."""
+    layout = metadata_layout(m, k, dtype, one.arch)
+    along_m, along_k = (offsets(layout[mode]).ravel(order="F") for mode in (0, 1))
+    places: NDArray[Any] = (along_m[:, None] + along_k[None, :: one.group]) // 4
+    return places
+
+
+def _matrix(value: Any, what: str) -> NDArray[Any]:
+    array = as_array(value)
+    if array.ndim != 2 or array.dtype.kind not in "iufV":  # V: the narrow types of ml_dtypes
+        raise DescriptorError(f"{what} must be M x K numbers, found {array.shape} of {array.dtype}")
+    return array
+
+
+def _positions(value: Any, one: Arrangement, where: str) -> NDArray[Any]:
+    """Positions that somebody gave, checked: whole groups, in which they grow."""
+    import numpy as np
+
+    array = _matrix(value, f"{where}: the positions")
+    whole = array.dtype.kind in "iu" and array.shape[1] % one.stored == 0
+    if not whole or (array.size and (array.min() < 0 or array.max() >= one.group)):
+        raise DescriptorError(f"{where}: positions must be whole numbers from 0 to {one.group - 1}, found others")
+    if one.stored == 2 and (array[:, ::2] >= array[:, 1::2]).any():
+        row, group = (int(x) for x in np.argwhere(array[:, ::2] >= array[:, 1::2])[0])
+        both = array[row, 2 * group : 2 * group + 2].tolist()
+        raise DescriptorError(f"{where}: the two positions of a group must grow, found {both} in row {row}")
+    return array.astype(np.uint32)

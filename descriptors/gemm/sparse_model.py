@@ -1,0 +1,101 @@
+"""The model of a sparse operand: to which k, zeros counted, an instruction gives each element that A stores.
+
+The judge of packed metadata, so it shares no code with what packs them. For row r of 64 and stored element j of an
+instruction, ``wgmma.mma_async.sp`` takes two bits, or four of tf32, from the register of a thread:
+
+    8 bits      thread 32 (r/16) + 4 (r%8) + r%16/8 + 2 (j/16)     bit 4 (j/2 % 8) + 2 (j%2)
+    16 bits     thread 32 (r/16) + 4 (r%8) + 2 selector + j/8      bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
+    tf32        thread 32 (r/16) + 4 (r%8) + 2 selector + j/4      bit 16 (r%16/8) + 4 (j%4)
+
+and ``tcgen05.mma.sp``, for row r of 128, from a cell of tensor memory, in columns from the one that it is given on:
+
+    8 bits      lane r                            column j/16     bit 4 (j/2 % 8) + 2 (j%2)
+    16 bits     lane r%8 + 8 (j/8) + 16 (r/16)    column 0        bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
+    tf32        lane r%8 + 8 (j/4) + 16 (r/16)    column 0        bit 16 (r%16/8) + 4 (j%4)
+
+The two bits are the position in the group of four, ``k = 4 (j/2) + bits``; the four of tf32 are 0100 for the first of
+two and 1110 for the second. Source: PTX ISA 9.1, wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices. What is said
+of wgmma was measured on Hopper; nothing of tcgen05 was.
+
+Law: every code of an instruction is read once.
+
+>>> import numpy as np
+>>> for bits in (8, 16, 32):
+...     thread, bit = wgmma_places(bits, 0)
+...     each = set(zip(thread.ravel().tolist(), bit.ravel().tolist()))
+...     assert len(each) == 64 * 256 // bits
+>>> wgmma_selected(np.full(128, 0xEEEEEEEE, np.uint32), 16, 1)[0, :4].tolist()
+[2, 3, 6, 7]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The position that the four bits of tf32 say; other codes are none.
+_OF_TWO = {0b0100: 0, 0b1110: 1}
+
+
+def wgmma_places(bits: int, selector: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Thread and lowest bit of what is read for each stored element: axes (row, stored element).
+
+    Args:
+        bits: of an element of A.
+        selector: of the instruction.
+    """
+    r, j = _rows(64, bits)
+    thread, high = 32 * (r // 16) + 4 * (r % 8), r % 16 // 8
+    if bits == 8:
+        return thread + high + 2 * (j // 16), 4 * (j // 2 % 8) + 2 * (j % 2)
+    if bits == 16:
+        return thread + 2 * selector + j // 8, 16 * high + 4 * (j // 2 % 4) + 2 * (j % 2)
+    return thread + 2 * selector + j // 4, 16 * high + 4 * (j % 4)
+
+
+def wgmma_selected(registers: NDArray[Any], bits: int, selector: int) -> NDArray[Any]:
+    """The k that each stored element is given, -1 where a code of tf32 is none: axes (row, stored element).
+
+    Args:
+        registers: of the 128 threads, 32 bits each.
+        bits: of an element of A.
+        selector: of the instruction.
+    """
+    thread, bit = wgmma_places(bits, selector)
+    return _selected(registers[thread] >> bit, bits)
+
+
+def tcgen05_selected(cells: NDArray[Any], bits: int) -> NDArray[Any]:
+    """The same of an instruction of one CTA's 128 rows.
+
+    Args:
+        cells: of the lanes, from the column on that the instruction is given: axes (lane, column).
+        bits: of an element of A.
+    """
+    r, j = _rows(128, bits)
+    if bits == 8:
+        return _selected(cells[r, j // 16] >> (4 * (j // 2 % 8) + 2 * (j % 2)), bits)
+    half, step = (8, 4 * (j // 2 % 4) + 2 * (j % 2)) if bits == 16 else (4, 4 * (j % 4))
+    return _selected(cells[r % 8 + 8 * (j // half) + 16 * (r // 16), 0] >> (16 * (r % 16 // 8) + step), bits)
+
+
+def _rows(rows: int, bits: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    import numpy as np
+
+    r, j = np.meshgrid(np.arange(rows), np.arange(256 // bits), indexing="ij")
+    return r, j
+
+
+def _selected(shifted: NDArray[Any], bits: int) -> NDArray[Any]:
+    import numpy as np
+
+    j = np.arange(256 // bits)[None, :]
+    if bits != 32:
+        four: NDArray[Any] = 4 * (j // 2) + (shifted & 3).astype(np.int64)
+        return four
+    table = np.full(16, -1)
+    table[list(_OF_TWO)] = list(_OF_TWO.values())
+    position = table[(shifted & 15).astype(np.int64)]
+    return np.where(position < 0, -1, 2 * j + position)
