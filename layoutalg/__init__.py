@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         swizzle_mode,
         wavefronts_by_rank,
     )
+    from layoutalg.compilers.encoding import Encoding, parse_encoding
     from layoutalg.drawing.figure import Figure
     from layoutalg.drawing.picture import Picture
     from layoutalg.drawing.shapes import Scene
@@ -96,7 +97,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
-    from layoutalg.layouts.offsets import offset_table, offsets
+    from layoutalg.layouts.offsets import from_offsets, offset_table, offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
     from layoutalg.notation.parser import parse_int_tuple, parse_layout
@@ -131,6 +132,7 @@ _NAMES = {
     "analysis.swizzle_search": (
         "AccessPattern conflicts_by_rank NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
     ),
+    "compilers.encoding": "Encoding parse_encoding",
     "drawing.figure": "Figure",
     "drawing.picture": "Picture",
     "drawing.shapes": "Scene",
@@ -152,7 +154,7 @@ _NAMES = {
     "layouts.modes": (
         "AnyLayout crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim Mode rank size Tiler"
     ),
-    "layouts.offsets": "offset_table offsets",
+    "layouts.offsets": "from_offsets offset_table offsets",
     "layouts.swizzle": "Swizzle",
     "notation.expression": "evaluate",
     "notation.parser": "parse_int_tuple parse_layout",
@@ -175,6 +177,7 @@ __all__ = [
     "CoordinateError",
     "CopyAtom",
     "E",
+    "Encoding",
     "F2Matrix",
     "Figure",
     "Fragment",
@@ -231,6 +234,7 @@ __all__ = [
     "fragment",
     "from_f2",
     "from_linear_layout",
+    "from_offsets",
     "gather",
     "get",
     "group_modes",
@@ -265,6 +269,7 @@ __all__ = [
     "nullspace",
     "offset_table",
     "offsets",
+    "parse_encoding",
     "parse_int_tuple",
     "parse_layout",
     "parse_pointer",

@@ -68,6 +68,7 @@ from layoutalg import (
     coalesce,
     composition,
     flatten,
+    from_offsets,
     recast_layout,
 )
 
@@ -103,34 +104,12 @@ def swizzled_readings(
 def _before(swizzle: Swizzle, rows: Layout, start: int) -> ComposedLayout | None:
     """``start + rows`` as the swizzle after a plain layout, None where it is not."""
     first = swizzle(start)
-    modes = [layout_of([swizzle(start + part(i)) - first for i in range(size(part))]) for part in rows]
+    modes = [from_offsets([swizzle(start + part(i)) - first for i in range(size(part))]) for part in rows]
     if first < 0 or any(part is None for part in modes):
         return None
     reading = ComposedLayout(swizzle, first, make_layout(*(part for part in modes if part is not None)))
     # Each mode by itself is one thing; that the modes add up without a carry is another.
     return reading if all(reading(i) == start + rows(i) for i in range(size(rows))) else None
-
-
-def layout_of(offsets: Sequence[int]) -> Layout | None:
-    """The layout with these offsets in order, the first of them 0; None if there is none.
-
-    Law: ``layout_of(map(layout, range(size(layout))))`` is the coalesced layout.
-
-    >>> print(layout_of([0, 1, 8, 9, 4, 5, 12, 13]), layout_of([0, 1, 3]))
-    (2,2,2):(1,8,4) None
-    """
-    shape, stride, offsets_left = list[int](), list[int](), list(offsets)
-    while len(offsets_left) > 1:
-        step, run = offsets_left[1], 2
-        while run < len(offsets_left) and offsets_left[run] == run * step:
-            run += 1
-        heads = offsets_left[::run]
-        if len(offsets_left) % run or offsets_left != [head + i * step for head in heads for i in range(run)]:
-            return None
-        shape.append(run)
-        stride.append(step)
-        offsets_left = heads
-    return Layout(tuple(shape), tuple(stride)) if len(shape) > 1 else Layout(*shape or (1,), *stride or (0,))
 
 
 #: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a

@@ -1,0 +1,292 @@
+"""Layouts as other compilers write them, read: which compiler, which tensor, and the layout that it is in CuTe's form.
+
+A text is what a dump or a print has: the line of an attribute and the type of a tensor, the ``repr`` of a class with
+the extents behind it, a whole line of code. The layout follows CuTe: of shared memory, coordinates to offsets in
+elements, with a mode for each dimension (stages before them come last); of tensor memory, coordinates to
+``lane * 2**21 / bits + column``, as CuTe's pointers count; of registers, (thread, value) to the index of an element,
+first mode fastest, lanes below warps.
+
+Source: as ``layoutalg.compilers.triton``, ``mosaic`` and ``tilelang``.
+
+>>> text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}> 128x64xf16"
+>>> print(parse_encoding(text))
+nvmma_shared of Triton, 128x64xf16 in shared memory: S<3,3,3> o 0 o (128,64):(64,1)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from layoutalg.algebra.rearrange import append
+from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout
+from layoutalg.compilers.mosaic import TRANSFORMS, tiled
+from layoutalg.compilers.padded import padded
+from layoutalg.compilers.syntax import Node, Reader, Tensor, tensor_behind
+from layoutalg.compilers.tilelang import registers, shared, tilelang_match
+from layoutalg.compilers.triton import GLUON, from_gluon, linear_layout, product_of, rank_of, space_of
+from layoutalg.drawing.shown import Shown
+from layoutalg.errors import LayoutError, NotationError, brief
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.frozen import fix, frozen
+from layoutalg.layouts.layout import Layout
+from layoutalg.layouts.modes import AnyLayout, need_layout, need_plain
+from layoutalg.tuples.int_tuple import safe_text
+
+_SPACES = {"rmem": "registers", "smem": "shared memory", "tmem": "tensor memory"}
+#: The most characters of a text: a dump of a kernel with all its attributes.
+_MOST_TYPED = 1 << 18
+
+_TRITON = r"#(?:ttn?g|triton_gpu|triton_nvidia_gpu)\.\w"
+_TRITON_START = re.compile(_TRITON)
+_ALIAS = re.compile(rf"#(\w+)\s*=\s*(?={_TRITON})")
+_TYPE = re.compile(r"(?<![\w.])(?:tensor|(?:!ttg\.)?memdesc)<(?=\s*\d)")
+_CLASS = re.compile(rf"(?<!\w)(?:\w+\.)*({'|'.join(GLUON)})(?=\()")
+_TRANSFORM = re.compile(rf"(?<!\w)(?:\w+\.)*({'|'.join(TRANSFORMS)})(?=\()")
+#: Element types by the names that Python has for them, in the DSL's spelling.
+_TYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "tfloat32": "tf32", "int8": "i8", "uint8": "i8"}
+_TYPES |= {"float8_e4m3fn": "f8E4M3FN", "float8e4nv": "f8E4M3FN", "float8_e5m2": "f8E5M2", "float8e5": "f8E5M2"}
+
+
+@frozen
+class Encoding(Shown):
+    """A layout as another compiler wrote it.
+
+    Args:
+        name: of the attribute or class, as in ``nvmma_shared``.
+        compiler: ``Triton``, ``Mosaic GPU`` or ``TileLang``.
+        space: ``rmem``, ``smem`` or ``tmem``.
+        shape: extents of the tensor, stages first.
+        layout: in CuTe's form, as the module says.
+        type: of an element, as it was written, or ``""``.
+        bits: width of an element; None where the text does not say it.
+
+    Raises:
+        LayoutError: if one is no such thing.
+    """
+
+    name: str
+    compiler: str
+    space: str
+    shape: tuple[int, ...]
+    layout: AnyLayout
+    type: str
+    bits: int | None
+
+    def __init__(
+        self,
+        name: str,
+        compiler: str,
+        space: str,
+        shape: tuple[int, ...],
+        layout: AnyLayout,
+        type: str = "",
+        bits: int | None = None,
+    ) -> None:
+        texts = all(isinstance(one, str) for one in (name, compiler, space, type))
+        if (
+            not texts
+            or space not in _SPACES
+            or not isinstance(shape, tuple)
+            or (bits is not None and not isinstance(bits, int))
+        ):
+            raise LayoutError(
+                "Encoding: must have names, rmem, smem or tmem, extents and bits, found "
+                f"{', '.join(map(safe_text, (name, compiler, space, shape, type, bits)))}"
+            )
+        fix(self, name=name, compiler=compiler, space=space, shape=shape, type=type, bits=bits)
+        fix(self, layout=need_layout(layout, "Encoding"))
+
+    def fragment(self) -> Fragment:
+        """Who holds what of a tensor in registers; of three dimensions and more the second and later ones across.
+
+        Raises:
+            LayoutError: if it lies elsewhere.
+
+        >>> text = "#ttg.linear<{register = [[0, 1]], lane = [[0, 2], [1, 0]], warp = [], block = []}> 2x4"
+        >>> print(parse_encoding(text).fragment())
+        linear: 2x4, ((2,2),2):((4,1),2)
+        """
+        if self.space != "rmem":
+            raise LayoutError(f"Encoding: a fragment must lie in registers, found {_SPACES[self.space]}; {self}")
+        return Fragment(self.name, (self.shape[0], product_of(self.shape[1:])), need_plain(self.layout, "Encoding"))
+
+    def _drawn(self) -> object:
+        return self.fragment() if self.space == "rmem" else self.layout
+
+    def __str__(self) -> str:
+        extents = "x".join([*map(str, self.shape), *([self.type] if self.type else [])])
+        return f"{self.name} of {self.compiler}, {extents} in {_SPACES[self.space]}: {self.layout}"
+
+
+def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding | None:
+    """The layout that another compiler wrote, or None if the text has none.
+
+    Args:
+        text: attributes and types of Triton's dumps, classes of Gluon, transforms of Mosaic GPU, with the extents of
+            the tensor; layouts and fragments that TileLang prints.
+        shape: extents of the tensor, where the text does not say them.
+
+    Raises:
+        NotationError: if something in it is misspelt, missing, or cannot be honoured: the message names it.
+        LayoutError: if it is no layout of CuTe, or the text is none.
+
+    >>> print(parse_encoding("plgpu.SMEM((64, 128), jnp.bfloat16, transforms=(TilingTransform((8, 64)),))"))
+    TilingTransform of Mosaic GPU, 64x128xbf16 in shared memory: ((8,8),(64,2)):((64,1024),(1,512))
+    >>> parse_encoding("(8,64):(64,1)") is None
+    True
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    if (printed := tilelang_match(text)) is not None:
+        return _tilelang(printed)
+    if (starts := list(_TRANSFORM.finditer(text))) and _short_enough(text):
+        return _mosaic(text, [match.start(1) for match in starts], shape)
+    if _TRITON_START.search(text) and _short_enough(text):
+        return _triton(text, shape)
+    if (start := _CLASS.search(text)) and _short_enough(text):
+        reader = Reader(text, start.start(1))
+        node, tensor = from_gluon(reader.value())
+        said = tensor if tensor and not tensor_behind(text, reader.position) else None
+        return _of_node(node, said or _tensor(text, start.start(), reader.position, shape, node.name), "Triton")
+    return None
+
+
+def _short_enough(text: str) -> bool:
+    if len(text) > _MOST_TYPED:
+        raise NotationError(f"notation: a text must have at most {_MOST_TYPED} characters, found {len(text)}")
+    return True
+
+
+def _triton(text: str, shape: tuple[int, ...] | None) -> Encoding:
+    """The one tensor of a text in MLIR."""
+    aliases: dict[str, Node] = {}
+    for match in _ALIAS.finditer(text):
+        aliases[match[1]] = Reader(text, match.end(), aliases).value()
+    found: dict[str, tuple[Node, Tensor]] = {}
+    for match in _TYPE.finditer(text):
+        node = Reader(text, match.start(), aliases).value()
+        tensor, encoding = (*node.items[:2], None, None)[:2]
+        if isinstance(tensor, Tensor) and isinstance(encoding, Node):
+            reader = Reader(text, match.start())
+            reader.value()
+            found.setdefault(text[match.start() : reader.position], (encoding, _allocated(node, tensor)))
+    if len(found) > 1:
+        raise NotationError(f"notation: one tensor must be meant, found {len(found)}: {'; '.join(found)[:400]}")
+    if found:
+        node, tensor = next(iter(found.values()))
+        return _of_node(node, tensor, "Triton")
+    if len(aliases) > 1:
+        names = ", ".join(f"#{name}" for name in aliases)
+        raise NotationError(
+            f"notation: which tensor is meant must be said, found the attributes {names}; give its type as the dump "
+            "has it, as tensor<128x64xf16, #blocked>"
+        )
+    start = _ALIAS.search(text) or _TRITON_START.search(text)
+    assert start is not None
+    reader = Reader(text, start.end() if aliases else start.start())
+    node = reader.value()
+    return _of_node(node, _tensor(text, start.start(), reader.position, shape, node.name), "Triton")
+
+
+def _allocated(node: Node, tensor: Tensor) -> Tensor:
+    """The tensor of a type, unless it is a part of a larger allocation along a dimension of the encoding."""
+    last = node.items[-1]
+    if not isinstance(last, Tensor) or len(node.items) < 3 or last.shape[-len(tensor.shape) :] == tensor.shape:
+        return tensor
+    if len(last.shape) < len(tensor.shape) or node.name.endswith("tensor"):
+        return tensor
+    whole = "x".join(map(str, last.shape))
+    raise NotationError(
+        f"memdesc: must be a whole tile, found {'x'.join(map(str, tensor.shape))} of an allocation of {whole}; give "
+        f"the type of the allocation, and take the part of its layout with local_tile"
+    )
+
+
+def _of_node(node: Node, tensor: Tensor, compiler: str) -> Encoding:
+    """The layout of an attribute for a tensor."""
+    name, space = node.name.rpartition(".")[2], space_of(node)
+    if not space:
+        known = ", ".join(sorted({name for name, _ in GLUON.values()}))
+        undefined = f"; give the line that defines #{node.name} too" if not node.fields and "." not in node.name else ""
+        raise NotationError(f"notation: an encoding must be one of {known}, found {node.name}{undefined}")
+    width = node.fields.get("elementBitWidth")
+    if width is not None and tensor.bits not in (None, width):
+        raise NotationError(f"{name}: elementBitWidth must be that of {tensor.type}, {tensor.bits}, found {width}")
+    bits = width if type(width) is int else tensor.bits
+    if space == "tmem" and bits is None:
+        raise NotationError(f"{name}: the type of an element must be known, found none; give it, as in 128x128xf32")
+    rank = len(tensor.shape) if space == "rmem" else rank_of(node, tensor.shape)
+    if rank > len(tensor.shape):
+        raise NotationError(f"{name}: the tensor must have {rank} dimensions, found {len(tensor.shape)}")
+    stages, shape = tensor.shape[: len(tensor.shape) - rank], tensor.shape[len(tensor.shape) - rank :]
+    if name == "padded_shared":
+        layout, reach = padded(node, shape)
+    else:
+        linear = linear_layout(node, shape, bits)
+        layout, reach = _registers(linear) if space == "rmem" else _memory(linear, bits)
+    for extent in reversed(stages):
+        layout, reach = append(layout, Layout(extent, reach)), reach * extent
+    return Encoding(name, compiler, space, tensor.shape, layout, tensor.type, bits)
+
+
+def _registers(linear: LinearLayout) -> tuple[AnyLayout, int]:
+    """(thread, value) to the index of an element: the bits of a lane below those of a warp."""
+    bases = dict(linear.bases)
+    both = [("thread", (*bases["lane"], *bases["warp"])), ("value", bases["register"])]
+    return from_linear_layout(LinearLayout(both, linear.out_dims)), 0
+
+
+def _memory(linear: LinearLayout, bits: int | None) -> tuple[AnyLayout, int]:
+    """Coordinates to offsets, the first place where an element lies in several; and the next free offset."""
+    places = linear.in_dims()
+    inverse = linear.pseudoinvert()
+    if "col" in places and bits:  # lanes lie a power of two of columns apart, as CuTe counts them
+        inverse = LinearLayout(inverse.bases, {"col": (1 << 21) // bits, "row": places["row"]})
+    return from_linear_layout(inverse), places.get("col") or places["offset"]
+
+
+def _mosaic(text: str, starts: Sequence[int], shape: tuple[int, ...] | None) -> Encoding:
+    nodes, end = [], 0
+    for start in starts:
+        reader = Reader(text, start)
+        nodes.append(reader.value())
+        end = reader.position
+    tensor = _tensor(text, starts[0], end, shape, nodes[0].name)
+    name = ", ".join(node.name for node in nodes)
+    return Encoding(
+        name, "Mosaic GPU", "smem", tensor.shape, tiled(nodes, tensor.shape, tensor.bits), tensor.type, tensor.bits
+    )
+
+
+def _tilelang(printed: re.Match[str]) -> Encoding:
+    if printed["fragment"]:
+        extents, held = registers(printed)
+        return Encoding("Fragment", "TileLang", "rmem", extents, held)
+    extents, layout = shared(printed)
+    tensor = _typed(Tensor(extents, ""), printed.string[printed.end() :])
+    return Encoding("Layout", "TileLang", "smem", extents, layout, tensor.type, tensor.bits)
+
+
+def _tensor(text: str, start: int, end: int, shape: tuple[int, ...] | None, name: str) -> Tensor:
+    """The tensor that a text says beside an encoding, behind it or before."""
+    tensor = tensor_behind(text, end) or tensor_behind(text[:start], 0)
+    if tensor is None and shape is not None:
+        tensor = Tensor(shape, "")
+    if tensor is None:
+        raise NotationError(
+            f"{name.rpartition('.')[2]}: the extents of the tensor must be known, found none; give them behind it, as "
+            f"128x64xf16, or the type of the dump; text = {brief(text)}"
+        )
+    if not 0 < product_of(tensor.shape) <= 1 << 30 or min(tensor.shape) < 1:
+        raise NotationError(
+            f"{name.rpartition('.')[2]}: extents must be positive, and not too many, found {tensor.shape}"
+        )
+    return tensor if tensor.type else _typed(tensor, text[:start] + " " + text[end:])
+
+
+def _typed(tensor: Tensor, text: str) -> Tensor:
+    """A tensor with the element type that the text around it names."""
+    names = "|".join(sorted({*_TYPES, *_TYPES.values()}, key=len, reverse=True))
+    word = re.search(rf"(?<![a-zA-Z0-9_])(?:\w+\.)?({names})(?![a-zA-Z0-9_])", text)
+    return Tensor(tensor.shape, _TYPES.get(word[1], word[1]) if word else "")
