@@ -136,19 +136,34 @@ def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding 
     >>> parse_encoding("(8,64):(64,1)") is None
     True
     """
+    found = located(text, shape)
+    return None if found is None else found[0]
+
+
+def located(text: str, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
+    """The same with the place in the text where it stands: its first character, and the one behind its last.
+
+    Raises:
+        LayoutError: as :func:`parse_encoding`.
+
+    >>> located("select(SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64, [1, 0])")[1:]
+    (7, 49)
+    """
     if not isinstance(text, str):
         raise NotationError(f"notation: must be a text, found {safe_text(text)}")
     if (printed := tilelang_match(text)) is not None:
-        return _tilelang(printed)
+        return _tilelang(printed), printed.start(), printed.end()
     if (starts := list(_TRANSFORM.finditer(text))) and _short_enough(text):
-        return _mosaic(text, [match.start(1) for match in starts], shape)
+        return _mosaic(text, [match.start(1) for match in starts], shape), starts[0].start(), len(text)
     if _TRITON_START.search(text) and _short_enough(text):
         return _triton(text, shape)
     if (start := _CLASS.search(text)) and _short_enough(text):
         reader = Reader(text, start.start(1))
-        node, tensor = from_gluon(reader.value())
-        said = tensor if tensor and not tensor_behind(text, reader.position) else None
-        return _of_node(node, said or _tensor(text, start.start(), reader.position, shape, node.name), "Triton")
+        node, of_class = from_gluon(reader.value())
+        if of_class is not None and tensor_behind(text, reader.position) is None:
+            return _of_node(node, of_class, "Triton"), start.start(), reader.position
+        tensor, end = _tensor(text, start.start(), reader.position, shape, node.name)
+        return _of_node(node, tensor, "Triton"), start.start(), end
     return None
 
 
@@ -158,35 +173,36 @@ def _short_enough(text: str) -> bool:
     return True
 
 
-def _triton(text: str, shape: tuple[int, ...] | None) -> Encoding:
+def _triton(text: str, shape: tuple[int, ...] | None) -> tuple[Encoding, int, int]:
     """The one tensor of a text in MLIR."""
     aliases: dict[str, Node] = {}
     for match in _ALIAS.finditer(text):
         aliases[match[1]] = Reader(text, match.end(), aliases).value()
-    found: dict[str, tuple[Node, Tensor]] = {}
+    found: dict[str, tuple[Node, Tensor, int, int]] = {}
     for match in _TYPE.finditer(text):
-        node = Reader(text, match.start(), aliases).value()
+        reader = Reader(text, match.start(), aliases)
+        node = reader.value()
         tensor, encoding = (*node.items[:2], None, None)[:2]
         if isinstance(tensor, Tensor) and isinstance(encoding, Node):
-            reader = Reader(text, match.start())
-            reader.value()
-            found.setdefault(text[match.start() : reader.position], (encoding, _allocated(node, tensor)))
+            start, end = match.start(), reader.position
+            found.setdefault(text[start:end], (encoding, _allocated(node, tensor), start, end))
     if len(found) > 1:
         raise NotationError(f"notation: one tensor must be meant, found {len(found)}: {'; '.join(found)[:400]}")
     if found:
-        node, tensor = next(iter(found.values()))
-        return _of_node(node, tensor, "Triton")
+        encoding, tensor, start, end = next(iter(found.values()))
+        return _of_node(encoding, tensor, "Triton"), start, end
     if len(aliases) > 1:
         names = ", ".join(f"#{name}" for name in aliases)
         raise NotationError(
             f"notation: which tensor is meant must be said, found the attributes {names}; give its type as the dump "
             "has it, as tensor<128x64xf16, #blocked>"
         )
-    start = _ALIAS.search(text) or _TRITON_START.search(text)
-    assert start is not None
-    reader = Reader(text, start.end() if aliases else start.start())
+    begin = _ALIAS.search(text) or _TRITON_START.search(text)
+    assert begin is not None
+    reader = Reader(text, begin.end() if aliases else begin.start())
     node = reader.value()
-    return _of_node(node, _tensor(text, start.start(), reader.position, shape, node.name), "Triton")
+    tensor, end = _tensor(text, begin.start(), reader.position, shape, node.name)
+    return _of_node(node, tensor, "Triton"), begin.start(), end
 
 
 def _allocated(node: Node, tensor: Tensor) -> Tensor:
@@ -252,7 +268,7 @@ def _mosaic(text: str, starts: Sequence[int], shape: tuple[int, ...] | None) -> 
         reader = Reader(text, start)
         nodes.append(reader.value())
         end = reader.position
-    tensor = _tensor(text, starts[0], end, shape, nodes[0].name)
+    tensor, _ = _tensor(text, starts[0], end, shape, nodes[0].name)
     name = ", ".join(node.name for node in nodes)
     return Encoding(
         name, "Mosaic GPU", "smem", tensor.shape, tiled(nodes, tensor.shape, tensor.bits), tensor.type, tensor.bits
@@ -268,21 +284,22 @@ def _tilelang(printed: re.Match[str]) -> Encoding:
     return Encoding("Layout", "TileLang", "smem", extents, layout, tensor.type, tensor.bits)
 
 
-def _tensor(text: str, start: int, end: int, shape: tuple[int, ...] | None, name: str) -> Tensor:
-    """The tensor that a text says beside an encoding, behind it or before."""
-    tensor = tensor_behind(text, end) or tensor_behind(text[:start], 0)
-    if tensor is None and shape is not None:
-        tensor = Tensor(shape, "")
-    if tensor is None:
+def _tensor(text: str, start: int, end: int, shape: tuple[int, ...] | None, name: str) -> tuple[Tensor, int]:
+    """The tensor that a text says beside an encoding, behind it or before; and where both end."""
+    short, found = name.rpartition(".")[2], tensor_behind(text, end)
+    if found is None and (before := tensor_behind(text[:start], 0)) is not None:
+        found = before[0], end
+    if found is None and shape is not None:
+        found = Tensor(shape, ""), end
+    if found is None:
         raise NotationError(
-            f"{name.rpartition('.')[2]}: the extents of the tensor must be known, found none; give them behind it, as "
-            f"128x64xf16, or the type of the dump; text = {brief(text)}"
+            f"{short}: the extents of the tensor must be known, found none; give them behind it, as 128x64xf16, or "
+            f"the type of the dump; text = {brief(text)}"
         )
+    tensor, end = found
     if not 0 < product_of(tensor.shape) <= 1 << 30 or min(tensor.shape) < 1:
-        raise NotationError(
-            f"{name.rpartition('.')[2]}: extents must be positive, and not too many, found {tensor.shape}"
-        )
-    return tensor if tensor.type else _typed(tensor, text[:start] + " " + text[end:])
+        raise NotationError(f"{short}: extents must be positive, and not too many, found {tensor.shape}")
+    return (tensor if tensor.type else _typed(tensor, text[:start] + " " + text[end:])), end
 
 
 def _typed(tensor: Tensor, text: str) -> Tensor:

@@ -189,20 +189,25 @@ def _tensor(dims: str) -> Tensor:
     return Tensor(numbers, dims[extents.end() + 1 :])
 
 
-def tensor_behind(text: str, position: int) -> Tensor | None:
-    """The extents that stand in the rest of a text, in any of the forms people write: ``128x64xf16``, ``[128, 64]``.
+def tensor_behind(text: str, position: int) -> tuple[Tensor, int] | None:
+    """The extents that stand in the rest of a text, in any of the forms people write, and where they end.
 
-    >>> tensor_behind("on (128, 64)", 0)
-    Tensor(shape=(128, 64), type='')
+    >>> tensor_behind("on 128x64xf16", 0), tensor_behind("(128, 64)", 0), tensor_behind("nothing", 0)
+    ((Tensor(shape=(128, 64), type='f16'), 13), (Tensor(shape=(128, 64), type=''), 9), None)
     """
-    rest = text[position:]
-    if words := re.search(r"(?<![\w.])(\d+(?:x\d+)*x!?[A-Za-z][\w.]*|\d+(?:x\d+)+)(?!\w)", rest, re.ASCII):
-        return _tensor(words[1])
-    listed = re.search(r"[\[(]\s*(\d{1,12}(?:\s*,\s*\d{1,12})*)\s*,?\s*[\])]", rest, re.ASCII)
-    if listed:
-        return Tensor(tuple(int(one) for one in listed[1].split(",")), "")
-    alone = re.fullmatch(r"\W*(\d{1,12})\W*", rest, re.ASCII)
-    return Tensor((int(alone[1]),), "") if alone else None
+    words = _EXTENTS.search(text, position)
+    if words is not None:
+        return _tensor(words[1]), words.end()
+    listed = _LISTED.search(text, position)
+    if listed is not None:
+        return Tensor(tuple(int(one) for one in listed[1].split(",")), ""), listed.end()
+    alone = _ALONE.fullmatch(text, position)
+    return None if alone is None else (Tensor((int(alone[1]),), ""), alone.end())
+
+
+_EXTENTS = re.compile(r"(?<![\w.])(\d+(?:x\d+)*x!?[A-Za-z][\w.]*|\d+(?:x\d+)+)(?!\w)", re.ASCII)
+_LISTED = re.compile(r"[\[(]\s*(\d{1,12}(?:\s*,\s*\d{1,12})*)\s*,?\s*[\])]", re.ASCII)
+_ALONE = re.compile(r"\W*(\d{1,12})\W*", re.ASCII)
 
 
 class Fields:

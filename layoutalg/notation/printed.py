@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #: What a text has that another compiler wrote, told quickly.
 _FOREIGN = ("#tt", "#triton_", "Layout(", "Transform(", "transform:", "forward_thread:")
 
+#: An operation's name and its parenthesis, and nothing more.
+_CALL = r"\s*(?:[a-z]\w*\(\s*)+"
+
 _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
 #: C++: a pointer, before it a swizzle, on byte addresses.
 _CPP = (
@@ -167,15 +170,21 @@ def foreign(text: object) -> Encoding | None:
     >>> str(foreign("SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64").layout), foreign("Layout(8,1)")
     ('S<3,3,3> o 0 o (8,64):(64,1)', None)
     """
+    found = _located(text)
+    return None if found is None else found[0]
+
+
+def _located(text: object) -> tuple[Encoding, int, int] | None:
+    """The same, and its place in the text."""
     if not isinstance(text, str) or not any(sign in text for sign in _FOREIGN):
         return None
-    from layoutalg.compilers.encoding import parse_encoding  # only where something was pasted
+    from layoutalg.compilers.encoding import located  # only where something was pasted
 
-    return parse_encoding(text)
+    return located(text)
 
 
 def _pointer_of(encoding: Encoding) -> Pointer | None:
-    """What an encoding says besides its layout; None where it is of registers, or leaves out the width of an element."""
+    """What an encoding says besides its layout; None where it is of registers, or says no width of an element."""
     bits, layout = encoding.bits, encoding.layout
     if bits is None or encoding.space == "rmem":
         return None
@@ -197,7 +206,12 @@ def as_notation(text: str) -> str:
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
-    if (encoding := foreign(text)) is not None:
+    if (found := _located(text)) is not None:
+        encoding, start, end = found
+        import re  # as in tokens
+
+        if re.fullmatch(_CALL, text[:start], re.ASCII):  # of an operation on it; what else stands around is the dump's
+            return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
     if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:
         return _inside(plain, _origin(plain.groupdict().get("start") or "0"))

@@ -49,7 +49,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
-from descriptors.smem.operands.operand import ElementType, SwizzleMode
+from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, SwizzleMode
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from layoutalg import ComposedLayout, Layout, NotationError, Swizzle, make_layout, size
 
@@ -152,6 +152,19 @@ def base_of(layout: object) -> int | None:
     pointer = _pointer(layout)
     base = None if pointer is None else pointer.base
     return None if base is None else base % (1 << _WINDOW_BITS)
+
+
+def printed_types(layout: object) -> list[str]:
+    """The element types that a print may be of, the one that it names first; none where it does not say.
+
+    >>> printed_types("tensor<ptr<bf16, smem> o 8:1>"), printed_types("smem_ptr[8b](0x0) o 8:1")[:2], printed_types("8:1")
+    (['bf16'], ['e4m3', 'e5m2'], [])
+    """
+    pointer = _pointer(layout)
+    if pointer is None:
+        return []
+    wide = [one for one in ELEMENT_TYPES.values() if one.storage_bits == pointer.bits]
+    return [one.name for one in wide if _may_be(pointer.type, one)]
 
 
 def check_print(source: object, element: ElementType, unit: str) -> bool:
@@ -273,7 +286,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
-            f"found {partitioned}; give the mma to have it cut"
+            f"found {partitioned}; give the mma, like 64x16, to have it cut"
         )
     operand, rest = inner[0], list(inner)[1:]
     modes = [make_layout(mode, step) for mode, step in zip(operand, rest, strict=False)]
