@@ -241,7 +241,9 @@ def moves(
     return AccessPattern(lanes, width, operand in ("C", "D") if store is None else store)
 
 
-def held(fragment: Fragment, tile: AnyLayout, element_bytes: int, access_bytes: int | None, store: bool) -> AccessPattern:
+def held(
+    fragment: Fragment, tile: AnyLayout, element_bytes: int, access_bytes: int | None, store: bool
+) -> AccessPattern:
     """The accesses of a fragment that is of no instruction: what a compiler's encoding or a tiled copy holds of a tile.
 
     Args:

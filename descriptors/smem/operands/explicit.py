@@ -45,7 +45,7 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
