@@ -13,7 +13,7 @@ from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError, brief
 from layoutalg.fragments.fragment import Fragment
-from layoutalg.fragments.fragment_accesses import held, named, said
+from layoutalg.fragments.fragment_accesses import named, said, transfers
 from layoutalg.fragments.fragment_names import is_name
 from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
@@ -153,7 +153,7 @@ def access_of(
     stores = store if direction is None else direction
     fragment = _fragment_of(lanes, stores)
     if fragment is not None:
-        return held(fragment, tile, element_bytes, bytes_moved, stores)
+        return transfers(fragment, tile, element_bytes, bytes_moved, stores)
     return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stores)
 
 

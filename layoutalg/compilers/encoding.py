@@ -136,17 +136,17 @@ def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding 
     >>> parse_encoding("(8,64):(64,1)") is None
     True
     """
-    found = located(text, shape)
+    found = encoding_span(text, shape)
     return None if found is None else found[0]
 
 
-def located(text: str, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
+def encoding_span(text: str, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
     """The same with the place in the text where it stands: its first character, and the one behind its last.
 
     Raises:
         LayoutError: as :func:`parse_encoding`.
 
-    >>> located("select(SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64, [1, 0])")[1:]
+    >>> encoding_span("select(SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64, [1, 0])")[1:]
     (7, 49)
     """
     if not isinstance(text, str):

@@ -241,7 +241,7 @@ def moves(
     return AccessPattern(lanes, width, operand in ("C", "D") if store is None else store)
 
 
-def held(
+def transfers(
     fragment: Fragment, tile: AnyLayout, element_bytes: int, access_bytes: int | None, store: bool
 ) -> AccessPattern:
     """The accesses of a fragment that is of no instruction: what a compiler's encoding or a tiled copy holds of a tile.
@@ -254,7 +254,7 @@ def held(
         LayoutError: as :func:`moves`.
 
     >>> by_row = Fragment("by row", (8, 64), Layout(((8, 8), 8), ((64, 1), 8)))
-    >>> held(by_row, Layout((8, 64), (64, 1)), 2, None, False).access_bytes
+    >>> transfers(by_row, Layout((8, 64), (64, 1)), 2, None, False).access_bytes
     16
     """
     pattern = moves(fragment, tile, element_bytes, access_bytes, store)

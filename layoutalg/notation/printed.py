@@ -170,17 +170,17 @@ def foreign(text: object) -> Encoding | None:
     >>> str(foreign("SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64").layout), foreign("Layout(8,1)")
     ('S<3,3,3> o 0 o (8,64):(64,1)', None)
     """
-    found = _located(text)
+    found = _span(text)
     return None if found is None else found[0]
 
 
-def _located(text: object) -> tuple[Encoding, int, int] | None:
+def _span(text: object) -> tuple[Encoding, int, int] | None:
     """The same, and its place in the text."""
     if not isinstance(text, str) or not any(sign in text for sign in _FOREIGN):
         return None
-    from layoutalg.compilers.encoding import located  # only where something was pasted
+    from layoutalg.compilers.encoding import encoding_span  # only where something was pasted
 
-    return located(text)
+    return encoding_span(text)
 
 
 def _pointer_of(encoding: Encoding) -> Pointer | None:
@@ -206,7 +206,7 @@ def as_notation(text: str) -> str:
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
-    if (found := _located(text)) is not None:
+    if (found := _span(text)) is not None:
         encoding, start, end = found
         import re  # as in tokens
 

@@ -260,13 +260,13 @@ def _encoded(q: Question, lines: list[str]) -> dict[str, Any] | None:
     words = [line for line in lines if not _WRITTEN.search(line) and word_in(line) is not None]
     text = "\n".join(line for line in lines if line not in words)
     if text.startswith(("Tiled", "TiledM")) and isinstance(tiled := evaluate(text), (TiledCopy, TiledMma)):
-        return _record("a tiled copy" if isinstance(tiled, TiledCopy) else "a tiled MMA", str(tiled)) | _held(tiled)
+        return _record("a tiled copy" if isinstance(tiled, TiledCopy) else "a tiled MMA", str(tiled)) | _owners(tiled)
     encoding = parse_encoding(text, q.tile[:2]) if _WRITTEN.search(text) else None
     if encoding is None:
         return None
     kind = f"an encoding of {encoding.compiler}"
     if encoding.space == "rmem":
-        return _record(kind, str(encoding)) | _held(encoding.fragment())
+        return _record(kind, str(encoding)) | _owners(encoding.fragment())
     if encoding.space == "tmem" or len(encoding.shape) != 2:
         return _record(kind, str(encoding))
     typed = _of_width(q, encoding)
@@ -295,7 +295,7 @@ def _of_width(q: Question, encoding: Encoding) -> dict[str, Any]:
     return {"dtype": names[0], **k}
 
 
-def _held(what: Fragment | TiledCopy | TiledMma) -> dict[str, Any]:
+def _owners(what: Fragment | TiledCopy | TiledMma) -> dict[str, Any]:
     """Who holds what, as a picture, where it is not too large for one."""
     picture = draw(what)
     if size(picture.layout.shape) > MOST_DRAWN:  # type: ignore[arg-type]  # of a fragment it is a layout

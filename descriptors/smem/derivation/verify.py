@@ -35,7 +35,7 @@ from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, tuple_text
-from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
+from layoutalg import ComposedLayout, Layout, Swizzle, cosize, from_offsets, make_layout, size
 from layoutalg.frozen import frozen
 
 

@@ -102,7 +102,7 @@ def test_what_was_printed_is_a_question_that_has_an_answer(text: str, kind: str,
     ("text", "said"),
     [
         ("Swizzle<3,4,4>", "none that a descriptor has"),
-        ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "no word describes it"),
+        ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "the swizzle must be"),
     ],
 )
 def test_what_no_descriptor_has_is_said_and_not_offered(text: str, said: str) -> None:
