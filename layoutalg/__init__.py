@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         swizzle_mode,
         wavefronts_by_rank,
     )
-    from layoutalg.compilers.encoding import Encoding, parse_encoding
+    from layoutalg.compilers.encoding import Encoding
     from layoutalg.drawing.figure import Figure
     from layoutalg.drawing.picture import Picture
     from layoutalg.drawing.shapes import Scene
@@ -101,7 +101,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
     from layoutalg.notation.parser import parse_int_tuple, parse_layout
-    from layoutalg.notation.printed import Pointer, parse_pointer
+    from layoutalg.notation.printed import Pointer, parse_encoding, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
     from layoutalg.tuples.int_tuple import Coord, Index, Integer, IntTuple, Shape, Stride, product
     from layoutalg.tuples.polynomial import Polynomial, symbol
@@ -132,7 +132,7 @@ _NAMES = {
     "analysis.swizzle_search": (
         "AccessPattern conflicts_by_rank NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
     ),
-    "compilers.encoding": "Encoding parse_encoding",
+    "compilers.encoding": "Encoding",
     "drawing.figure": "Figure",
     "drawing.picture": "Picture",
     "drawing.shapes": "Scene",
@@ -158,7 +158,7 @@ _NAMES = {
     "layouts.swizzle": "Swizzle",
     "notation.expression": "evaluate",
     "notation.parser": "parse_int_tuple parse_layout",
-    "notation.printed": "parse_pointer Pointer",
+    "notation.printed": "parse_encoding parse_pointer Pointer",
     "pictures.layout_picture": "draw LayoutPicture",
     "tuples.int_tuple": "Coord Index Integer IntTuple product Shape Stride",
     "tuples.polynomial": "Polynomial symbol",

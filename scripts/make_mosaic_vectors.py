@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/mosaic.json: transforms as JAX prints them, and the descriptors that Mosaic GPU makes of the tile.
+"""Write tests/vectors/mosaic.json: JAX's transforms as printed, and what Mosaic GPU encodes of the tile.
 
 Usage: python scripts/make_mosaic_vectors.py      needs `pip install jax` (Linux), but no GPU
 

@@ -82,7 +82,9 @@ def fragment_case(source: random.Random, layout: Any) -> dict[str, Any]:
     holders = []
     for at in [point(source, shape) for _ in range(POINTS if int(layout.replicate_size) == 1 else 0)]:
         thread = layout.map_forward_thread([const(number, "int32") for number in at])
-        holders.append([at, int(thread[0] if hasattr(thread, "__len__") else thread), mapped(layout.map_forward_index, at)])
+        holders.append(
+            [at, int(thread[0] if hasattr(thread, "__len__") else thread), mapped(layout.map_forward_index, at)]
+        )
     return {"text": str(layout), "shape": shape, "holders": holders}
 
 

@@ -13,7 +13,7 @@ from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.fragments.tiled_mma import TiledMma
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
-from layoutalg.notation.printed import foreign
+from layoutalg.notation.printed import parse_encoding
 from layoutalg.pictures.layout_picture import draw
 from layoutalg.pictures.quantities import COLOURS, LABELS
 
@@ -33,7 +33,7 @@ def _named_or_layout(text: str) -> Any:
     """A fragment by its name, what another compiler wrote or CuTe printed, or the layout that an expression is."""
     if is_name(text):
         return fragment(text)
-    encoding = foreign(text)
+    encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment() if encoding.space == "rmem" else encoding.layout
     value = evaluate(text)

@@ -18,7 +18,7 @@ from layoutalg.fragments.fragment_names import is_name
 from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
-from layoutalg.notation.printed import foreign, parse_pointer
+from layoutalg.notation.printed import parse_encoding, parse_pointer
 from layoutalg.notation.tiled import tiled_print
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
@@ -159,7 +159,7 @@ def access_of(
 
 def _fragment_of(text: str, stores: bool) -> Fragment | None:
     """What a compiler's encoding of registers, or a tiled copy, holds; None of anything else."""
-    encoding = foreign(text)
+    encoding = parse_encoding(text)
     if encoding is not None:
         return encoding.fragment()
     copy = tiled_print(text)

@@ -9,7 +9,7 @@ first mode fastest, lanes below warps.
 Source: as ``layoutalg.compilers.triton``, ``mosaic`` and ``tilelang``.
 
 >>> text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}> 128x64xf16"
->>> print(parse_encoding(text))
+>>> print(encoding_span(text)[0])
 nvmma_shared of Triton, 128x64xf16 in shared memory: S<3,3,3> o 0 o (128,64):(64,1)
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from layoutalg.algebra.rearrange import append
 from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout
-from layoutalg.compilers.mosaic import TRANSFORMS, tiled
+from layoutalg.compilers.mosaic import tiled
 from layoutalg.compilers.padded import padded
 from layoutalg.compilers.syntax import Node, Reader, Tensor, tensor_behind
 from layoutalg.compilers.tilelang import registers, shared, tilelang_match
@@ -42,7 +42,7 @@ _TRITON_START = re.compile(_TRITON)
 _ALIAS = re.compile(rf"#(\w+)\s*=\s*(?={_TRITON})")
 _TYPE = re.compile(r"(?<![\w.])(?:tensor|(?:!ttg\.)?memdesc)<(?=\s*\d)")
 _CLASS = re.compile(rf"(?<!\w)(?:\w+\.)*({'|'.join(GLUON)})(?=\()")
-_TRANSFORM = re.compile(rf"(?<!\w)(?:\w+\.)*({'|'.join(TRANSFORMS)})(?=\()")
+_TRANSFORM = re.compile(r"(?<!\w)(?:\w+\.)*(\w+Transform)(?=\()")
 #: Element types by the names that Python has for them, in the DSL's spelling.
 _TYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "tfloat32": "tf32", "int8": "i8", "uint8": "i8"}
 _TYPES |= {"float8_e4m3fn": "f8E4M3FN", "float8e4nv": "f8E4M3FN", "float8_e5m2": "f8E5M2", "float8e5": "f8E5M2"}
@@ -104,7 +104,7 @@ class Encoding(Shown):
             LayoutError: if it lies elsewhere.
 
         >>> text = "#ttg.linear<{register = [[0, 1]], lane = [[0, 2], [1, 0]], warp = [], block = []}> 2x4"
-        >>> print(parse_encoding(text).fragment())
+        >>> print(encoding_span(text)[0].fragment())
         linear: 2x4, ((2,2),2):((4,1),2)
         """
         if self.space != "rmem":
@@ -119,32 +119,8 @@ class Encoding(Shown):
         return f"{self.name} of {self.compiler}, {extents} in {_SPACES[self.space]}: {self.layout}"
 
 
-def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding | None:
-    """The layout that another compiler wrote, or None if the text has none.
-
-    Args:
-        text: attributes and types of Triton's dumps, classes of Gluon, transforms of Mosaic GPU, with the extents of
-            the tensor; layouts and fragments that TileLang prints.
-        shape: extents of the tensor, where the text does not say them.
-
-    Raises:
-        NotationError: if something in it is misspelt, missing, or cannot be honoured: the message names it.
-        LayoutError: if it is no layout of CuTe, or the text is none.
-
-    >>> print(parse_encoding("plgpu.SMEM((64, 128), jnp.bfloat16, transforms=(TilingTransform((8, 64)),))"))
-    TilingTransform of Mosaic GPU, 64x128xbf16 in shared memory: ((8,8),(64,2)):((64,1024),(1,512))
-    >>> parse_encoding("(8,64):(64,1)") is None
-    True
-    """
-    found = encoding_span(text, shape)
-    return None if found is None else found[0]
-
-
 def encoding_span(text: str, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
-    """The same with the place in the text where it stands: its first character, and the one behind its last.
-
-    Raises:
-        LayoutError: as :func:`parse_encoding`.
+    """What :func:`layoutalg.parse_encoding` reads, with its first character and the one behind its last.
 
     >>> encoding_span("select(SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64, [1, 0])")[1:]
     (7, 49)
@@ -154,8 +130,8 @@ def encoding_span(text: str, shape: tuple[int, ...] | None = None) -> tuple[Enco
     if (printed := tilelang_match(text)) is not None:
         return _tilelang(printed), printed.start(), printed.end()
     if (starts := list(_TRANSFORM.finditer(text))) and _short_enough(text):
-        return _mosaic(text, [match.start(1) for match in starts], shape), starts[0].start(), len(text)
-    if _TRITON_START.search(text) and _short_enough(text):
+        return _mosaic(text, [match.start() for match in starts], shape)
+    if (_TRITON_START.search(text) or ("#" in text and _TYPE.search(text))) and _short_enough(text):
         return _triton(text, shape)
     if (start := _CLASS.search(text)) and _short_enough(text):
         reader = Reader(text, start.start(1))
@@ -262,17 +238,18 @@ def _memory(linear: LinearLayout, bits: int | None) -> tuple[AnyLayout, int]:
     return from_linear_layout(inverse), places.get("col") or places["offset"]
 
 
-def _mosaic(text: str, starts: Sequence[int], shape: tuple[int, ...] | None) -> Encoding:
-    nodes, end = [], 0
-    for start in starts:
-        reader = Reader(text, start)
+def _mosaic(text: str, starts: Sequence[int], shape: tuple[int, ...] | None) -> tuple[Encoding, int, int]:
+    nodes, start, end = [], starts[0], 0
+    for place in starts:
+        reader = Reader(text, place)
         nodes.append(reader.value())
         end = reader.position
-    tensor, _ = _tensor(text, starts[0], end, shape, nodes[0].name)
-    name = ", ".join(node.name for node in nodes)
-    return Encoding(
-        name, "Mosaic GPU", "smem", tensor.shape, tiled(nodes, tensor.shape, tensor.bits), tensor.type, tensor.bits
-    )
+    begin, close = re.search(r"[\[(]\s*\Z", text[:start]), re.compile(r"\s*,?\s*[\])]").match(text, end)
+    if begin and close:  # of the tuple of all transforms
+        start, end = begin.start(), close.end()
+    tensor, end = _tensor(text, start, end, shape, nodes[0].name)
+    layout, name = tiled(nodes, tensor.shape, tensor.bits), ", ".join(node.name for node in nodes)
+    return Encoding(name, "Mosaic GPU", "smem", tensor.shape, layout, tensor.type, tensor.bits), start, end
 
 
 def _tilelang(printed: re.Match[str]) -> Encoding:

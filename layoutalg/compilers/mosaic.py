@@ -70,6 +70,10 @@ def tiled(transforms: Sequence[Node], shape: Sequence[int], bits: int | None) ->
 
 def _fields(node: Node) -> Fields:
     """The fields of a transform, its argument by name."""
+    if node.name not in TRANSFORMS:
+        Fields(Node(node.name, {}, (), node.position), "").refuse(
+            f"a transform must be one of {', '.join(TRANSFORMS)}", node.name
+        )
     name = TRANSFORMS[node.name]
     if len(node.items) == 1 and name not in node.fields:
         node = Node(node.name, {**node.fields, name: node.items[0]}, (), node.position)
@@ -83,6 +87,10 @@ def _fields(node: Node) -> Fields:
 
 def _cut(fields: Fields, dimensions: list[_Dimension]) -> list[_Dimension]:
     tiles = fields.numbers("tiling")
+    if fields.node.name == "TileTransform" and len(tiles) <= len(
+        dimensions
+    ):  # which cuts a shorter dimension not at all
+        tiles = tuple(min(tile, extent) for tile, (_, extent, _) in zip(tiles, dimensions[-len(tiles) :], strict=False))
     whole, cut = dimensions[: len(dimensions) - len(tiles)], dimensions[len(dimensions) - len(tiles) :]
     if len(tiles) > len(dimensions) or any(
         tile < 1 or extent % tile for tile, (_, extent, _) in zip(tiles, cut, strict=True)

@@ -18,12 +18,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from layoutalg.analysis.f2_layouts import fit_f2, from_f2
 from layoutalg.errors import LayoutError, NotationError, brief
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.layouts.modes import AnyLayout, idx2crd, size
-from layoutalg.layouts.offsets import from_offsets
+from layoutalg.layouts.modes import AnyLayout, size
+from layoutalg.layouts.offsets import from_offsets, offsets
 from layoutalg.layouts.swizzle import Swizzle
 
 #: The most elements whose places are computed.
@@ -59,12 +58,7 @@ def shared(match: re.Match[str]) -> tuple[tuple[int, ...], AnyLayout]:
     if len(names) != len(shape):
         _refuse(f"there must be a name for each of {len(shape)} dimensions", ", ".join(names))
     places = _values(match["index"], dict(zip(names, _grid(shape), strict=True)))
-    if len(places) != len(outside):
-        _refuse(f"there must be {len(outside)} indices", len(places))
-    offsets: Any = 0
-    for place, extent in zip(places, outside, strict=True):
-        offsets = offsets * extent + place
-    return shape, from_table(_flat(offsets, shape), shape)
+    return shape, from_table(_flat(_row_major(places, outside), shape), shape)
 
 
 def registers(match: re.Match[str]) -> tuple[tuple[int, ...], Layout]:
@@ -81,9 +75,7 @@ def registers(match: re.Match[str]) -> tuple[tuple[int, ...], Layout]:
     names = [f"_{chr(ord('i') + dim)}" for dim in range(len(shape))]
     variables = dict(zip([*names, "_rep"], _grid(whole), strict=True))
     (thread,), places = _values(f"({match['thread']},)", variables), _values(match["value"], variables)
-    value: Any = 0
-    for place, extent in zip(places, _numbers(match["outside2"]), strict=True):
-        value = value * extent + place
+    value = _row_major(places, _numbers(match["outside2"]))
     values = size(Layout(_numbers(match["outside2"])))
     index = _flat(np.broadcast_to(np.arange(size(Layout(shape))).reshape(shape + (1,), order="F"), whole), whole)
     cells = [t + threads * v for t, v in zip(_flat(thread, whole), _flat(value, whole), strict=True)]
@@ -96,10 +88,8 @@ def registers(match: re.Match[str]) -> tuple[tuple[int, ...], Layout]:
     return shape, layout
 
 
-def from_table(offsets: Sequence[int], shape: tuple[int, ...]) -> AnyLayout:
-    """The layout with these offsets, first mode fastest: a plain one, or one after a swizzle.
-
-    The largest box whose extents are powers of two decides the swizzle; all offsets are compared.
+def from_table(table: Sequence[int], shape: tuple[int, ...]) -> AnyLayout:
+    """The layout with these offsets, first mode fastest: a plain one, or one after the swizzle of the fewest bits.
 
     Raises:
         LayoutError: if there is none.
@@ -107,23 +97,17 @@ def from_table(offsets: Sequence[int], shape: tuple[int, ...]) -> AnyLayout:
     >>> print(from_table([0, 3, 4, 7, 8, 11], (2, 3)), from_table([0, 5, 1, 4], (2, 2)))
     (2,3):(3,4) S<1,0,2> o 0 o (2,2):(4,1)
     """
-    whole = Layout(shape)
-    box = tuple(1 << extent.bit_length() - 1 for extent in shape)
-    matrix, constant = fit_f2([offsets[whole(idx2crd(i, box))] for i in range(size(Layout(box)))])
-    if constant:
-        raise LayoutError(f"TileLang: the first element must lie at 0, found {constant}")
-    first = from_f2(matrix, box)
-    swizzle = first.outer if isinstance(first, ComposedLayout) else None
-    step, modes = 1, []
-    for extent in shape:
-        line = offsets[: step * extent : step]
-        modes.append(from_offsets([swizzle(one) for one in line] if isinstance(swizzle, Swizzle) else line))
-        step *= extent
-    if all(mode is not None for mode in modes):
-        plain = Layout(tuple(m.shape for m in modes if m), tuple(m.stride for m in modes if m))
-        layout: AnyLayout = plain if swizzle is None else ComposedLayout(swizzle, 0, plain)
-        if all(layout(i) == offset for i, offset in enumerate(offsets)):
-            return layout
+    for swizzle in [None, *(Swizzle(b, m, s) for b in range(1, 6) for m in range(9) for s in range(b, 9))]:
+        step, modes = 1, []
+        for extent in shape:
+            line = table[: step * extent : step]
+            modes.append(from_offsets([swizzle(one) for one in line] if swizzle else line))
+            step *= extent
+        if all(mode is not None for mode in modes):
+            plain = Layout(tuple(m.shape for m in modes if m), tuple(m.stride for m in modes if m))
+            layout: AnyLayout = plain if swizzle is None else ComposedLayout(swizzle, 0, plain)
+            if list(offsets(layout).ravel(order="F")) == list(table):
+                return layout
     raise LayoutError(f"TileLang: must be a layout after at most one swizzle, found none; shape = {shape}")
 
 
@@ -142,6 +126,20 @@ def _grid(shape: tuple[int, ...]) -> Any:
     if not 0 < size(Layout(shape)) <= _MOST:
         _refuse(f"there must be at most {_MOST} elements", size(Layout(shape)))
     return np.meshgrid(*(np.arange(extent, dtype=np.int64) for extent in shape), indexing="ij")
+
+
+def _row_major(places: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Indices of a buffer as one number, the last dimension fastest."""
+    import numpy as np
+
+    if len(places) != len(shape) or size(Layout(shape)) > 1 << 40:
+        _refuse(f"there must be an index for each of {len(shape)} dimensions", len(places))
+    offset: Any = 0
+    for place, extent in zip(places, shape, strict=True):
+        if not np.all((place >= 0) & (place < extent)):
+            _refuse(f"an index must lie in [0,{extent})", int(np.max(place)))
+        offset = offset * extent + place
+    return offset
 
 
 def _flat(values: Any, shape: tuple[int, ...]) -> list[int]:

@@ -169,7 +169,7 @@ def _dot_op(node: Node, shape: Sequence[int]) -> Tiling:
         inner = Fields(parent, f"sizePerThread threadsPerWarp warpsPerCTA order {_CGA}")
         return _in_order(inner, shape, k)
     if not isinstance(parent, Node) or _short(parent) != "nvidia_mma":
-        fields.refuse("parent must be a #ttg.nvidia_mma or a #ttg.blocked", parent)
+        fields.refuse("parent must be a #ttg.nvidia_mma or a #ttg.blocked", _named(parent))
     _, version, warps = _mma_fields(parent, shape)
     if version == 3 and operand == 1:
         fields.refuse("opIdx must be 0 of version 3, whose B lies in shared memory", operand)
@@ -197,7 +197,7 @@ def _slice(node: Node, shape: Sequence[int]) -> Tiling:
     if type(dim) is not int or not 0 <= dim <= len(shape):
         fields.refuse(f"dim must lie in [0,{len(shape)}]", dim)
     if not isinstance(parent, Node) or _short(parent) not in _REGISTERS:
-        fields.refuse(f"parent must be one of {', '.join(_REGISTERS)}", parent)
+        fields.refuse(f"parent must be one of {', '.join(_REGISTERS)}", _named(parent))
     whole = _REGISTERS[_short(parent)](parent, [*shape[:dim], 1, *shape[dim:]])
     tiling = Tiling(len(shape))
     for name, rows in whole.bases.items():
@@ -391,7 +391,13 @@ _TENSOR_MEMORY: dict[str, Callable[[Node, Sequence[int], int], Tiling]] = {
 
 
 def _short(node: Node) -> str:
-    return node.name.rpartition(".")[2]
+    """The name of an attribute; "" for that of an alias which nothing defines."""
+    return node.name.rpartition(".")[2] if "." in node.name else ""
+
+
+def _named(value: object) -> object:
+    """What a field is, for a message: of an attribute the name."""
+    return f"#{value.name}" if isinstance(value, Node) else value
 
 
 def space_of(node: Node) -> str:

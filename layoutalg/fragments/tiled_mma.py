@@ -83,7 +83,8 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
     """The atom of an instruction, by the name of its fragments without the operand.
 
     Args:
-        name: ``mma.m16n8k16.f16``, ``wgmma.m64n128k16``; the type as in :func:`layoutalg.fragment`.
+        name: ``mma.m16n8k16.f16``, ``wgmma.m64n128k16``, the type as in :func:`layoutalg.fragment`; or
+            ``tcgen05.m128n128k16``, of one thread block, whose one thread has all of A, B and C.
         a_source: of ``wgmma``, where A lies; from shared memory every thread has all of A, as it has of B.
 
     Raises:
@@ -93,10 +94,13 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
     (128,(64,16)):(0,(1,64))
     """
     head, shape, dtype, *surplus = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
+    if head == "tcgen05" and not (dtype or any(surplus)):
+        return _tcgen05(shape)
     end = f".{dtype}" if dtype else ""
     if head not in ("mma", "wgmma") or any(surplus) or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
         raise LayoutError(
-            "mma_atom: must be an instruction as mma.m16n8k16.f16 or wgmma.m64n128k16, A in smem or rmem, found "
+            "mma_atom: must be an instruction as mma.m16n8k16.f16, wgmma.m64n128k16 or tcgen05.m128n128k16, A in smem "
+            "or rmem, found "
             f"{safe_text(name)}, {safe_text(a_source)}"
         )
     c = fragment(f"{head}.{shape}.C").layout
@@ -107,9 +111,20 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem") -> MmaAtom:
     return MmaAtom((m, n, k), a if a_source == "rmem" else _whole(m, k), _whole(n, k), c)
 
 
-def _whole(rows: int, columns: int) -> Layout:
+def _whole(rows: int, columns: int, threads: int = 128) -> Layout:
     """An operand in shared memory: all of it, for each thread of a warpgroup."""
-    return Layout((128, (rows, columns)), (0, (1, rows)))
+    return Layout((threads, (rows, columns)), (0, (1, rows)))
+
+
+def _tcgen05(shape: str) -> MmaAtom:
+    """An instruction that one thread issues, for one thread block."""
+    m, n, k = numbers(shape)
+    if m not in (64, 128) or n % (8 if m == 64 else 16) or not 8 <= n <= 256 or k not in (8, 16, 32, 64):
+        raise LayoutError(
+            "mma_atom: tcgen05 of one thread block must have M 64 or 128, N a multiple of 8 or 16 up to 256, and K 8, "
+            f"16, 32 or 64, found {shape}"
+        )
+    return MmaAtom((m, n, k), _whole(m, k, 1), _whole(n, k, 1), _whole(m, n, 1))
 
 
 #: By operand: its two modes as positions in (M, N, K), and the position of the mode that it lacks.

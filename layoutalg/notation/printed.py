@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from layoutalg.compilers.encoding import Encoding
 
 #: What a text has that another compiler wrote, told quickly.
-_FOREIGN = ("#tt", "#triton_", "Layout(", "Transform(", "transform:", "forward_thread:")
+_FOREIGN = ("#tt", "#triton_", ", #", "Layout(", "Transform(", "transform:", "forward_thread:")
 
-#: An operation's name and its parenthesis, and nothing more.
-_CALL = r"\s*(?:[a-z]\w*\(\s*)+"
+#: How a call begins: what stands around an encoding is then an expression, and not the rest of a dump.
+_CALL = r"\s*[A-Za-z_]\w*\s*\("
 
 _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
 #: C++: a pointer, before it a swizzle, on byte addresses.
@@ -155,32 +155,42 @@ def parse_pointer(text: str) -> Pointer | None:
     """
     if not isinstance(text, str):
         raise NotationError(f"notation: must be a text, found {safe_text(text)}")
-    if (encoding := foreign(text)) is not None:
+    if (encoding := parse_encoding(text)) is not None:
         return _pointer_of(encoding)
     match = _first(text)
     return None if match is None else _pointer(match)
 
 
-def foreign(text: object) -> Encoding | None:
-    """The layout that another compiler wrote, None where it is not one.
+def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding | None:
+    """The layout that another compiler wrote, or None if the text has none.
+
+    Args:
+        text: attributes and types of Triton's dumps, classes of Gluon, transforms of Mosaic GPU, with the extents of
+            the tensor; layouts and fragments that TileLang prints.
+        shape: extents of the tensor, where the text does not say them.
 
     Raises:
-        LayoutError: as :func:`layoutalg.parse_encoding`.
+        NotationError: if something in it is misspelt, missing, or cannot be honoured: the message names it.
+        LayoutError: if it is no layout of CuTe, or the text is none.
 
-    >>> str(foreign("SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64").layout), foreign("Layout(8,1)")
-    ('S<3,3,3> o 0 o (8,64):(64,1)', None)
+    >>> print(parse_encoding("plgpu.SMEM((64, 128), jnp.bfloat16, transforms=(TilingTransform((8, 64)),))"))
+    TilingTransform of Mosaic GPU, 64x128xbf16 in shared memory: ((8,8),(64,2)):((64,1024),(1,512))
+    >>> parse_encoding("(8,64):(64,1)") is None
+    True
     """
-    found = _span(text)
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    found = _span(text, shape)
     return None if found is None else found[0]
 
 
-def _span(text: object) -> tuple[Encoding, int, int] | None:
-    """The same, and its place in the text."""
+def _span(text: object, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
+    """What another compiler wrote, and its place in the text."""
     if not isinstance(text, str) or not any(sign in text for sign in _FOREIGN):
         return None
     from layoutalg.compilers.encoding import encoding_span  # only where something was pasted
 
-    return encoding_span(text)
+    return encoding_span(text, shape)
 
 
 def _pointer_of(encoding: Encoding) -> Pointer | None:
@@ -210,7 +220,7 @@ def as_notation(text: str) -> str:
         encoding, start, end = found
         import re  # as in tokens
 
-        if re.fullmatch(_CALL, text[:start], re.ASCII):  # of an operation on it; what else stands around is the dump's
+        if re.match(_CALL, text[:start], re.ASCII):
             return f"{text[:start]}{encoding.layout}{text[end:]}"
         return str(encoding.layout)
     if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:

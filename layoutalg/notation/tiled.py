@@ -53,7 +53,7 @@ def tiled_print(text: object) -> TiledCopy | TiledMma | None:
         NotationError: if a line is missing, or says what is read nowhere here.
         LayoutError: if the parts do not fit one another.
     """
-    if not isinstance(text, str) or not text.lstrip().startswith(_SIGNS):
+    if not isinstance(text, str) or "\n" not in text or not any(sign in text for sign in _SIGNS):
         return None
     lines = _lines(text)
     if any(sign in text for sign in _SIGNS[:2]):

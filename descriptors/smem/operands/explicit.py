@@ -179,6 +179,7 @@ def check_print(source: object, element: ElementType, unit: str) -> bool:
     """
     pointer = _pointer(source)
     if pointer is None:
+        _check_in_memory(source)
         return False
     if pointer.space not in ("", "smem"):
         raise DescriptorError(f"operand: a layout must lie in shared memory, found {pointer.space}; layout = {source}")
@@ -194,6 +195,17 @@ def check_print(source: object, element: ElementType, unit: str) -> bool:
             f"elements, found bytes; layout = {source}"
         )
     return pointer.swizzle is not None
+
+
+def _check_in_memory(source: object) -> None:
+    """Refuse what another compiler wrote of registers, whose threads and values are no rows and columns."""
+    if not isinstance(source, str):
+        return
+    from layoutalg import parse_encoding  # as below
+
+    encoding = parse_encoding(source)
+    if encoding is not None and encoding.space != "smem":
+        raise DescriptorError(f"operand: a layout must lie in shared memory, found {encoding}")
 
 
 def _pointer(text: object) -> Pointer | None:
