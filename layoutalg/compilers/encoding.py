@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from layoutalg.algebra.rearrange import append
 from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout
@@ -111,8 +112,8 @@ class Encoding(Shown):
             raise LayoutError(f"Encoding: a fragment must lie in registers, found {_SPACES[self.space]}; {self}")
         return Fragment(self.name, (self.shape[0], product_of(self.shape[1:])), need_plain(self.layout, "Encoding"))
 
-    def _drawn(self) -> object:
-        return self.fragment() if self.space == "rmem" else self.layout
+    def _drawn(self) -> tuple[Any, ...]:
+        return (self.fragment() if self.space == "rmem" else self.layout,)
 
     def __str__(self) -> str:
         extents = "x".join([*map(str, self.shape), *([self.type] if self.type else [])])
@@ -212,14 +213,18 @@ def _of_node(node: Node, tensor: Tensor, compiler: str) -> Encoding:
     if rank > len(tensor.shape):
         raise NotationError(f"{name}: the tensor must have {rank} dimensions, found {len(tensor.shape)}")
     stages, shape = tensor.shape[: len(tensor.shape) - rank], tensor.shape[len(tensor.shape) - rank :]
-    if name == "padded_shared":
-        layout, reach = padded(node, shape)
-    else:
-        linear = linear_layout(node, shape, bits)
-        layout, reach = _registers(linear) if space == "rmem" else _memory(linear, bits)
+    layout, reach = _placed(node, shape, bits)
     for extent in reversed(stages):
         layout, reach = append(layout, Layout(extent, reach)), reach * extent
     return Encoding(name, compiler, space, tensor.shape, layout, tensor.type, bits)
+
+
+def _placed(node: Node, shape: tuple[int, ...], bits: int | None) -> tuple[AnyLayout, int]:
+    """The layout of a tensor without stages; and where, in memory, the next one may begin."""
+    if node.name.endswith("padded_shared"):
+        return padded(node, shape)
+    linear = linear_layout(node, shape, bits)
+    return _registers(linear) if space_of(node) == "rmem" else _memory(linear, bits)
 
 
 def _registers(linear: LinearLayout) -> tuple[AnyLayout, int]:

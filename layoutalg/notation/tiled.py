@@ -124,4 +124,4 @@ def _mma(lines: dict[str, Any]) -> TiledMma:
     if (count > 1 and layout[0].stride != 1) or any(type(one) is not int or one % count for one in strides):
         raise NotationError(f"notation: the threads of an atom must follow one another, found {layout}")
     atoms = Layout(tuple(int(size(layout[mode])) for mode in (1, 2, 3)), tuple(one // count for one in strides))
-    return make_tiled_mma(MmaAtom(shape, a, b, c), atoms, _tilers(permutation))  # type: ignore[arg-type]
+    return make_tiled_mma(MmaAtom(shape, a, b, c), atoms, _tilers(permutation))

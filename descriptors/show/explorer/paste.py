@@ -298,7 +298,7 @@ def _of_width(q: Question, encoding: Encoding) -> dict[str, Any]:
 def _owners(what: Fragment | TiledCopy | TiledMma) -> dict[str, Any]:
     """Who holds what, as a picture, where it is not too large for one."""
     picture = draw(what)
-    if size(picture.layout.shape) > MOST_DRAWN:  # type: ignore[arg-type]  # of a fragment it is a layout
+    if size(picture.layout.shape) > MOST_DRAWN:
         return {"facts": "", "text": f"{what}\nnot drawn: more than {MOST_DRAWN} elements; layoutalg draw -o has it"}
     scene = picture.scene()
     shown = {
