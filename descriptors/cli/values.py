@@ -40,7 +40,7 @@ _TAKERS = (
     (r"m\d+n\d+k\d+", "an instruction is given by --mma"),
     (r"\d+(x\d+)+", "a tile is given by --tile"),
     (
-        r".*(:\s*[\d(]|\bo\b.*\bo\b).*",
+        r".*(:\s*[\d(]|\bo\b.*\bo\b|#ttn?g\.|Layout\(|Transform\().*",
         "a layout is matched by descriptors match, and derived by descriptors derive --layout",
     ),
 )

@@ -13,7 +13,7 @@ from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.fragments.tiled_mma import TiledMma
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
-from layoutalg.notation.printed import parse_encoding
+from layoutalg.notation.printed import parse_encoding, parse_pointer
 from layoutalg.pictures.layout_picture import draw
 from layoutalg.pictures.quantities import COLOURS, LABELS
 
@@ -84,8 +84,11 @@ def draw_(
     layoutalg draw "flat_divide((8,16):(16,1), (4,8))" --before "(8,16):(16,1)" -o tiles.html
     layoutalg draw mma.m16n8k16.C -o accumulator.tex
     """
+    text = source(layout)
+    if element_bytes is None and colour == "bank" and (pointer := parse_pointer(text)) and pointer.bits % 8 == 0:
+        element_bytes = pointer.bits // 8
     picture = draw(
-        _named_or_layout(source(layout)),
+        _named_or_layout(text),
         colour,
         label,
         element_bytes=element_bytes,

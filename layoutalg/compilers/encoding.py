@@ -16,7 +16,7 @@ nvmma_shared of Triton, 128x64xf16 in shared memory: S<3,3,3> o 0 o (128,64):(64
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from layoutalg.algebra.rearrange import append
@@ -150,24 +150,54 @@ def _short_enough(text: str) -> bool:
     return True
 
 
-def _triton(text: str, shape: tuple[int, ...] | None) -> tuple[Encoding, int, int]:
-    """The one tensor of a text in MLIR."""
+def dump_encodings(text: str) -> Iterator[tuple[str, Encoding | LayoutError]]:
+    """Every tensor of a dump of Triton, once: its type as it is written, and its layout or why there is none.
+
+    Raises:
+        LayoutError: if an attribute or a type is misspelt.
+
+    >>> dump = "#a = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    >>> for type_text, encoding in dump_encodings(f"{dump} %1 = alloc : !ttg.memdesc<8x8xf32, #a, #smem>"):
+    ...     print(type_text, encoding.layout)
+    !ttg.memdesc<8x8xf32, #a, #smem> (8,8):(8,1)
+    """
+    for type_text, (encoding, node, tensor, _, _) in _types(text, _aliases(text)).items():
+        try:
+            yield type_text, _of_node(encoding, _allocated(node, tensor), "Triton")
+        except LayoutError as error:
+            yield type_text, error
+
+
+def _aliases(text: str) -> dict[str, Node]:
+    """The attributes that a dump gives a name."""
     aliases: dict[str, Node] = {}
     for match in _ALIAS.finditer(text):
         aliases[match[1]] = Reader(text, match.end(), aliases).value()
-    found: dict[str, tuple[Node, Tensor, int, int]] = {}
+    return aliases
+
+
+def _types(text: str, aliases: dict[str, Node]) -> dict[str, tuple[Node, Node, Tensor, int, int]]:
+    """The types of a dump that have an encoding: this, the type, the extents, and where the type stands."""
+    found: dict[str, tuple[Node, Node, Tensor, int, int]] = {}
     for match in _TYPE.finditer(text):
         reader = Reader(text, match.start(), aliases)
         node = reader.value()
         tensor, encoding = (*node.items[:2], None, None)[:2]
         if isinstance(tensor, Tensor) and isinstance(encoding, Node):
             start, end = match.start(), reader.position
-            found.setdefault(text[start:end], (encoding, _allocated(node, tensor), start, end))
+            found.setdefault(text[start:end], (encoding, node, tensor, start, end))
+    return found
+
+
+def _triton(text: str, shape: tuple[int, ...] | None) -> tuple[Encoding, int, int]:
+    """The one tensor of a text in MLIR."""
+    aliases = _aliases(text)
+    found = _types(text, aliases)
     if len(found) > 1:
         raise NotationError(f"notation: one tensor must be meant, found {len(found)}: {'; '.join(found)[:400]}")
     if found:
-        encoding, tensor, start, end = next(iter(found.values()))
-        return _of_node(encoding, tensor, "Triton"), start, end
+        encoding, node, tensor, start, end = next(iter(found.values()))
+        return _of_node(encoding, _allocated(node, tensor), "Triton"), start, end
     if len(aliases) > 1:
         names = ", ".join(f"#{name}" for name in aliases)
         raise NotationError(

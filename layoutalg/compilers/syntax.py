@@ -226,7 +226,7 @@ class Fields:
     def refuse(self, rule: str, found: object) -> NoReturn:
         """Refuse the node; ``rule`` says what must hold."""
         value = found if isinstance(found, str) else brief(found)
-        raise NotationError(f"{self.node.name}: {rule}, found {value}", position=self.node.position)
+        raise NotationError(f"{self.node.name.rpartition('.')[2]}: {rule}, found {value}", position=self.node.position)
 
     def get(self, name: str, otherwise: Any = ...) -> Any:
         """A field as it was read.
