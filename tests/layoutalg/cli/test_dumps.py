@@ -56,7 +56,7 @@ def test_a_print_says_the_bytes_of_an_element(capsys: pytest.CaptureFixture[str]
     assert main(["banks", tile, "--access", f"{threads} 64x64,store"]) == 0
     assert "16 store accesses of a warp: 64 wavefronts, 0 of them" in capsys.readouterr().out
     assert main(["banks", tile, "--access", f"{threads} 32x64@2B"]) == 0
-    assert "256 load accesses" in capsys.readouterr().out
+    assert "128 load accesses" in capsys.readouterr().out
     assert main(["banks", "(64,64):(64,1)", "--access", f"{threads} 64x64"]) == 2
     assert "--element-bytes is missing" in capsys.readouterr().err
     assert main(["draw", tile.replace("64x64", "8x64"), "--colour-by", "bank"]) == 0
