@@ -139,10 +139,9 @@ def blocked(builder: Any) -> list[dict[str, Any]]:
     return cases
 
 
-def encodings() -> list[tuple[Any, list[int], int]]:
-    """Encodings of every kind that the engine reads, each with a tensor's shape and the bits of an element."""
+def of_registers() -> list[tuple[Any, list[int]]]:
+    """Encodings of registers, each with a tensor's shape."""
     block, mma, dot = gluon.BlockedLayout, gluon.NVMMADistributedLayout, gluon.DotOperandLayout
-    nvmma, swizzled, tmem = gluon.NVMMASharedLayout, gluon.SwizzledSharedLayout, TensorMemoryLayout
     rows = block([1, 8], [4, 8], [4, 1], [1, 0])
     v2, v3 = mma([2, 0], [2, 2], [16, 8]), mma([3, 0], [4, 1], [16, 64, 16])
     wide, batch = mma([3, 0], [4, 2], [16, 64, 16]), mma([2, 0], [1, 2, 2], [1, 16, 8])
@@ -150,7 +149,7 @@ def encodings() -> list[tuple[Any, list[int], int]]:
     linear = gluon.DistributedLinearLayout
     quads = linear([[0, 1]], [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], [[8, 0], [16, 0]], [], [32, 8])
     turned = linear([[1, 0]], [[0, 1], [0, 2], [2, 0], [4, 0], [8, 0]], [[16, 0], [0, 4]], [], [32, 8])
-    registers = [
+    return [
         *((rows, shape) for shape in ([64, 128], [8, 32], [256, 256])),
         (block([1, 8], [4, 8], [4, 1], [0, 1]), [64, 128]),
         (block([4], [32], [4], [0]), [1024]),
@@ -174,8 +173,13 @@ def encodings() -> list[tuple[Any, list[int], int]]:
         *((dot(operand, one, 0), [16, 32]) for operand in (0, 1) for one in (rows, squares)),
         *((one, shape) for one in (quads, turned) for shape in ([32, 8], [64, 16], [16, 8])),
     ]
+
+
+def of_shared_memory() -> list[tuple[Any, list[int], int]]:
+    """Encodings of shared memory, each with a tensor's shape and the bits of an element."""
+    nvmma, swizzled = gluon.NVMMASharedLayout, gluon.SwizzledSharedLayout
     shapes = ([64, 64], [128, 256], [512, 128], [16, 512], [512, 512])
-    memory = [
+    return [
         *(
             (nvmma(width, bits, 2, turned), shape, bits)
             for width in (0, 32, 64, 128)
@@ -196,13 +200,22 @@ def encodings() -> list[tuple[Any, list[int], int]]:
         (swizzled(1, 1, 1, [0]), [64], 32),
         (gluon.SharedLinearLayout([[0, 1], [0, 2], [1, 1], [2, 2]]), [4, 4], 16),
     ]
-    blocks = [
+
+
+def of_tensor_memory() -> list[tuple[Any, list[int], int]]:
+    """Encodings of tensor memory, likewise."""
+    tmem = TensorMemoryLayout
+    return [
         *((tmem((128, n), 1), [m, 128], 32) for n in (32, 64, 128) for m in (128, 256)),
         *((tmem((64, n), 1), [m, 128], 32) for n in (32, 64, 128) for m in (64, 128, 256)),
         *((tmem((m, 64), stride), [m, 64], 16) for m in (64, 128) for stride in (1, 2)),
         *((TensorMemoryScalesLayout(), shape, 8) for shape in ([128, 4], [256, 8], [64, 4], [32, 4], [128, 16])),
     ]
-    return [*((layout, shape, 16) for layout, shape in registers), *memory, *blocks]
+
+
+def encodings() -> list[tuple[Any, list[int], int]]:
+    """Encodings of every kind that the engine reads, each with a tensor's shape and the bits of an element."""
+    return [*((layout, shape, 16) for layout, shape in of_registers()), *of_shared_memory(), *of_tensor_memory()]
 
 
 def encoded(builder: Any, layout: Any, shape: list[int], bits: int) -> dict[str, Any]:
