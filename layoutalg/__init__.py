@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         swizzle_mode,
         wavefronts_by_rank,
     )
-    from layoutalg.analysis.triton_encoding import from_triton
+    from layoutalg.compilers.encoding import Encoding
     from layoutalg.drawing.figure import Figure
     from layoutalg.drawing.picture import Picture
     from layoutalg.drawing.shapes import Scene
@@ -97,11 +97,11 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         rank,
         size,
     )
-    from layoutalg.layouts.offsets import offset_table, offsets
+    from layoutalg.layouts.offsets import from_offsets, offset_table, offsets
     from layoutalg.layouts.swizzle import Swizzle
     from layoutalg.notation.expression import evaluate
     from layoutalg.notation.parser import parse_int_tuple, parse_layout
-    from layoutalg.notation.printed import Pointer, parse_pointer
+    from layoutalg.notation.printed import Pointer, parse_encoding, parse_pointer
     from layoutalg.pictures.layout_picture import LayoutPicture, draw
     from layoutalg.tuples.int_tuple import Coord, Index, Integer, IntTuple, Shape, Stride, product
     from layoutalg.tuples.polynomial import Polynomial, symbol
@@ -129,10 +129,10 @@ _NAMES = {
     "analysis.f2_layouts": "from_f2 NotLinearError to_f2 to_f2_affine",
     "analysis.f2_matrix": "F2Matrix",
     "analysis.linear_layout": "from_linear_layout LinearLayout to_linear_layout",
-    "analysis.triton_encoding": "from_triton",
     "analysis.swizzle_search": (
         "AccessPattern conflicts_by_rank NoSwizzleError swizzle_mode SWIZZLE_MODES wavefronts_by_rank"
     ),
+    "compilers.encoding": "Encoding",
     "drawing.figure": "Figure",
     "drawing.picture": "Picture",
     "drawing.shapes": "Scene",
@@ -154,11 +154,11 @@ _NAMES = {
     "layouts.modes": (
         "AnyLayout crd2idx depth get idx2crd is_congruent is_weakly_congruent leading_dim Mode rank size Tiler"
     ),
-    "layouts.offsets": "offset_table offsets",
+    "layouts.offsets": "from_offsets offset_table offsets",
     "layouts.swizzle": "Swizzle",
     "notation.expression": "evaluate",
     "notation.parser": "parse_int_tuple parse_layout",
-    "notation.printed": "parse_pointer Pointer",
+    "notation.printed": "parse_encoding parse_pointer Pointer",
     "pictures.layout_picture": "draw LayoutPicture",
     "tuples.int_tuple": "Coord Index Integer IntTuple product Shape Stride",
     "tuples.polynomial": "Polynomial symbol",
@@ -177,6 +177,7 @@ __all__ = [
     "CoordinateError",
     "CopyAtom",
     "E",
+    "Encoding",
     "F2Matrix",
     "Figure",
     "Fragment",
@@ -233,7 +234,7 @@ __all__ = [
     "fragment",
     "from_f2",
     "from_linear_layout",
-    "from_triton",
+    "from_offsets",
     "gather",
     "get",
     "group_modes",
@@ -268,6 +269,7 @@ __all__ = [
     "nullspace",
     "offset_table",
     "offsets",
+    "parse_encoding",
     "parse_int_tuple",
     "parse_layout",
     "parse_pointer",

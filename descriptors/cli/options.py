@@ -16,7 +16,16 @@ from typing import Any
 
 import click
 
-from descriptors.cli.values import address, arch_or_assumed, capacity, complete, elsewhere, extents_or_name, numbers
+from descriptors.cli.values import (
+    address,
+    arch_or_assumed,
+    capacity,
+    complete,
+    elsewhere,
+    extents_or_name,
+    numbers,
+    printed_dtype,
+)
 from descriptors.smem.derivation.arguments import ARGUMENTS, Argument
 from descriptors.smem.operands.operand import major_of
 from layoutalg.cli.console import color_option
@@ -108,7 +117,10 @@ def option(name: str, **settings: Any) -> Option:
         settings: what a command says otherwise, as ``click.option`` has it; its own help above all.
     """
     row = ARGUMENTS[name]
-    return click.option(f"--{name.replace('_', '-')}", **{"help": row.help, **_settings(row), **settings})
+    given = {"help": row.help, **_settings(row), **settings}
+    if name == "dtype":  # which a print says, so that it is looked for before it is missed
+        given |= {"callback": printed_dtype(given["required"]), "required": False}
+    return click.option(f"--{name.replace('_', '-')}", **given)
 
 
 def _settings(row: Argument) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _TAKERS = (
     (r"m\d+n\d+k\d+", "an instruction is given by --mma"),
     (r"\d+(x\d+)+", "a tile is given by --tile"),
     (
-        r".*(:\s*[\d(]|\bo\b.*\bo\b).*",
+        r".*(:\s*[\d(]|\bo\b.*\bo\b|#ttn?g\.|Layout\(|Transform\().*",
         "a layout is matched by descriptors match, and derived by descriptors derive --layout",
     ),
 )
@@ -171,6 +171,27 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
     assume(arch, because)
     return arch
+
+
+def printed_dtype(required: bool) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """A callback that reads ``--dtype``; without it, what the layout says, if it is a print."""
+
+    def read(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+        layout = context.params.get("layout")
+        if text is not None or not isinstance(layout, str):
+            if text is None and required:
+                raise click.MissingParameter(ctx=context, param=parameter)
+            return text
+        from descriptors.smem.operands.explicit import printed_types
+
+        names = printed_types(layout)
+        if not names and required:
+            raise click.MissingParameter(ctx=context, param=parameter)
+        if len(names) > 1:
+            note(f"dtype {names[0]} is assumed, as LAYOUT says its width alone; the others are {', '.join(names[1:])}")
+        return names[0] if names else None
+
+    return read
 
 
 def _quoted(text: str) -> str:

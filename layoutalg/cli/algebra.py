@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from inspect import Signature, getdoc, signature
+from itertools import chain, islice
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import click
 from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, printable, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
+from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, WGMMA_TYPES, Family, family_of
@@ -42,14 +44,14 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     layoutalg eval --file expressions.txt --json
 
     `layoutalg ops` lists the operations. Of lines each is answered; one that is refused is told with its number on
-    standard error, the others go on, and the exit status is 2.
+    standard error, the others go on, and the exit status is 2. Of a dump of Triton's each tensor is answered, once.
     """
     if (expression is None) == (path is None):
         raise click.UsageError("give an EXPRESSION, - for the lines of standard input, or --file with a file of lines")
     if path is not None or expression == "-":
         if compared:
             raise click.UsageError("--check goes with one EXPRESSION")
-        return _each_line(lines_of("-" if path is None else path), as_json)
+        return _lines_or_dump(lines_of("-" if path is None else path), as_json)
     text = str(expression)
     if compared:
         return _evaluate_both(text, as_json)
@@ -63,12 +65,48 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     return Status.ANSWER
 
 
+#: Lines of a dump that are read: ten times those of a large kernel.
+_MOST_LINES = 1 << 16
+
+
+def _lines_or_dump(lines: Iterator[str], as_json: bool) -> Status:
+    """Answer each line as it comes; or each tensor, of a text that begins as a dump of Triton does."""
+    head = []
+    for line in lines:
+        head.append(line)
+        if line.strip() and not line.startswith("//"):
+            break
+    if not head or re.match(r"#\w+ = (?:#tt|loc\()", head[-1]) is None:
+        return _each_line(chain(head, lines), as_json)
+    dump = [*head, *islice(lines, _MOST_LINES)]
+    if len(dump) > _MOST_LINES:
+        raise LayoutError(f"eval: a dump must have at most {_MOST_LINES} lines, found more")
+    return _each_tensor("".join(dump), as_json)
+
+
+def _each_tensor(dump: str, as_json: bool) -> Status:
+    """Answer every tensor of a dump, once; bad input if one is refused."""
+    status = Status.ANSWER
+    for type_text, encoding in dump_encodings(dump):
+        if isinstance(encoding, Encoding):
+            answer = {"type": type_text, "encoding": encoding.name, **record(encoding.layout)}
+            say(json_text(answer) if as_json else str(encoding))
+            continue
+        status = Status.BAD_INPUT
+        if as_json:
+            error = {"type": type(encoding).__name__, "message": str(encoding)}
+            say(json_text({"type": type_text, "error": error}))
+        else:
+            complain(printable(f"layoutalg: {type_text}: {encoding}"))
+    return status
+
+
 def _each_line(lines: Iterable[str], as_json: bool) -> Status:
     """Answer every line that is neither empty nor a comment; bad input if one is refused."""
     status = Status.ANSWER
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        if not text or text.startswith("#"):
+        if not text or (text.startswith("#") and "#tt" not in text):
             continue
         try:
             value = evaluate(text)

@@ -13,7 +13,6 @@ from layoutalg.analysis.f2_matrix import F2Matrix
 from layoutalg.analysis.linear_layout import LinearLayout, to_linear_layout
 from layoutalg.analysis.swizzle_search import find_swizzle as find
 from layoutalg.analysis.swizzle_search import modes_that_free, swizzle_mode
-from layoutalg.analysis.triton_encoding import from_triton
 from layoutalg.cli import analysis
 from layoutalg.cli.console import json_text, say
 from layoutalg.cli.options import EXPRESSIONS, access_of, access_options, dimensions, json_option, layout_of
@@ -89,30 +88,18 @@ def f2(layout: str, as_json: bool) -> None:
 
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
-@click.option("--in", "in_dims", help="A name for each mode: lane,register; or sizes: lane=32,register=8.")
+@click.option(
+    "--in", "in_dims", required=True, help="A name for each mode: lane,register; or sizes: lane=32,register=8."
+)
 @click.option("--out", "out_dims", help="Names with sizes that the offset is split into: dim0=64,dim1=64.")
 @click.option("--invert", is_flag=True, help="From offsets to coordinates: how Triton writes shared memory.")
 @json_option("Write the bases as JSON.")
-def linear(layout: str, in_dims: str | None, out_dims: str | None, invert: bool, as_json: bool) -> None:
-    """Write LAYOUT as the linear layout that Triton uses: bases for each named dimension; or an encoding of Triton as
-    the layout that it is.
+def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_json: bool) -> None:
+    """Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.
 
     \b
     layoutalg linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4
-    layoutalg linear "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 1]], block = []}>"
-    layoutalg linear "#ttg.nvmma_shared<{swizzlingByteWidth = 64, elementBitWidth = 16}>" --out dim0=64,dim1=64
     """
-    if layout.lstrip().startswith("#"):
-        if in_dims or invert:
-            raise click.UsageError("an encoding of Triton goes with neither --in nor --invert")
-        sizes = dimensions(out_dims or "")
-        if "nvmma_shared" in layout and not isinstance(sizes, dict):
-            raise click.UsageError("nvmma_shared does not say its shape; give it as --out dim0=64,dim1=64")
-        tile = from_triton(layout, tuple(sizes.values()) if isinstance(sizes, dict) else None)
-        say(json_text({"layout": str(tile)}) if as_json else str(tile))
-        return
-    if in_dims is None:
-        raise click.UsageError("--in is missing: a name for each mode: lane,register; or sizes: lane=32,register=8")
     bases = to_linear_layout(layout_of(layout, "linear"), dimensions(in_dims), dimensions(out_dims or "") or ())
     bases = bases.invert() if invert else bases
     say(json_text(analysis.record_linear(bases)) if as_json else analysis.tell_linear(bases))

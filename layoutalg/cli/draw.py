@@ -9,6 +9,11 @@ import click
 from layoutalg.cli.console import color_option, json_text, line_width, save_picture, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, json_option, layout_of, source
 from layoutalg.fragments.fragment_names import fragment, is_name
+from layoutalg.fragments.tiled_copy import TiledCopy
+from layoutalg.fragments.tiled_mma import TiledMma
+from layoutalg.layouts.modes import need_layout
+from layoutalg.notation.expression import evaluate
+from layoutalg.notation.printed import parse_encoding, parse_pointer
 from layoutalg.pictures.layout_picture import draw
 from layoutalg.pictures.quantities import COLOURS, LABELS
 
@@ -25,8 +30,14 @@ def extents(context: click.Context, parameter: click.Parameter, values: tuple[st
 
 
 def _named_or_layout(text: str) -> Any:
-    """A fragment by its name, or the layout that an expression is."""
-    return fragment(text) if is_name(text) else layout_of(text, "draw")
+    """A fragment by its name, what another compiler wrote or CuTe printed, or the layout that an expression is."""
+    if is_name(text):
+        return fragment(text)
+    encoding = parse_encoding(text)
+    if encoding is not None:
+        return encoding.fragment() if encoding.space == "rmem" else encoding.layout
+    value = evaluate(text)
+    return value if isinstance(value, (TiledCopy, TiledMma)) else need_layout(value, "draw")
 
 
 @click.command("draw", context_settings=EXPRESSIONS)
@@ -73,8 +84,11 @@ def draw_(
     layoutalg draw "flat_divide((8,16):(16,1), (4,8))" --before "(8,16):(16,1)" -o tiles.html
     layoutalg draw mma.m16n8k16.C -o accumulator.tex
     """
+    text = source(layout)
+    if element_bytes is None and colour == "bank" and (pointer := parse_pointer(text)) and pointer.bits % 8 == 0:
+        element_bytes = pointer.bits // 8
     picture = draw(
-        _named_or_layout(source(layout)),
+        _named_or_layout(text),
         colour,
         label,
         element_bytes=element_bytes,

@@ -12,10 +12,14 @@ import click
 from layoutalg.analysis.swizzle_search import AccessPattern
 from layoutalg.cli.console import standard_input
 from layoutalg.errors import LayoutError, brief
-from layoutalg.fragments.fragment_accesses import named, said
+from layoutalg.fragments.fragment import Fragment
+from layoutalg.fragments.fragment_accesses import named, said, transfers
 from layoutalg.fragments.fragment_names import is_name
+from layoutalg.fragments.tiled_copy import TiledCopy
 from layoutalg.layouts.modes import need_layout
 from layoutalg.notation.expression import evaluate
+from layoutalg.notation.printed import parse_encoding, parse_pointer
+from layoutalg.notation.tiled import tiled_print
 
 #: Settings of a command whose argument is an expression, which may begin with a minus sign and be no option.
 EXPRESSIONS = {"ignore_unknown_options": True}
@@ -29,10 +33,29 @@ def json_option(help: str) -> Option:
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
+def _printed_bytes(context: click.Context, parameter: click.Parameter, value: int | None) -> int:
+    """What was typed, or what the print that the layout is says of its elements."""
+    layout = context.params.get("layout")
+    pointer = parse_pointer(layout) if value is None and layout is not None else None
+    if value is None and (pointer is None or pointer.bits % 8):
+        raise click.MissingParameter(ctx=context, param=parameter)
+    return pointer.bits // 8 if pointer is not None else int(value or 0)
+
+
 def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--element-bytes`` of a tile and ``--bytes`` of an access to it."""
-    width = click.option("--bytes", "width", type=int, help="Bytes that a lane moves at once.  [default: one element]")
-    element = click.option("--element-bytes", type=int, required=True, help="Bytes of an element of LAYOUT.")
+    width = click.option(
+        "--bytes",
+        "width",
+        type=int,
+        help="Bytes that a lane moves at once.  [default: one element; of a compiler's encoding all it can, up to 16]",
+    )
+    element = click.option(
+        "--element-bytes",
+        type=int,
+        callback=_printed_bytes,
+        help="Bytes of an element of LAYOUT.  [default: what LAYOUT says, if it is a print; else required]",
+    )
     return element(width(function))
 
 
@@ -128,7 +151,19 @@ def access_of(
         return named(text, tile, element_bytes, width, store)
     bytes_moved = width if bytes_moved is None else bytes_moved
     stores = store if direction is None else direction
+    fragment = _fragment_of(lanes, stores)
+    if fragment is not None:
+        return transfers(fragment, tile, element_bytes, bytes_moved, stores)
     return AccessPattern(layout_of(lanes, operation), element_bytes if bytes_moved is None else bytes_moved, stores)
+
+
+def _fragment_of(text: str, stores: bool) -> Fragment | None:
+    """What a compiler's encoding of registers, or a tiled copy, holds; None of anything else."""
+    encoding = parse_encoding(text)
+    if encoding is not None:
+        return encoding.fragment()
+    copy = tiled_print(text)
+    return copy.fragment("D" if stores else "S") if isinstance(copy, TiledCopy) else None
 
 
 def dimensions(text: str) -> Any:

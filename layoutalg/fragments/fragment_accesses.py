@@ -241,6 +241,40 @@ def moves(
     return AccessPattern(lanes, width, operand in ("C", "D") if store is None else store)
 
 
+def transfers(
+    fragment: Fragment, tile: AnyLayout, element_bytes: int, access_bytes: int | None, store: bool
+) -> AccessPattern:
+    """The accesses of a fragment that is of no instruction: what a compiler's encoding or a tiled copy holds of a tile.
+
+    Args:
+        fragment, tile, element_bytes, store: as :func:`moves` has them.
+        access_bytes: bytes that a thread moves at once; default: all that lie side by side, up to 16.
+
+    Raises:
+        LayoutError: as :func:`moves`.
+
+    >>> by_row = Fragment("by row", (8, 64), Layout(((8, 8), 8), ((64, 1), 8)))
+    >>> transfers(by_row, Layout((8, 64), (64, 1)), 2, None, False).access_bytes
+    16
+    """
+    pattern = moves(fragment, tile, element_bytes, access_bytes, store)
+    if access_bytes is not None:
+        return pattern
+    for width in (16, 8, 4, 2):
+        if width > element_bytes and _side_by_side(pattern.lanes, tile, element_bytes, width):
+            return AccessPattern(pattern.lanes, width, store)
+    return pattern
+
+
+def _side_by_side(lanes: Lanes, tile: AnyLayout, element_bytes: int, width: int) -> bool:
+    """Whether values of so many bytes lie together, for every thread."""
+    try:
+        of_layout(tile, lanes, element_bytes, width)  # type: ignore[arg-type]  # a fragment's are a layout
+    except LayoutError:
+        return False
+    return True
+
+
 def _matrices(
     fragment: Fragment, tile: AnyLayout, unit: int, access_bytes: int | None, store: bool | None
 ) -> AccessPattern:

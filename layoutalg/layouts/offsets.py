@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError
@@ -22,7 +23,7 @@ from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, need_layout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import flatten_tuple, product, safe_text
-from layoutalg.tuples.leaf import LIMIT, need_int
+from layoutalg.tuples.leaf import LIMIT, as_int, need_int
 
 if TYPE_CHECKING:
     import numpy as np
@@ -270,3 +271,33 @@ def _image_lists(function: Swizzle | AnyLayout, shift: int, table: Any) -> Any:
     if by >= 0:
         return [one ^ ((one & mask) >> by) for one in shifted]
     return [one ^ ((one & mask) << -by) for one in shifted]
+
+
+def from_offsets(offsets: Sequence[int]) -> Layout | None:
+    """The layout with these offsets in order, the first of them 0; None if there is none.
+
+    Law: ``from_offsets(list(map(layout, range(size(layout)))))`` is the coalesced layout.
+
+    Raises:
+        LayoutError: if they are no numbers.
+
+    >>> print(from_offsets([0, 1, 8, 9, 4, 5, 12, 13]), from_offsets([0, 1, 3]))
+    (2,2,2):(1,8,4) None
+    """
+    if not isinstance(offsets, Sequence) or isinstance(offsets, (str, bytes)):
+        raise LayoutError(f"from_offsets: must be a sequence of offsets, found {safe_text(offsets)}")
+    shape, stride = list[int](), list[int]()
+    offsets_left = [as_int(one, "from_offsets: an offset") for one in offsets]
+    if offsets_left[:1] != [0]:
+        return None
+    while len(offsets_left) > 1:
+        step, run = offsets_left[1], 2
+        while run < len(offsets_left) and offsets_left[run] == run * step:
+            run += 1
+        heads = offsets_left[::run]
+        if len(offsets_left) % run or offsets_left != [head + i * step for head in heads for i in range(run)]:
+            return None
+        shape.append(run)
+        stride.append(step)
+        offsets_left = heads
+    return Layout(tuple(shape), tuple(stride)) if len(shape) > 1 else Layout(*shape or (1,), *stride or (0,))

@@ -29,6 +29,7 @@ from layoutalg.fragments.fragment_names import fragment
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.notation.parser import Parser
 from layoutalg.notation.printed import as_notation
+from layoutalg.notation.tiled import tiled_print
 from layoutalg.notation.tokens import Token
 from layoutalg.tuples.int_tuple import safe_text
 
@@ -109,7 +110,8 @@ def evaluate(source: str) -> Any:
     """The value of an expression: a layout, a swizzle, an integer, a truth value, ``None``, or a tuple of such values.
 
     Args:
-        source: the expression, in CuTe notation with calls of the algebra's operations.
+        source: the expression, in CuTe notation with calls of the algebra's operations; or what CuTe prints of a
+            tensor, a tiled copy or a tiled MMA, or another compiler of a layout (:func:`layoutalg.parse_encoding`).
 
     Raises:
         NotationError: if the text is no expression.
@@ -122,7 +124,8 @@ def evaluate(source: str) -> Any:
     >>> evaluate("(S<3,4,3> o 0 o (8,64):(64,1))(2, 5)")
     149
     """
-    return ExpressionParser(source).parse_all()
+    tiled = tiled_print(source)
+    return ExpressionParser(source).parse_all() if tiled is None else tiled
 
 
 class ExpressionParser(Parser):

@@ -6,6 +6,8 @@ at the pointer's place in the pattern. Law: ``base`` plus the layout's offset, c
 the element; where a print says no address, the tensor is taken to start a pattern, as a slice of one need not. The
 pointer's place in the text is filled with blanks, so that positions stay what they were.
 
+What other compilers write (:mod:`layoutalg.compilers.encoding`) is rewritten whole, as the layout that it is.
+
 A tensor of coordinates, as of TMA, has a coordinate where others have a pointer: it is the layout that starts there.
 Source: CUTLASS ``include/cute/pointer.hpp``, ``pointer_flagged.hpp``, ``pointer_swizzle.hpp`` (print); the CuTe DSL
 4.8.1, ``str`` of a tensor, a pointer and a layout, and of their types.
@@ -16,13 +18,23 @@ S<3,3,3> o 16 o (_8,_64):(_64,_1)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from layoutalg.errors import LayoutError, NotationError
 from layoutalg.frozen import fix, frozen
+from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.swizzle import Swizzle
 from layoutalg.tuples.int_tuple import safe_text
 from layoutalg.tuples.leaf import as_int
+
+if TYPE_CHECKING:
+    from layoutalg.compilers.encoding import Encoding
+
+#: What a text has that another compiler wrote, told quickly.
+_FOREIGN = ("#tt", "#triton_", ", #", "Layout(", "Transform(", "transform:", "forward_thread:")
+
+#: How a call begins: what stands around an encoding is then an expression, and not the rest of a dump.
+_CALL = r"\s*[A-Za-z_]\w*\s*\("
 
 _SWIZZLE = r"Sw?<\s*(?P<b>\d{1,2})\s*,\s*(?P<m>\d{1,2})\s*,\s*(?P<s>-?\d{1,2})\s*>"
 #: C++: a pointer, before it a swizzle, on byte addresses.
@@ -143,12 +155,60 @@ def parse_pointer(text: str) -> Pointer | None:
     """
     if not isinstance(text, str):
         raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    if (encoding := parse_encoding(text)) is not None:
+        return _pointer_of(encoding)
     match = _first(text)
     return None if match is None else _pointer(match)
 
 
+def parse_encoding(text: str, shape: tuple[int, ...] | None = None) -> Encoding | None:
+    """The layout that another compiler wrote, or None if the text has none.
+
+    Args:
+        text: attributes and types of Triton's dumps, classes of Gluon, transforms of Mosaic GPU, with the extents of
+            the tensor; layouts and fragments that TileLang prints.
+        shape: extents of the tensor, where the text does not say them.
+
+    Raises:
+        NotationError: if something in it is misspelt, missing, or cannot be honoured: the message names it.
+        LayoutError: if it is no layout of CuTe, or the text is none.
+
+    >>> print(parse_encoding("plgpu.SMEM((64, 128), jnp.bfloat16, transforms=(TilingTransform((8, 64)),))"))
+    TilingTransform of Mosaic GPU, 64x128xbf16 in shared memory: ((8,8),(64,2)):((64,1024),(1,512))
+    >>> parse_encoding("(8,64):(64,1)") is None
+    True
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"notation: must be a text, found {safe_text(text)}")
+    found = _span(text, shape)
+    return None if found is None else found[0]
+
+
+def _span(text: object, shape: tuple[int, ...] | None = None) -> tuple[Encoding, int, int] | None:
+    """What another compiler wrote, and its place in the text."""
+    if not isinstance(text, str) or not any(sign in text for sign in _FOREIGN):
+        return None
+    from layoutalg.compilers.encoding import encoding_span  # only where something was pasted
+
+    return encoding_span(text, shape)
+
+
+def _pointer_of(encoding: Encoding) -> Pointer | None:
+    """What an encoding says besides its layout; None where it is of registers, or says no width of an element."""
+    bits, layout = encoding.bits, encoding.layout
+    if bits is None or encoding.space == "rmem":
+        return None
+    swizzle = layout.outer if isinstance(layout, ComposedLayout) else None
+    if isinstance(swizzle, Swizzle):
+        base = swizzle.base + bits.bit_length() - 4
+        swizzle = Swizzle(swizzle.bits, base, swizzle.shift) if base >= 0 else None
+    return Pointer(bits, encoding.space, None, encoding.type, swizzle if isinstance(swizzle, Swizzle) else None)
+
+
 def as_notation(text: str) -> str:
     """A text with every printed tensor in it rewritten, of the same length (two more for a start that is a number).
+
+    What another compiler wrote becomes the layout, whatever its length.
 
     Raises:
         NotationError: if a swizzle, or an address, divides an element; if the print leaves out the swizzle, or numbers.
@@ -156,6 +216,13 @@ def as_notation(text: str) -> str:
     >>> as_notation("gmem_ptr[32b](0x7f00) o (4,8):(8,1)").strip()
     '(4,8):(8,1)'
     """
+    if (found := _span(text)) is not None:
+        encoding, start, end = found
+        import re  # as in tokens
+
+        if re.match(_CALL, text[:start], re.ASCII):
+            return f"{text[:start]}{encoding.layout}{text[end:]}"
+        return str(encoding.layout)
     if (plain := _matched(_PLAIN, text, ("tensor<", "layout<"))) is not None:
         return _inside(plain, _origin(plain.groupdict().get("start") or "0"))
     while (match := _first(text)) is not None:

@@ -53,8 +53,7 @@ def tokenize(text: str) -> list[Token]:
         if match is None:
             start = position + len(text[position:]) - len(text[position:].lstrip())
             raise NotationError(
-                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text)}"
-                + ("; an encoding of Triton is read by from_triton, layoutalg linear" if text[start] == "#" else ""),
+                f"notation: unexpected character {text[start]!r} at position {start}; text = {quoted(text)}",
                 text,
                 start,
             )

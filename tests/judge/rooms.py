@@ -19,6 +19,7 @@ ROOMS = (
     *(
         "layoutalg.analysis",
         "layoutalg.fragments",
+        "layoutalg.compilers",
         "layoutalg.pictures",
         "layoutalg.notation",
         "layoutalg.dsl_programs",

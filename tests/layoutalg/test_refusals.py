@@ -174,6 +174,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "is_congruent": (Place(PLAIN, "shape", EXTENT), Place(PLAIN, "shape", EXTENT)),
     "is_weakly_congruent": (Place(PLAIN, "shape", EXTENT), Place(PLAIN, "shape", EXTENT)),
     "leading_dim": (shape((4, 2)), shape((2, 1), "None empty")),
+    "from_offsets": (Place([0, 1, 2], "from_offsets", "list empty"),),
     "offsets": (layout("offsets"), Place(np.int32, "offsets", "None")),
     "gather": (Place(ARRAY, "gather"), layout("gather")),
     "scatter": (Place(ARRAY.copy(), "scatter"), layout("scatter"), Place(1, "scatter", "8 0 -1 True float")),
@@ -193,6 +194,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     "E": (Place((0,), "ScaledBasis", "8 0 list empty"),),
     "parse_layout": (Place("4:1", "notation"),),
     "parse_int_tuple": (Place("4", "notation", "text"),),
+    "parse_encoding": (Place("SwizzledSharedLayout(8, 1, 8, [1, 0]) 8x64", "notation", "text"),),
     "parse_pointer": (Place("ptr[16b](unset)", "notation", "text"),),
     "Pointer": (Place(16, "Pointer", "8"), Place("smem", "Pointer", "text"), Place(0x400, "Pointer", "8 0 None")),
     "evaluate": (Place("size(4:1)", "notation", "text"),),
@@ -284,7 +286,7 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
     },
 }
 #: Public names that take any number, values that are answers, and types to annotate with.
-ANSWERS = {"Access", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
+ANSWERS = {"Access", "Encoding", "Figure", "LayoutPicture", "Picture", "Polynomial", "Proof", "SWIZZLE_MODES", "Scene"}
 TYPES = {"AnyLayout", "Coord", "Index", "IntTuple", "Integer", "Mode", "Shape", "Stride", "Tiler"}
 NOT_OPERATIONS = {"product"} | ANSWERS | TYPES
 #: Which refuse in words of their own: tests/layoutalg/laws, tests/layoutalg/placed, tests/layoutalg/test_programs.py.

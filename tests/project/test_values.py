@@ -22,6 +22,7 @@ from layoutalg import (
     AccessPattern,
     ComposedLayout,
     E,
+    Encoding,
     F2Matrix,
     Layout,
     LayoutError,
@@ -80,6 +81,10 @@ EXAMPLES: dict[str, list[Any]] = {
         prove(Layout(8), Layout((2, 4))),
         prove(parse_layout("(8,m):(1,8)"), parse_layout("(8,m):(1,4*m)")),
         prove(Layout(8), Layout(4)),
+    ],
+    "compilers.encoding.Encoding": [
+        Encoding("nvmma_shared", "Triton", "smem", (8, 64), Layout((8, 64), (64, 1)), "f16", 16),
+        Encoding("blocked", "Triton", "rmem", (32,), Layout((32, 1), (1, 0))),
     ],
     "notation.printed.Pointer": [Pointer(16, "smem", 1024, "bf16", Swizzle(3, 4, 3)), Pointer(8)],
     "pictures.layout_picture.LayoutPicture": [

@@ -24,17 +24,30 @@ from descriptors.show.stages.swizzle_stage import Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
-from descriptors.smem.operands.explicit import as_unit, explicit_tile
+from descriptors.smem.operands.explicit import as_unit, explicit_tile, printed_types
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import extents_text, word_text
-from layoutalg import ComposedLayout, Layout, Swizzle, evaluate, parse_pointer, size
+from layoutalg import (
+    ComposedLayout,
+    Encoding,
+    Fragment,
+    Layout,
+    Swizzle,
+    TiledCopy,
+    TiledMma,
+    draw,
+    evaluate,
+    parse_encoding,
+    parse_pointer,
+    size,
+)
 from layoutalg.frozen import replace
 
 #: What a layout or a tensor begins with, or an operation on layouts.
-_LAYOUT = re.compile(r"tensor<|\S*memref<|(?:Swizzle|Sw|S)<|\w*ptr\[|\(|\d+:|\w+\(|#?ttg\.|#shared", re.ASCII)
+_LAYOUT = re.compile(r"tensor<|\S*memref<|(?:Swizzle|Sw|S)<|\w*ptr\[|\(|\d+:|\w+\(", re.ASCII)
 #: A name before what was printed.
 _LABEL = re.compile(r"\A#?[^()<>\[\]#]*?\w\s*(?::|=)\s+(?=\S)", re.ASCII)
 _HEX = r"0[xX][0-9a-fA-F_']"
@@ -46,6 +59,8 @@ _LOW, _HIGH = (re.compile(_HALF.format(name), re.ASCII | re.IGNORECASE) for name
 _DECIMAL = re.compile(r"(?<![\w.:,(])(\d{9,20})(?:[uU]?[lL]{0,2})(?![\w.:)])", re.ASCII)
 #: The most elements of two layouts that are compared one by one.
 MOST = 1 << 18
+#: The most elements of a picture of threads and values.
+MOST_DRAWN = 1 << 12
 
 
 def paste_answer(q: Question) -> dict[str, Any] | None:
@@ -63,6 +78,8 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
     if not lines:
         return None
     joined = " ".join(lines)
+    if (encoded := _encoded(q, lines)) is not None:
+        return encoded
     if len(lines) == 2 and (_HALVES.fullmatch(joined) or (_LOW.search(joined) and _HIGH.search(joined))):
         lines = [joined]
     if len(lines) > 2:  # what CuTe prints of a word has a line for each field
@@ -148,8 +165,7 @@ def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
     pointer = parse_pointer(text)
     if pointer is None or pointer.bits == as_element_type(q.dtype).storage_bits:
         return q, {}
-    names = [pointer.type, *(name for name, one in ELEMENT_TYPES.items() if one.storage_bits == pointer.bits)]
-    dtype = next((name for name in names if name in ELEMENT_TYPES), q.dtype)
+    dtype = next(iter(printed_types(text)), q.dtype)
     return replace(q, dtype=dtype), {"dtype": dtype}
 
 
@@ -159,8 +175,6 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
         swizzle = Swizzle(*map(int, bare.groups()))
         return _swizzle(q, swizzle) | _drawn(Swizzled(swizzle, **options), text)
-    if re.match(r"#?\S*ttg\.|#shared", text):
-        return _triton(q, text)
     q, typed = _typed(q, text)
     unit: Any = _unit(q, text)
     try:
@@ -238,20 +252,63 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
     return _record("a swizzle", f"{swizzle} is none that a descriptor has: on bytes {known}", ok=False)
 
 
-def _triton(q: Question, text: str) -> dict[str, Any]:
-    """A shared encoding of Triton: that of the tensor core is a swizzle mode, another one has no descriptor."""
-    value = dict(re.findall(r"(\w+)\s*=\s*(\w+)", text))
-    if "nvmma_shared" not in text or not value.get("swizzlingByteWidth", "").isdigit():
-        return _record("an encoding of Triton", "no word describes it: those of nvmma_shared have words", ok=False)
-    width, bits = value["swizzlingByteWidth"], value.get("elementBitWidth", "")
-    use = {"swizzle": "none" if width == "0" else f"{width}B", "layout": "", "word": "", "edit": {}}
-    use["major"] = "MN" if value.get("transposed") == "true" else "K"
-    if bits.isdigit() and int(bits) != as_element_type(q.dtype).storage_bits:
-        use["dtype"] = next((name for name, one in ELEMENT_TYPES.items() if str(one.storage_bits) == bits), q.dtype)
-        use["mma"] = f"{q.mma[0]}x{256 // int(bits)}" if isinstance(q.mma, tuple) and q.mma else ""
-    said = f"nvmma_shared: swizzle {use['swizzle']}, {use['major']}-major" + (f", {bits} bits" if bits else "")
-    refused = _refused(q, use)
-    return _record("an encoding of Triton", said + (f"; {refused}" if refused else ""), use=None if refused else use)
+def _encoded(q: Question, lines: list[str]) -> dict[str, Any] | None:
+    """What another compiler wrote, or a tiled copy or MMA that CuTe printed; None of anything else.
+
+    A word on a line of its own is compared with it. Where the text says no extents, they are those of the controls.
+    """
+    words = [line for line in lines if not _WRITTEN.search(line) and word_in(line) is not None]
+    text = "\n".join(line for line in lines if line not in words)
+    if text.startswith(("Tiled", "TiledM")) and isinstance(tiled := evaluate(text), (TiledCopy, TiledMma)):
+        return _record("a tiled copy" if isinstance(tiled, TiledCopy) else "a tiled MMA", str(tiled)) | _owners(tiled)
+    encoding = parse_encoding(text, q.tile[:2]) if _WRITTEN.search(text) else None
+    if encoding is None:
+        return None
+    kind = f"an encoding of {encoding.compiler}"
+    if encoding.space == "rmem":
+        return _record(kind, str(encoding)) | _owners(encoding.fragment())
+    if encoding.space == "tmem" or len(encoding.shape) != 2:
+        return _record(kind, str(encoding))
+    typed = _of_width(q, encoding)
+    q = replace(q, unit="elements", **typed)
+    if len(words) == 1:
+        return _word_and_layout(q, int(word_in(words[0]) or 0), str(encoding.layout))
+    found = _layout(q, str(encoding.layout))
+    if found["use"] is not None:
+        found["use"] |= {"dtype": q.dtype}
+    return found | {"kind": kind, "text": f"{encoding}\n{found['text']}"}
+
+
+#: What another compiler writes.
+_WRITTEN = re.compile(r"#ttn?g\.|#triton|Layout\(|Transform\(|forward_thread:|transform:")
+
+
+def _of_width(q: Question, encoding: Encoding) -> dict[str, Any]:
+    """The element type of an encoding, where that of the controls is not as wide, and the instruction's K with it."""
+    if encoding.bits is None or encoding.bits == as_element_type(q.dtype).storage_bits:
+        return {}
+    names = printed_types(f"tensor<ptr<{encoding.type}, smem> o 1:0>") if encoding.type else []
+    names += [name for name, one in ELEMENT_TYPES.items() if one.storage_bits == encoding.bits]
+    if not names:
+        return {}
+    k = {"mma": (q.mma[0], 256 // encoding.bits)} if isinstance(q.mma, tuple) and len(q.mma) == 2 else {}
+    return {"dtype": names[0], **k}
+
+
+def _owners(what: Fragment | TiledCopy | TiledMma) -> dict[str, Any]:
+    """Who holds what, as a picture, where it is not too large for one."""
+    picture = draw(what)
+    if size(picture.layout.shape) > MOST_DRAWN:
+        return {"facts": "", "text": f"{what}\nnot drawn: more than {MOST_DRAWN} elements; layoutalg draw -o has it"}
+    scene = picture.scene()
+    shown = {
+        "title": picture.title,
+        "said": "T is a thread, V its value.",
+        "svg": picture.svg(),
+        "marks": [],
+        "grids": [],
+    }
+    return {"picture": shown | {"width": scene.width, "height": scene.height}, "drawing": {}, "facts": str(what)}
 
 
 def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from typing import NamedTuple
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.derivation.advance import named_subtiles, numbers
 from descriptors.smem.derivation.derivation import Derivation
-from descriptors.smem.operands.explicit import layout_of
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof import read_model
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
@@ -36,7 +35,7 @@ from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, tuple_text
-from layoutalg import ComposedLayout, Layout, Swizzle, cosize, make_layout, size
+from layoutalg import ComposedLayout, Layout, Swizzle, cosize, from_offsets, make_layout, size
 from layoutalg.frozen import frozen
 
 
@@ -187,7 +186,7 @@ def _nameable_subtiles(d: Derivation, advance: Layout, base: int) -> Iterator[_S
         for index, (mode, where) in enumerate(zip(rows, at, strict=True)):
             extent = d.mma[index] if index < 2 else 1
             offsets = [mode(where * extent + x) for x in range(extent)]
-            part = layout_of([one - offsets[0] for one in offsets])
+            part = from_offsets([one - offsets[0] for one in offsets])
             if part is None:
                 raise DescriptorError(f"verify: every operand must be a layout, found {brief(offsets)}; at {at}")
             begin += offsets[0]

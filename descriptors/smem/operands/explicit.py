@@ -45,11 +45,11 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError
-from descriptors.smem.operands.operand import ElementType, SwizzleMode
+from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, SwizzleMode
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from layoutalg import ComposedLayout, Layout, NotationError, Swizzle, make_layout, size
 
@@ -68,6 +68,7 @@ from layoutalg import (
     coalesce,
     composition,
     flatten,
+    from_offsets,
     recast_layout,
 )
 
@@ -103,34 +104,12 @@ def swizzled_readings(
 def _before(swizzle: Swizzle, rows: Layout, start: int) -> ComposedLayout | None:
     """``start + rows`` as the swizzle after a plain layout, None where it is not."""
     first = swizzle(start)
-    modes = [layout_of([swizzle(start + part(i)) - first for i in range(size(part))]) for part in rows]
+    modes = [from_offsets([swizzle(start + part(i)) - first for i in range(size(part))]) for part in rows]
     if first < 0 or any(part is None for part in modes):
         return None
     reading = ComposedLayout(swizzle, first, make_layout(*(part for part in modes if part is not None)))
     # Each mode by itself is one thing; that the modes add up without a carry is another.
     return reading if all(reading(i) == start + rows(i) for i in range(size(rows))) else None
-
-
-def layout_of(offsets: Sequence[int]) -> Layout | None:
-    """The layout with these offsets in order, the first of them 0; None if there is none.
-
-    Law: ``layout_of(map(layout, range(size(layout))))`` is the coalesced layout.
-
-    >>> print(layout_of([0, 1, 8, 9, 4, 5, 12, 13]), layout_of([0, 1, 3]))
-    (2,2,2):(1,8,4) None
-    """
-    shape, stride, offsets_left = list[int](), list[int](), list(offsets)
-    while len(offsets_left) > 1:
-        step, run = offsets_left[1], 2
-        while run < len(offsets_left) and offsets_left[run] == run * step:
-            run += 1
-        heads = offsets_left[::run]
-        if len(offsets_left) % run or offsets_left != [head + i * step for head in heads for i in range(run)]:
-            return None
-        shape.append(run)
-        stride.append(step)
-        offsets_left = heads
-    return Layout(tuple(shape), tuple(stride)) if len(shape) > 1 else Layout(*shape or (1,), *stride or (0,))
 
 
 #: Generic addresses of shared memory differ in their lowest 24 bits alone: the window of a thread block begins at a
@@ -175,6 +154,19 @@ def base_of(layout: object) -> int | None:
     return None if base is None else base % (1 << _WINDOW_BITS)
 
 
+def printed_types(layout: object) -> list[str]:
+    """The element types that a print may be of, the one that it names first; none where it does not say.
+
+    >>> printed_types("tensor<ptr<bf16, smem> o 8:1>"), printed_types("smem_ptr[8b](0x0) o 8:1")[:2]
+    (['bf16'], ['e4m3', 'e5m2'])
+    """
+    pointer = _pointer(layout)
+    if pointer is None:
+        return []
+    wide = [one for one in ELEMENT_TYPES.values() if one.storage_bits == pointer.bits]
+    return [one.name for one in wide if _may_be(pointer.type, one)]
+
+
 def check_print(source: object, element: ElementType, unit: str) -> bool:
     """Whether the text is a print whose swizzle counts elements by now, whatever the unit of other layouts.
 
@@ -187,6 +179,7 @@ def check_print(source: object, element: ElementType, unit: str) -> bool:
     """
     pointer = _pointer(source)
     if pointer is None:
+        _check_in_memory(source)
         return False
     if pointer.space not in ("", "smem"):
         raise DescriptorError(f"operand: a layout must lie in shared memory, found {pointer.space}; layout = {source}")
@@ -202,6 +195,17 @@ def check_print(source: object, element: ElementType, unit: str) -> bool:
             f"elements, found bytes; layout = {source}"
         )
     return pointer.swizzle is not None
+
+
+def _check_in_memory(source: object) -> None:
+    """Refuse what another compiler wrote of registers, whose threads and values are no rows and columns."""
+    if not isinstance(source, str):
+        return
+    from layoutalg import parse_encoding  # as below
+
+    encoding = parse_encoding(source)
+    if encoding is not None and encoding.space != "smem":
+        raise DescriptorError(f"operand: a layout must lie in shared memory, found {encoding}")
 
 
 def _pointer(text: object) -> Pointer | None:
@@ -294,7 +298,7 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
-            f"found {partitioned}; give the mma to have it cut"
+            f"found {partitioned}; give the mma, like 64x16, to have it cut"
         )
     operand, rest = inner[0], list(inner)[1:]
     modes = [make_layout(mode, step) for mode, step in zip(operand, rest, strict=False)]

@@ -24,7 +24,6 @@ from layoutalg import (
 )
 from layoutalg.analysis.f2_layouts import NotLinearError
 from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout, to_linear_layout
-from layoutalg.analysis.triton_encoding import from_triton
 
 TRITON = json.loads((VECTORS / "triton.json").read_text(encoding="utf-8"))
 
@@ -46,48 +45,6 @@ def test_the_shared_memory_layouts_of_tensor_cores_are_cutes_tiles_inverted(case
     sizes = {"dim0": case["shape"][0], "dim1": case["shape"][1]}
     back = from_linear_layout(LinearLayout({"offset": case["offset_bases"]}, sizes).invert())
     assert (offsets(back).ravel("F") == offsets(tile).ravel("F")).all()
-
-
-@each("case", TRITON["shared"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
-def test_an_encoding_is_read_as_what_triton_makes_of_it(case):
-    turned = str(case["transposed"]).lower()
-    fields = (
-        f"swizzlingByteWidth = {case['swizzle_bytes']}, transposed = {turned}, elementBitWidth = {case['element_bits']}"
-    )
-    tile = from_triton(f"#shared = #ttg.nvmma_shared<{{{fields}}}>", case["shape"])
-    bases = from_triton(f"#ttg.shared_linear<{{offset = {case['offset_bases']}, block = []}}, alignment = 128>")
-    names = to_linear_layout(tile, ["dim0", "dim1"]).invert()
-    assert names.triton_bases() == [("offset", case["offset_bases"])]
-    assert (offsets(bases).ravel("F") == offsets(tile).ravel("F")).all()
-
-
-@pytest.mark.parametrize("case", TRITON["blocked"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))
-def test_registers_of_an_encoding_are_read_likewise(case):
-    bases = {**case["bases"], "block": []}
-    text = ", ".join(f"{name} = {rows}" for name, rows in bases.items())
-    linear = LinearLayout(bases, {"dim0": case["shape"][0], "dim1": case["shape"][1]})
-    assert from_triton(f"#ttg.linear<{{{text}}}>", case["shape"]) == from_linear_layout(linear)
-
-
-@each(
-    ("text", "shape", "message"),
-    [
-        ("#ttg.blocked<{sizePerThread = [1, 4]}>", None, "must be #ttg.nvmma_shared"),
-        ("(8,8):(8,1)", None, "must be #ttg.nvmma_shared"),
-        ("#ttg.nvmma_shared<{swizzlingByteWidth = 64}>", None, "does not say its shape"),
-        ("#ttg.nvmma_shared<{swizzlingByteWidth = 48}>", (64, 64), "must have swizzlingByteWidth 0, 32, 64 or 128"),
-        ("#ttg.nvmma_shared<{swizzlingByteWidth = 64, fp4Padded = true}>", (64, 64), "no padding"),
-        ("#ttg.nvmma_shared<{swizzlingByteWidth = 64, CTAsPerCGA = [2, 1]}>", (64, 64), "one CTA"),
-        ("#ttg.nvmma_shared<{swizzlingByteWidth = 64}>", (64, 48), "tile_to_shape"),
-        ("#ttg.linear<{register = [[0, 1], [1]]}>", None, "must be bases of one rank"),
-        ("#ttg.linear<{register = []}>", None, "must be bases of one rank"),
-        ("#ttg.shared_linear<{offset = [[0, 1]], block = [[1, 0]]}>", None, "in one CTA"),
-        ("#ttg.shared_linear<{offset = [[0, 1], [0, 1]], block = []}>", (1, 2), "square"),
-    ],
-)
-def test_what_is_no_such_encoding_is_refused(text, shape, message):
-    with pytest.raises(LayoutError, match=message):
-        from_triton(text, shape)
 
 
 @pytest.mark.parametrize("case", TRITON["blocked"], ids=lambda case: "-".join(str(v) for v in list(case.values())[:4]))

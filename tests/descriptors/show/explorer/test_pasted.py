@@ -102,12 +102,64 @@ def test_what_was_printed_is_a_question_that_has_an_answer(text: str, kind: str,
     ("text", "said"),
     [
         ("Swizzle<3,4,4>", "none that a descriptor has"),
-        ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "no word describes it"),
+        ("#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", "the swizzle must be"),
     ],
 )
 def test_what_no_descriptor_has_is_said_and_not_offered(text: str, said: str) -> None:
     record = pasted(text)
     assert said in record["text"] and not record["ok"] and record["use"] is None
+
+
+NVMMA = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"
+QUADS = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>"
+TMEM = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>"
+TILED = """Tiled Copy
+  Tiler MN:        (4:1,8:1)
+  TV Layout tiled: ((2,4),4):((16,1),4)
+Copy Atom
+  ThrID:           1:0
+  TV Layout Src:   (1,4):(0,1)
+  TV Layout Dst:   (1,4):(0,1)
+  Value type:      f16"""
+
+
+@each(
+    ("text", "kind", "ok", "said"),
+    [
+        (f"#shared = {NVMMA}\n!ttg.memdesc<128x64xf16, #shared, #smem, mutable>", "an encoding of Triton", True,
+         "K-major 128B: fits"),
+        (f"0x4000404000010000\n{NVMMA} 128x64", "a word and a layout", True, "same: the word reads"),
+        (f"0x4000402000010000\n{NVMMA} 128x64", "a word and a layout", False, "different"),
+        ("(TilingTransform((8, 64)), SwizzleTransform(128)) 128x128xbf16", "an encoding of Mosaic GPU", True,
+         "K-major 128B: fits"),
+        ("Layout((64, 64) -> (4096,), transform: (_i, _j) -> (_i * 64 + T.bitwise_xor(_j, _i % 8 * 8),))",
+         "an encoding of TileLang", True, "K-major 128B: fits"),
+        (f"{TMEM} 128x64xf32", "an encoding of Triton", True, "(128,64):(65536,1)"),
+        (f"!ttg.memdesc<3x128x64xf16, {NVMMA}, #smem>", "an encoding of Triton", True, "(128,64,3):(64,1,8192)"),
+    ],
+)  # fmt: skip
+def test_what_other_compilers_write_is_a_layout_like_any(text: str, kind: str, ok: bool, said: str) -> None:
+    record = pasted(text)
+    assert (record["kind"], record["ok"]) == (kind, ok), record["text"]
+    assert said in record["text"]
+    if record["use"] is not None:
+        assert answer({**record["use"], "want": ["told", "proof"]})["ok"]
+
+
+@each(
+    ("text", "kind"),
+    [(f"{QUADS} 16x8xf32", "an encoding of Triton"), (TILED, "a tiled copy")],
+)
+def test_who_holds_what_is_drawn(text: str, kind: str) -> None:
+    record = pasted(text)
+    assert record["kind"] == kind and record["use"] is None
+    picture = record["picture"]["svg"]
+    assert picture.startswith("<svg") and "V3" in picture and record["drawing"] == {}
+
+
+def test_what_is_too_large_for_a_picture_is_told_without_one() -> None:
+    record = pasted(f"{QUADS} 128x128xf32")
+    assert "picture" not in record and "not drawn" in record["text"]
 
 
 def test_what_no_instruction_reads_is_not_offered_for_the_stage() -> None:

@@ -13,10 +13,10 @@ from seeds import seeds_of
 
 from descriptors.errors import DescriptorError, NotCanonicalError
 from descriptors.smem.derivation.derive import derive
-from descriptors.smem.operands.explicit import layout_of, swizzled_readings
+from descriptors.smem.operands.explicit import swizzled_readings
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 from descriptors.smem.proof.read_model import read_rows
-from layoutalg import Layout, LayoutError, coalesce, local_tile, parse_layout, size
+from layoutalg import Layout, LayoutError, coalesce, from_offsets, local_tile, parse_layout, size
 
 TYPES = {"bf16": 16, "e4m3": 8, "tf32": 32, "e2m1": 4}
 SPANS = {"none": 16, "32B": 32, "64B": 64, "128B": 128, "128B_BASE32B": 128}
@@ -29,14 +29,14 @@ SPANS = {"none": 16, "32B": 32, "64B": 64, "128B": 128, "128B_BASE32B": 128}
 def test_a_layout_comes_back_from_its_offsets(modes: list[tuple[int, int]]) -> None:
     layout = Layout(tuple(n for n, _ in modes), tuple(d for _, d in modes))
     offsets = [layout(i) for i in range(size(layout))]
-    own = layout_of(offsets)
+    own = from_offsets(offsets)
     assert own is not None and [own(i) for i in range(size(own))] == offsets
     assert size(coalesce(own)) == size(layout)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12).map(lambda tail: [0, *tail]))
 def test_offsets_without_a_layout_have_none(offsets: list[int]) -> None:
-    layout = layout_of(offsets)
+    layout = from_offsets(offsets)
     assert layout is None or [layout(i) for i in range(size(layout))] == offsets
 
 

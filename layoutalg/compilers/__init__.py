@@ -1,0 +1,1 @@
+"""What other compilers write of layouts, read: Triton and Gluon, Mosaic GPU, TileLang."""
