@@ -13,7 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import LANES, MATRICES, MMA_TYPES, WGMMA_TYPES, matrices, mma, tensor_memory, wgmma
+from layoutalg.fragments.families import (
+    BYTE_MATRICES,
+    LANES,
+    MATRICES,
+    MMA_TYPES,
+    WGMMA_TYPES,
+    byte_matrices,
+    matrices,
+    mma,
+    tensor_memory,
+    wgmma,
+)
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.tuples.int_tuple import safe_text
 
@@ -25,6 +36,7 @@ _IDLE = frozenset("sync aligned mma_async m8n8 shared shared::cta row col b16 b3
 
 #: Bits of the types that the elements of ``ldmatrix`` may have.
 _BITS = {"f16": 16, "bf16": 16, "b8": 8, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "tf32": 32, "f32": 32, "s32": 32}
+_BITS |= {"b8x16.b4x16_p64": 8, "b8x16.b6x16_p32": 8}
 
 
 def fragment(name: str) -> Fragment:
@@ -34,8 +46,9 @@ def fragment(name: str) -> Fragment:
         name: ``wgmma.m64nNkK.A`` or ``.D``; ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type
             behind it where the shape does not decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and
             ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
-            and the type of its elements (default: 16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with
-            ``.pack16b`` and ``.unpack16b``.
+            and the type of its elements (default: 16 bits); of bytes on sm_100a ``ldmatrix.m16n16.x1.trans.b8``,
+            ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``, ``stmatrix.m16n8.x1.trans.b8`` and their like;
+            ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
 
     Raises:
         LayoutError: if there is no such fragment; the message names the nearest.
@@ -75,6 +88,11 @@ def is_name(text: str) -> bool:
 
 
 def _matrices(head: str, words: list[str]) -> Fragment:
+    matrix = words[0] if words and (head, words[0]) in BYTE_MATRICES else ""
+    words = words[1:] if matrix else words
+    if "b8x16" in words:  # one type, written with a point
+        at = words.index("b8x16")
+        words = [*words[:at], ".".join(words[at : at + 2]), *words[at + 2 :]]
     rest = set(words[1:])
     count = {"x1": 1, "x2": 2, "x4": 4}.get(words[0] if words else "")
     if count is None or len(rest) != len(words) - 1:
@@ -94,6 +112,9 @@ def _matrices(head: str, words: list[str]) -> Fragment:
             f"fragment: after {head}.{words[0]} must stand trans, 16x16 or a type, found {'.'.join(words[1:])}"
         )
     shape = (tiles[0][0], tiles[0][1]) if tiles else None
+    if matrix:
+        held = byte_matrices(head, matrix, count, trans, shape, types[0] if types else "")
+        return Fragment(".".join([head, matrix, *words]), *held)
     return Fragment(".".join([head, *words]), *matrices(count, trans, shape, _BITS[types[0]] if types else 16))
 
 
@@ -123,6 +144,9 @@ def names() -> Iterator[str]:
     yield from (f"mma.{shape}.{operand}" for shape in ("m16n8k32", "m16n8k64") for operand in ("SFA", "SFB"))
     for head in ("ldmatrix", "stmatrix"):
         yield from (f"{head}.x{count}{trans}" for count in MATRICES for trans in ("", ".trans"))
+    for (head, matrix), (_, counts, turned, types) in BYTE_MATRICES.items():
+        trans = ".trans" if turned else ""
+        yield from (f"{head}.{matrix}.x{count}{trans}.{one}" for count in counts for one in types)
     for head, pack in (("ld", "pack16b"), ("st", "unpack16b")):
         for shape, most in LANES.items():
             counts = [1 << i for i in range(most.bit_length())]
