@@ -29,6 +29,7 @@ ANSWERS: Mapping[str, str] = {
     "check.story.Story": "check.kernel_text:story",
     "gemm.plan.Plan": "gemm.plan_text:plan show.pictures.main_loop_picture:MainLoopPicture",
     "gemm.planner.Proposals": "gemm.proposal_text:proposals",
+    "gemm.chain.ChainReport": "gemm.chain_text:",
     "gemm.contract.ContractReport": "gemm.contract:",
     "smem.debug.decode.Decoded": "smem.debug.word_text:decoded show.pictures.word_picture:WordPicture",
     "smem.debug.diff.Diff": "smem.debug.word_text:diff show.pictures.difference_picture:DifferencePicture",
