@@ -112,13 +112,13 @@ def parse_chain(text: str) -> Chain:
     for key in table:
         if key not in _KEYS:
             raise ChoiceError("chain: a key of the file", key, _KEYS)
-    legs = {name: table[name] for name in ("A", "B", "D") if name in table}
+    legs: dict[str, Any] = {name: table[name] for name in ("A", "B", "D") if name in table}
     if bool(legs) is ("links" in table) or "tile" not in table:
         raise DescriptorError("chain: the file must have tile, and links or some of A, B and D, found " + _found(table))
     for name, links in (legs or {"links": table["links"]}).items():
         if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
             raise DescriptorError(f"chain: {name} must be a list of texts, found {brief(links)}")
-    options = {name: table[name] for name in ("dtype", "d_dtype", "instruction", "arch") if name in table}
+    options = {key: table[key] for key in ("dtype", "d_dtype", "instruction", "arch") if key in table}
     for name, value in options.items():
         if not isinstance(value, str):
             raise DescriptorError(f"chain: {name} must be a text, found {brief(value)}")

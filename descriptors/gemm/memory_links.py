@@ -341,18 +341,19 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
     """
     import numpy as np
 
-    value = evaluated(layout) if isinstance(layout, str) else layout
+    value: Any = evaluated(layout) if isinstance(layout, str) else layout
     modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
     if modes != list(extents):
         raise DescriptorError(
             f"{what}: must have two modes of {extents[0]} and {extents[1]}, found {value}"
             + (f" of {modes[0]} and {modes[1]}" if modes else "")
         )
-    return offsets(value).astype(np.int64).reshape(extents)
+    table: Any = offsets(value).astype(np.int64).reshape(extents)
+    return table
 
 
 def _has_two_modes(value: object) -> bool:
     try:
-        return isinstance(value, (Layout, ComposedLayout)) and len(value) == 2  # type: ignore[arg-type]
+        return isinstance(value, (Layout, ComposedLayout)) and len(value) == 2
     except (LayoutError, TypeError):
         return False

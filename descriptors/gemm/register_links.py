@@ -422,8 +422,8 @@ class TensorMove:
         packed = packed or (load and bool((lies & 31).any()))
         each = 32 // tile.element.storage_bits if packed else 1
         firsts = self._firsts(lies, each) if load else self._targets(lies, each)
-        table = offsets(self.move.cells.layout).astype(np.int64).reshape(_WARP, self.move.registers, 32)
-        table = table[:, :, :: tile.element.storage_bits if packed else 32].reshape(_WARP, -1)
+        bits = offsets(self.move.cells.layout).astype(np.int64).reshape(_WARP, self.move.registers, 32)
+        table = bits[:, :, :: tile.element.storage_bits if packed else 32].reshape(_WARP, -1)
         warps = np.arange(4, dtype=np.int64)
         cells = (
             (warps * QUARTER << _LANE_BITS)[:, None, None, None] + table[None, :, None, :] + firsts[None, None, :, None]

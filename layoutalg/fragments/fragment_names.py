@@ -102,7 +102,7 @@ def _matrices(head: str, words: list[str]) -> Fragment:
         )
     trans = "trans" in rest
     types = [word for word in words[1:] if word in _BITS]
-    tiles = [
+    tiles: list[tuple[int, ...]] = [
         tuple(map(int, word.split("x")))
         for word in words[1:]
         if word.replace("x", "", 1).isdigit() and "x" in word[1:-1]
@@ -144,9 +144,9 @@ def names() -> Iterator[str]:
     yield from (f"mma.{shape}.{operand}" for shape in ("m16n8k32", "m16n8k64") for operand in ("SFA", "SFB"))
     for head in ("ldmatrix", "stmatrix"):
         yield from (f"{head}.x{count}{trans}" for count in MATRICES for trans in ("", ".trans"))
-    for (head, matrix), (_, counts, turned, types) in BYTE_MATRICES.items():
+    for (head, matrix), (_, numbers, turned, kinds) in BYTE_MATRICES.items():
         trans = ".trans" if turned else ""
-        yield from (f"{head}.{matrix}.x{count}{trans}.{one}" for count in counts for one in types)
+        yield from (f"{head}.{matrix}.x{count}{trans}.{kind}" for count in numbers for kind in kinds)
     for head, pack in (("ld", "pack16b"), ("st", "unpack16b")):
         for shape, most in LANES.items():
             counts = [1 << i for i in range(most.bit_length())]
