@@ -4,9 +4,9 @@
     tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
     layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
     word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
-    ldmatrix.xN..., stmatrix.xN... [warps=RxC] [pointers=LAYOUT]
-    fragment NAME|LAYOUT [warps=RxC]
-    load, store [NAME|LAYOUT] [warps=RxC] [threads=LAYOUT values=LAYOUT]
+    ldmatrix.xN..., stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
+    fragment NAME|LAYOUT [warps=RxC] [tiling=blocked|raked]
+    load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
     accumulator MxN [dtype=f32] [cta_group=1] [ws=1] [columns=0,256]
     tcgen05.ld.SHAPE.xN, tcgen05.st... [column=N] [offset=N]
     convert TYPE
@@ -225,19 +225,21 @@ def _advance(text: str | None) -> str | tuple[tuple[int, ...], tuple[int, ...]] 
 def _matrix(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
     fragment(noun)
     _nothing(noun, said)
-    return MatrixMove(noun, _groups(options), options.get("pointers"))
+    return MatrixMove(noun, _groups(options), options.get("pointers"), _raked(options))
 
 
 def _fragment(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    return Held(_need(said, "fragment", "a name, or (thread, value) to row + rows * column"), _groups(options))
+    what = "a name, or (thread, value) to row + rows * column"
+    return Held(_need(said, "fragment", what), _groups(options), _raked(options))
 
 
 def _thread_copy(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
     if "threads" in options or "values" in options:
         if said or not {"threads", "values"} <= options.keys():
             raise DescriptorError(f"{noun}: must have threads= and values=, or a fragment")
-        return ThreadCopy(noun, Held(tiled_fragment(options["threads"], options["values"]), _groups(options) or (1, 1)))
-    return ThreadCopy(noun, Held(said, _groups(options)) if said else None)
+        held = tiled_fragment(options["threads"], options["values"])
+        return ThreadCopy(noun, Held(held, _groups(options) or (1, 1), _raked(options)))
+    return ThreadCopy(noun, Held(said, _groups(options), _raked(options)) if said else None)
 
 
 def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
@@ -266,10 +268,10 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tma": (_copy, ("boxes", "base", "origin", "major")),
     "layout": (_layout, ("base", "unit")),
     "word": (_word, ("mma", "advance", "major")),
-    "matrix": (_matrix, ("warps", "pointers")),
-    "fragment": (_fragment, ("warps", "warpgroups")),
-    "load": (_thread_copy, ("warps", "warpgroups", "threads", "values")),
-    "store": (_thread_copy, ("warps", "warpgroups", "threads", "values")),
+    "matrix": (_matrix, ("warps", "tiling", "pointers")),
+    "fragment": (_fragment, ("warps", "warpgroups", "tiling")),
+    "load": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
+    "store": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
     "accumulator": (_accumulator, ("dtype", "cta_group", "ws", "columns")),
     "tcgen05": (_tensor_move, ("column", "offset")),
     "convert": (_convert, ()),
@@ -295,6 +297,13 @@ def _groups(options: dict[str, str]) -> tuple[int, int] | None:
         return None
     rows, columns = _extents("warps", given[0], 2)
     return rows, columns
+
+
+def _raked(options: dict[str, str]) -> bool:
+    tiling = options.get("tiling", "blocked")
+    if tiling not in ("blocked", "raked"):
+        raise ChoiceError("tiling", tiling, ("blocked", "raked"))
+    return tiling == "raked"
 
 
 def _extents(what: str, value: object, count: int) -> tuple[int, ...]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
+from descriptors.gemm.chain import Chain
+from descriptors.gemm.plan_chain import simulated_chain
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.plan_scales import Scales
@@ -21,7 +23,7 @@ from descriptors.gemm.product import Product, Simulation, multiply
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 
 @frozen
@@ -84,7 +86,7 @@ class Plan(Told):
         return self.a.transaction_bytes + self.b.transaction_bytes + factors
 
     def verify(self, seed: int = 1) -> Product:
-        """Prove both operands as ``derive`` does, and the product: copies, words, bits, pointers, accumulators.
+        """Prove both operands as ``derive`` does, the product: copies, words, bits, pointers, accumulators; the chain.
 
         Args:
             seed: of the numbers that are multiplied.
@@ -93,6 +95,13 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        return multiply(
-            Simulation(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads), seed
-        )
+        return replace(multiply(self._simulation, seed), chain=self.chain.verify())
+
+    @property
+    def chain(self) -> Chain:
+        """Its copies, layouts, words, accumulators and stores, link by link."""
+        return simulated_chain(self._simulation)
+
+    @property
+    def _simulation(self) -> Simulation:
+        return Simulation(self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads)

@@ -2,6 +2,7 @@
 
 A fragment that is smaller than the tile is repeated over it: groups of threads, rows of groups first, have parts of the
 tile that follow one another; a group's pieces of its part follow one another too, rows first, and are its next values.
+Raked, the pieces of all groups lie side by side, and then again, as a TiledMMA deals them out.
 
 Law: every element of the tile is one value of one thread.
 
@@ -42,7 +43,9 @@ def register_places(threads: Any, values: Any) -> Any:
     return (threads << VALUE_BITS) + values
 
 
-def repeated(piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, what: str) -> Numbers:
+def repeated(
+    piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, what: str, raked: bool = False
+) -> Numbers:
     """The first element of each piece that a group of threads has: row and column, axes (group, piece, 2).
 
     Args:
@@ -51,6 +54,7 @@ def repeated(piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile,
         tile: what they cover.
         threads: of a group.
         what: for messages.
+        raked: whether the pieces of all groups lie side by side, and then again, as in a TiledMMA.
 
     Raises:
         DescriptorError: if the pieces of all groups do not cover the tile.
@@ -73,8 +77,9 @@ def repeated(piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile,
             f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or give (thread, value) to row + rows * column"
         )
     counts = (part[0] // piece[0], part[1] // piece[1])
-    group = np.stack(np.divmod(np.arange(groups[0] * groups[1]), groups[0])[::-1], -1) * np.array(part)
-    each = np.stack(np.divmod(np.arange(counts[0] * counts[1]), counts[0])[::-1], -1) * np.array(piece)
+    apart, step = (piece, (piece[0] * groups[0], piece[1] * groups[1])) if raked else (part, piece)
+    group = np.stack(np.divmod(np.arange(groups[0] * groups[1]), groups[0])[::-1], -1) * np.array(apart)
+    each = np.stack(np.divmod(np.arange(counts[0] * counts[1]), counts[0])[::-1], -1) * np.array(step)
     origins: Numbers = (group[:, None] + each[None]).astype(np.int64)
     return origins
 
@@ -87,10 +92,12 @@ class Held:
         fragment: a name, as ``layoutalg atoms`` lists them; or (thread, value) to ``row + rows * column``, or its
             notation.
         groups: of threads along rows and columns, where a named fragment is smaller than the tile.
+        raked: whether their pieces lie side by side, and then again, as in a TiledMMA; else each has a part in one.
     """
 
     fragment: Fragment | Layout | str
     groups: tuple[int, int] | None = None
+    raked: bool = False
     noun: ClassVar[str] = "fragment"
     verbs: ClassVar[tuple[str, str]] = ("has", "has")
 
@@ -105,7 +112,9 @@ class Held:
         """Where it has the elements."""
         one = self._fragment(tile)
         if isinstance(one, Fragment):
-            elements = tile_elements(one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun))
+            elements = tile_elements(
+                one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
+            )
         else:
             index = thread_values(one)
             if index.size and int(index.max()) >= tile.size:
@@ -190,13 +199,13 @@ class ThreadCopy:
                 need = "a layout or a tensor before it" if self.held else "the (thread, value) of what it loads"
                 raise DescriptorError(f"load: must have {need}")
             home = self.held.registers(tile)
-            yield Move(tile.before.space, REGISTERS, _places_of(tile.before, home, tile), home.places)
+            yield Move(tile.before.space, REGISTERS, places_of(tile.before, home, tile), home.places)
             return
         after = tile.after or _row_major(tile)
         home = self.held.registers(tile) if self.held else _lying(tile)
         if self.held:
             yield home
-        yield Move(REGISTERS, after.space, home.places, _places_of(after, home, tile))
+        yield Move(REGISTERS, after.space, home.places, places_of(after, home, tile))
         if tile.after is None:
             yield after
 
@@ -212,7 +221,7 @@ def _lying(tile: Tile) -> Home:
     return Home(REGISTERS, tile.contents.elements, tile.contents.places)
 
 
-def _places_of(memory: Home, registers: Home, tile: Tile) -> Numbers:
+def places_of(memory: Home, registers: Home, tile: Tile) -> Numbers:
     """The place in memory of each element that registers have."""
     import numpy as np
 
@@ -246,11 +255,13 @@ class MatrixMove:
         groups: warps along rows and columns.
         pointers: (thread, instruction) to the address of the row that the thread points at, in elements from the
             layout's own; None for those of the layout before it, of a store behind it.
+        raked: as of a fragment.
     """
 
     name: str
     groups: tuple[int, int] | None = None
     pointers: Layout | str | None = None
+    raked: bool = False
     noun: ClassVar[str] = "ldmatrix"
     verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
 
@@ -264,13 +275,13 @@ class MatrixMove:
         if memory is None or memory.space != SHARED:
             raise DescriptorError(f"{self.name}: must have a layout {'behind' if store else 'before'} it")
         matrices, bits = self._matrices(tile.element), tile.element.storage_bits
-        places = _places_of(memory, Home(REGISTERS, tile.all().ravel(), tile.all().ravel()), tile)
+        places = places_of(memory, Home(REGISTERS, tile.all().ravel(), tile.all().ravel()), tile)
         table = places.reshape(tile.rows, tile.columns)
         along = tile.columns > 1 and bool(table[0, 1] - table[0, 0] == bits)
         piece = (matrices.height * matrices.down, matrices.width * matrices.across)
         if not along:
             piece = (matrices.width * matrices.down, matrices.height * matrices.across)
-        origins = repeated(piece, self.groups, tile, _WARP, self.name)
+        origins = repeated(piece, self.groups, tile, _WARP, self.name, self.raked)
         rows, columns = self._coordinates(matrices, origins, along)
         pointers = self._pointers(matrices, table, rows, columns)
         index = thread_values(matrices.held.layout)

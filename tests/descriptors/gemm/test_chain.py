@@ -439,7 +439,7 @@ def test_a_whole_product_is_proved_leg_by_leg_and_a_missing_leg_is_said() -> Non
     assert without.ok and without.headline.endswith("; not given: B")
     wrong = parse_chain(WHOLE.replace("0x4000004002000000", "0x4000020000400000")).verify()
     assert wrong.headline.startswith(
-        "wrong: B, link 3, word: layout has (64,0) at byte 0x2000, word reads it from byte"
+        "wrong: B, link 3, word: layout has (0,8) at byte 0x400, word reads it from byte 0x2000"
     )
 
 
