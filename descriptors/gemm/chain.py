@@ -156,10 +156,12 @@ class ChainReport(Told):
     Args:
         legs: each way of it.
         missing: legs that were not given where others were.
+        evidence: how what links move is known.
     """
 
     legs: tuple[LegReport, ...]
     missing: tuple[str, ...] = ()
+    evidence: str = "measured on a Hopper GPU"
 
     @property
     def verdict(self) -> str:
@@ -234,7 +236,10 @@ class Chain:
         >>> print(chain(["layout (8,8):(8,1)", "ldmatrix.x1", "fragment mma.m8n8k16.C"], tile="8x8").verify().headline)
         proved: 64 elements through layout, ldmatrix.x1, mma.m8n8k16.C
         """
-        return ChainReport(tuple(_Walk(leg, self.arch).report() for leg in self.legs), self.missing)
+        walks = [_Walk(leg, self.arch) for leg in self.legs]
+        reports = tuple(walk.report() for walk in walks)
+        remarks = list(dict.fromkeys(one for walk in walks for one in walk.remarks))
+        return ChainReport(reports, self.missing, "; ".join(remarks) or "measured on a Hopper GPU")
 
 
 class _Author(NamedTuple):
@@ -251,6 +256,7 @@ class _Walk:
         self.leg = leg
         self.tile = Tile(*leg.tile, leg.element, arch)
         self.carried: Any = None
+        self.remarks: list[str] = []
         self.author = _Author("", "")
 
     def report(self) -> LegReport:
@@ -274,6 +280,9 @@ class _Walk:
 
     def _link(self, index: int, link: Link) -> LinkReport:
         tile = replace(self.tile, after=self._after(index))
+        remark = getattr(link, "remark", None)
+        if remark is not None and remark(tile):
+            self.remarks.append(remark(tile))
         # A move is judged by the home that the link itself has behind it, if it has one.
         compared, first, differing, verdict = 0, None, 0, "moves"
         last: tuple[Move, Contents] | None = None

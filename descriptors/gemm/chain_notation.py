@@ -9,6 +9,8 @@
     load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
     accumulator MxN [dtype=f32] [cta_group=1] [ws=1] [columns=0,256]
     tcgen05.ld.SHAPE.xN, tcgen05.st... [column=N] [offset=N]
+    tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN]
+    cells LAYOUT
     convert TYPE
 
 Law: what a text says twice is refused, and so is what no link takes.
@@ -29,18 +31,17 @@ from descriptors.gemm.chain import Chain, Leg, Link, product_legs
 from descriptors.gemm.contract import read
 from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
 from descriptors.gemm.register_links import (
-    Accumulators,
     Conversion,
     Held,
     MatrixMove,
-    TensorMove,
     ThreadCopy,
-    tensor_move,
     tiled_fragment,
 )
+from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, TensorMove, tensor_move
 from descriptors.smem.operands.explicit import as_unit
 from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
+from descriptors.tmem.copies import tmem_copy
 from layoutalg import Fragment, Layout, TiledCopy, fragment
 
 #: Types of results that are no operand's, by an operand's type of their width.
@@ -205,7 +206,7 @@ def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object)
     return SharedLayout(_need(said, "layout", "a layout, (row,column) to elements"), _number(options, "base"), unit)
 
 
-def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Link:
+def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
     mma = _extents("mma", options["mma"], 2) if "mma" in options else block
     if mma is None:
         raise DescriptorError("word: must say what one instruction reads, like mma=64x16")
@@ -252,10 +253,22 @@ def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: ob
     return made
 
 
-def _tensor_move(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
+    copies = noun.startswith("tcgen05.cp")
+    for name in options:
+        if (name in ("column", "offset")) is copies:
+            raise DescriptorError(f"{noun}: {name} is no option of it")
+    if copies:
+        columns = _signed("columns", options["columns"]) if "columns" in options else ()
+        copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
+        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns)
     _nothing(noun, said)
     offset = _int("offset", options["offset"]) if "offset" in options else None
     return TensorMove(tensor_move(noun, offset), _int("column", options["column"]) if "column" in options else None)
+
+
+def _cells(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Cells(_need(said, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
 
 
 def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
@@ -273,7 +286,8 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "load": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
     "store": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
     "accumulator": (_accumulator, ("dtype", "cta_group", "ws", "columns")),
-    "tcgen05": (_tensor_move, ("column", "offset")),
+    "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major")),
+    "cells": (_cells, ()),
     "convert": (_convert, ()),
 }
 

@@ -39,10 +39,12 @@ def tell(report: ChainReport) -> str:
        1  mma.m16n8k16.C                          begins here
        2  store           what each thread holds  moves
        3  tensor          (16,8):(1,16)           agrees
+    known: measured on a Hopper GPU
     """
     lines = [report.headline]
     for leg in report.legs:
         lines += _leg_lines(leg)
+    lines.append(f"known: {report.evidence}")
     return "\n".join(lines)
 
 
@@ -77,4 +79,4 @@ def record(report: ChainReport) -> dict[str, Any]:
                 {**fields(link, "name text verdict compared differing"), "first": first, "because": link.because}
             )
         legs.append({"name": leg.name, "tile": leg.tile, "elements": leg.elements, "links": links})
-    return {"verdict": report.verdict, "headline": report.headline, "legs": legs, "missing": list(report.missing)}
+    return {**fields(report, "verdict headline"), "legs": legs, **fields(report, "missing evidence")}

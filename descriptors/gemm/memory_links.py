@@ -36,7 +36,7 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
 from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
-from descriptors.text import word_text
+from descriptors.text import DOCUMENTED, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen
 
@@ -48,6 +48,8 @@ class UndecidedLinkError(DescriptorError):
     """A link of which nobody here knows what it moves: the chain ends there, undecided and not wrong."""
 
 
+#: How the way from shared memory to global memory is known.
+STORES = "that a TMA store takes what a load puts is the CUDA guide's word, not measured"
 #: Swizzles whose landing the copy model has.
 _MODELLED_SWIZZLES = 4
 
@@ -120,6 +122,12 @@ class TensorCopy:
         yield Move(SHARED, GLOBAL, shared, there)
         if tile.after is None:
             yield self._tensor(tile)
+
+    def remark(self, tile: Tile) -> str:
+        """How what it moves is known, if not from a Hopper GPU."""
+        if self.map.data_type.stored is None or self.map.swizzle >= _MODELLED_SWIZZLES:
+            return DOCUMENTED
+        return STORES if tile.contents is not None and tile.contents.space == SHARED else ""
 
     def _check(self, tile: Tile) -> None:
         one = self.map
@@ -263,6 +271,7 @@ class Words:
             the sums' two parts, one for each row block and one for each column block.
         major: the contiguous dimension; None for that of the layout before it.
         layout: the layout before it, if there is one.
+        cp: the shape of the ``tcgen05.cp`` that reads with them; "" of operands.
     """
 
     word: int | None
@@ -270,6 +279,7 @@ class Words:
     advance: Layout | str | tuple[tuple[int, ...], tuple[int, ...]] | None = None
     major: Major | None = None
     layout: SharedLayout | None = None
+    cp: str = ""
     noun: ClassVar[str] = "word"
     verbs: ClassVar[tuple[str, str]] = ("reads", "reads")
 
@@ -281,21 +291,37 @@ class Words:
         """What the words read, and the operand that it must be."""
         import numpy as np
 
+        takes = self.places(tile)
+        counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
+        blocks = tile.all().reshape(counts[0], self.mma[0], counts[1], self.mma[1]).transpose(2, 0, 1, 3)
+        yield Move(SHARED, OPERAND, takes.ravel(), np.ascontiguousarray(blocks).ravel())
+        yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
+
+    def remark(self, tile: Tile) -> str:
+        """How the walk of the words is known, if not from a Hopper GPU."""
+        sm90 = (tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")) == "sm90"
+        return "" if sm90 and not self.cp else DOCUMENTED
+
+    def places(self, tile: Tile) -> Any:
+        """The place that each element of each block is read from: axes (block, row, column), row blocks first.
+
+        Raises:
+            DescriptorError: if the tile is not whole blocks, or a word has no meaning.
+        """
+        import numpy as np
+
         counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
         if (counts[0] * self.mma[0], counts[1] * self.mma[1]) != (tile.rows, tile.columns):
             raise DescriptorError(
                 f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
             )
         words = self._words(tile, counts)
-        arch = tile.arch or assumed_architecture(words[0])
+        arch = "sm100" if self.cp else tile.arch or assumed_architecture(words[0])
         unit = address_bits(tile.element)
         read = read_addresses(
             words, arch, dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
         )
-        blocks = tile.all().reshape(counts[0], self.mma[0], counts[1], self.mma[1]).transpose(2, 0, 1, 3)
-        takes = read.astype(np.int64).ravel() * unit
-        yield Move(SHARED, OPERAND, takes, np.ascontiguousarray(blocks).ravel())
-        yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
+        return read.astype(np.int64) * unit
 
     def _major(self, tile: Tile) -> Major:
         if self.major is not None or self.layout is None:
@@ -309,10 +335,10 @@ class Words:
             if self.layout is None:
                 raise DescriptorError("word: must be a number where no layout stands before it")
             layout = self.layout.tile(tile.element)
-            arch: Any = tile.arch or "sm90"
+            arch: Any = "sm100" if self.cp else tile.arch or "sm90"
             d = derive(
-                layout=layout, dtype=tile.element, major=self.major, mma=self.mma, arch=arch, legality="off",
-                verify=False,
+                layout=layout, dtype=tile.element, major=self.major, mma=None if self.cp else self.mma, arch=arch,
+                cp=self.cp or None, legality="off", verify=False,
             )  # fmt: skip
             return [d.word(i, k) for i, k in pairs]
         if self.advance is None and len(pairs) > 1:

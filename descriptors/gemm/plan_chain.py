@@ -29,14 +29,13 @@ from descriptors.gemm.places import REGISTERS, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Simulation
 from descriptors.gemm.register_links import (
-    Accumulators,
     Held,
     MatrixMove,
-    TensorMove,
     ThreadCopy,
     places_of,
     register_places,
 )
+from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type

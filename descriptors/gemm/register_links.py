@@ -1,4 +1,4 @@
-"""Links of a chain at registers: fragments, ldmatrix and stmatrix, loads and stores of threads, tensor memory.
+"""Links of a chain at registers: fragments, ldmatrix and stmatrix, loads and stores of threads, conversions.
 
 A fragment that is smaller than the tile is repeated over it: groups of threads, rows of groups first, have parts of the
 tile that follow one another; a group's pieces of its part follow one another too, rows first, and are its next values.
@@ -20,20 +20,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.memory_links import table_of
-from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, TENSOR, VALUE_BITS, Home, Move, Tile
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, VALUE_BITS, Home, Move, Tile
 from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType
-from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import QUARTER
-from descriptors.tmem.moves import TmemMove, tmem_move
-from descriptors.tmem.tmem_fragment import TmemFragment
+from descriptors.text import DOCUMENTED
 from layoutalg import Fragment, Layout, fragment, make_layout_tv, offsets, size
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
-_WARP, _LANE_BITS, _COLUMN_BITS = 32, 21, 5
+_WARP = 32
 #: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
 _ROW_BITS = 128
 
@@ -296,6 +293,10 @@ class MatrixMove:
         else:
             yield Move(SHARED, REGISTERS, addresses.ravel(), home.places)
 
+    def remark(self, tile: Tile) -> str:
+        """How what it moves is known, if not from a Hopper GPU."""
+        return DOCUMENTED if self.name.split(".")[1].startswith("m") and "m8n8" not in self.name else ""
+
     def _matrices(self, element: ElementType) -> _Matrices:
         one = fragment(self.name)
         words = one.name.split(".")
@@ -345,134 +346,6 @@ class MatrixMove:
                 f"{instruction}"
             )
         return np.asarray(pointers, dtype=np.int64)
-
-
-@frozen
-class Accumulators:
-    """Accumulators of ``tcgen05.mma`` in the tensor memory of one CTA.
-
-    Args:
-        mn: M and N of the instruction, over both CTAs where ``cta_group`` is 2.
-        dtype: ``f32``, ``f16`` or ``s32``.
-        cta_group: 1 or 2.
-        ws: whether the instruction is weight-stationary.
-        columns: the first of each accumulator, M blocks fastest; () for one behind the other.
-    """
-
-    mn: tuple[int, int]
-    dtype: str = "f32"
-    cta_group: int = 1
-    ws: bool = False
-    columns: tuple[int, ...] = ()
-    noun: ClassVar[str] = "accumulator"
-    verbs: ClassVar[tuple[str, str]] = ("has", "has")
-
-    def __str__(self) -> str:
-        return f"{self.mn[0]}x{self.mn[1]} {self.dtype}" + (", cta_group 2" if self.cta_group == 2 else "")
-
-    @property
-    def fragment(self) -> TmemFragment:
-        """One of them."""
-        return accumulator(
-            *self.mn, self.dtype, cta_group=self.cta_group, ws=self.ws, kind="i8" if self.dtype == "s32" else "f16",
-            legality="off",
-        )  # fmt: skip
-
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
-        import numpy as np
-
-        one = self.fragment
-        rows, columns = (int(size(one.layout, mode=[i])) for i in range(2))
-        counts = tile.rows // rows, tile.columns // columns
-        if (counts[0] * rows, counts[1] * columns) != (tile.rows, tile.columns):
-            raise DescriptorError(
-                f"accumulator: the tile of {tile.rows}x{tile.columns} must be whole accumulators of {rows}x{columns}, "
-                "which a CTA has"
-            )
-        blocks = counts[0] * counts[1]
-        firsts = self.columns or tuple(one.columns * index for index in range(blocks))
-        if len(firsts) != blocks:
-            raise DescriptorError(f"accumulator: columns must be {blocks} numbers, found {len(firsts)}")
-        table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
-        places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
-        for index, first in enumerate(firsts):
-            i, j = index % counts[0] * rows, index // counts[0] * columns
-            places[i : i + rows, j : j + columns] = table + (first << _COLUMN_BITS)
-        yield Home(TENSOR, tile.all().ravel(), places.ravel())
-
-
-@frozen
-class TensorMove:
-    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each of its quarter of the lanes.
-
-    A shape of 16 lanes is issued for the first and the second half of a quarter, if both hold elements; then for the
-    next columns.
-
-    Args:
-        move: one instruction.
-        column: of the first address; None for the first that holds elements, of a store 0.
-    """
-
-    move: TmemMove
-    column: int | None = None
-    noun: ClassVar[str] = "tcgen05"
-    verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
-
-    def __str__(self) -> str:
-        return f"tcgen05.{self.move.direction}.{self.move.shape}.x{self.move.num}"
-
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
-        import numpy as np
-
-        if tile.contents is None:
-            raise DescriptorError(f"{self}: must have something before it: an accumulator, or a fragment")
-        load, lies = self.move.direction == "ld", tile.contents.places
-        packed = self.move.packed or (not load and tile.element.storage_bits < 32)
-        packed = packed or (load and bool((lies & 31).any()))
-        each = 32 // tile.element.storage_bits if packed else 1
-        firsts = self._firsts(lies, each) if load else self._targets(lies, each)
-        bits = offsets(self.move.cells.layout).astype(np.int64).reshape(_WARP, self.move.registers, 32)
-        table = bits[:, :, :: tile.element.storage_bits if packed else 32].reshape(_WARP, -1)
-        warps = np.arange(4, dtype=np.int64)
-        cells = (
-            (warps * QUARTER << _LANE_BITS)[:, None, None, None] + table[None, :, None, :] + firsts[None, None, :, None]
-        )
-        cells = cells.reshape(4 * _WARP, -1)
-        registers = registers_of(cells)
-        if load:
-            yield Move(TENSOR, REGISTERS, cells.ravel(), registers.places)
-        else:
-            yield Move(REGISTERS, TENSOR, registers.places, cells.ravel())
-
-    def _firsts(self, lies: Numbers, each: int) -> Numbers:
-        """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
-        lanes, columns = lies >> _LANE_BITS, lies >> _COLUMN_BITS & 0xFFFF
-        first = int(columns.min()) if self.column is None else self.column
-        halves = [0] if self.move.lanes == QUARTER or not (lanes % QUARTER >= 16).any() else [0, 16]
-        return _cells(halves, range(first, int(columns.max()) + 1, self.move.columns))
-
-    def _targets(self, lies: Numbers, each: int) -> Numbers:
-        values = int((lies & (1 << VALUE_BITS) - 1).max()) + 1
-        halves = [0] if self.move.lanes == QUARTER else [0, 16]
-        count = -(-values // (self.move.registers * each * len(halves)))
-        first = self.column or 0
-        return _cells(halves, range(first, first + count * self.move.columns, self.move.columns))
-
-
-def _cells(lanes: list[int], columns: range) -> Numbers:
-    import numpy as np
-
-    return np.array([(lane << _LANE_BITS) + (column << _COLUMN_BITS) for column in columns for lane in lanes])
-
-
-def tensor_move(name: str, offset: int | None = None) -> TmemMove:
-    """The instruction of a name, ``tcgen05.ld.32x32b.x8``; other words of PTX's may stand in it."""
-    words = [word for word in name.split(".") if word not in ("sync", "aligned", "b32")]
-    if len(words) < 3 or words[0] != "tcgen05" or words[1] not in ("ld", "st"):
-        raise DescriptorError(f"chain: must read like tcgen05.ld.32x32b.x8, found {name[:60]}")
-    return tmem_move(".".join(words[2:]), words[1], offset=offset)
 
 
 @frozen
