@@ -43,12 +43,16 @@ def chain(
     layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read
     ldmatrix.x4.trans [warps=RxC] [pointers=]      and stmatrix; pointers: (thread,instruction) to elements
-    fragment NAME|LAYOUT [warps=RxC]               registers: an atom, or (thread,value) to row + rows * column
+    fragment NAME|LAYOUT [warps=RxC] [tiling=]     registers: an atom, or (thread,value) to row + rows * column
     load, store [NAME|LAYOUT | threads= values=]   by the threads themselves, also as tiled copies
     accumulator MxN [dtype=] [cta_group=] [columns=]               of tcgen05.mma
     tcgen05.ld.32x32b.x32 [column=]                and tcgen05.st, by four warps
+    tcgen05.cp.128x256b [WORD] [advance=] [columns=]               from shared to tensor memory
+    cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
     convert TYPE                                   of values in registers
 
+    A fragment smaller than the tile is repeated: warps=RxC below and beside one another, each over its part, rows
+    first (tiling=blocked), or piece by piece as in a TiledMMA (raked); a warp's next piece is its next values.
     A FILE has dtype and tile, and links = ["LINK", ...]; or the legs A, B and D of a product, with tile = "MxNxK",
     d_dtype (default f32) and instruction = "m64n128k16". A word without a number is derived from the layout before it.
     Exit status 1 if a link is wrong, 2 if one cannot be.

@@ -96,7 +96,22 @@ def chain(
         legs.append(_leg(name, texts, extents, _element(kind), (shape[side], shape[2]) if shape else None))
     if not legs:
         raise DescriptorError("chain: must have links, found none")
+    _check_blocks(legs)
     return Chain(tuple(legs), arch, product_legs(legs))
+
+
+def _check_blocks(legs: Sequence[Leg]) -> None:
+    """Refuse legs whose blocks no instruction multiplies with one another."""
+    blocks = {leg.name: link.mma for leg in legs for link in leg.links if isinstance(link, Words)}
+    if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
+        read = " and ".join(f"{rows}x{columns} of {name}" for name, (rows, columns) in sorted(blocks.items()))
+        raise DescriptorError(f"chain: one instruction must read as much of K from A and B, found {read}")
+    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, Held)]
+    held = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
+    if held and "B" in blocks and blocks["B"][0] != int(held[1]):
+        raise DescriptorError(
+            f"chain: the N of {results[0]} must be the rows of B that an instruction reads, found {blocks['B'][0]}"
+        )
 
 
 def parse_chain(text: str) -> Chain:

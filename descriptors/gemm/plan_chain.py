@@ -179,12 +179,14 @@ class ReadoutStore:
         threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
         local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
         thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
+        halves = sorted({load.lane % 32 for load in read.loads})
         elements, places = [], []
         for index, first in enumerate(firsts):
             origin = (index % self.blocks * rows, index // self.blocks * columns)
             for load in read.loads:
                 m, n = (local[..., i] + load.origin[i] + origin[i] for i in range(2))
-                number = (first + load.column - min(firsts)) // read.move.columns
+                number = (first + load.column - min(firsts)) // read.move.columns * len(halves)
+                number += halves.index(load.lane % 32)
                 elements.append(tile.numbers(m, n).ravel())
                 places.append(register_places(32 * load.warp + thread, number * read.values + value).ravel())
         return Home(REGISTERS, np.concatenate(elements), np.concatenate(places))
