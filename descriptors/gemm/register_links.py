@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 _WARP = 32
+#: Words of the names of fragments that nobody measured here.
+_NVIDIA = {"e2m1", "e2m3", "e3m2", "SFA", "SFB"}
 #: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
 _ROW_BITS = 128
 
@@ -104,6 +106,11 @@ class Held:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What it says."""
         yield self.registers(tile)
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known, if not from a Hopper GPU."""
+        words = set(str(self).split("."))
+        return "fragments of 4 and 6 bits and of scale factors are NVIDIA's code" if words & _NVIDIA else ""
 
     def registers(self, tile: Tile) -> Home:
         """Where it has the elements."""

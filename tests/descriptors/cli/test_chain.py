@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from each import each
+from places import ROOT
 
 from descriptors.cli.command import main
 
@@ -109,3 +110,7 @@ def test_the_examples_of_its_help_run(capsys: pytest.CaptureFixture[str]) -> Non
         "tcgen05.ld.32x32b.x32 leaves (0,2) in value 2 of thread 0, stmatrix.x4 takes it from value 0 of thread 1"
         in (capsys.readouterr().out)
     )
+
+
+def test_the_recipe_of_the_cookbook_shows_the_file_that_it_runs() -> None:
+    assert (ROOT / "docs" / "examples" / "chain.toml").read_text() in (ROOT / "docs" / "cookbook.md").read_text()
