@@ -79,7 +79,7 @@ def chain(
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
     """
-    if arch not in ("", "sm90", "sm100"):
+    if not isinstance(arch, str) or arch not in ("", "sm90", "sm100"):
         raise ChoiceError("chain: arch", arch, ("sm90", "sm100"))
     shape = _instruction(instruction)
     if not isinstance(links, Mapping):
@@ -124,6 +124,8 @@ def parse_chain(text: str) -> Chain:
     >>> print(parse_chain(toml).verify().headline)
     incomplete: link 2, ldmatrix.x4, nothing behind it says where the elements must be
     """
+    if not isinstance(text, str):
+        raise DescriptorError(f"chain: the file must be a text, found {brief(text)}")
     table = read(text, "chain")
     for key in table:
         if key not in _KEYS:
@@ -314,7 +316,8 @@ def _element(name: object) -> ElementType:
 def _instruction(name: str | None) -> tuple[int, int, int] | None:
     if name is None:
         return None
-    match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", name.casefold(), re.ASCII)
+    text = name.casefold() if isinstance(name, str) else ""
+    match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", text, re.ASCII)
     if match is None:
         raise DescriptorError(f"chain: instruction must read like m64n128k16, found {brief(name)}")
     return int(match[1]), int(match[2]), int(match[3])
