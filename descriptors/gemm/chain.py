@@ -318,6 +318,8 @@ class _Walk:
 
         self.carried = np.zeros(self.tile.size, dtype=bool)
         self.carried[home.elements] = True
+        if not len(home.elements):
+            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
         self._settle(home)
 
     def _settle(self, home: Home) -> None:
@@ -384,7 +386,10 @@ class _Walk:
         lies, columns = before.where(element), self.tile.columns
         left = "" if lies is None else f"{preposition(before.space)} {place_text(before.space, lies, columns)}"
         name = self.tile.named(element)
-        text = f"{self.author.name} {self.author.verb} {name} {left}, {_name(link)} does not move it"
+        begins = f"{self.author.name} {self.author.verb} {name} {left}"
+        if lies is None:
+            begins = f"{self.author.name} leaves {name} nowhere in {before.space}"
+        text = f"{begins}, {_name(link)} does not move it"
         return Disagreement(divmod(element, columns), self.author.name, _name(link), left, "", "", text)
 
     def _after(self, index: int) -> Home | None:

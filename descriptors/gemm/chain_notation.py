@@ -29,8 +29,9 @@ from typing import Any
 from descriptors.errors import ChoiceError, DescriptorError, LayoutError, as_flag, brief
 from descriptors.gemm.chain import Chain, Leg, Link, product_legs
 from descriptors.gemm.contract import read
-from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.memory_links import FARTHEST, SharedLayout, TensorCopy, TensorLayout, Words
 from descriptors.gemm.register_links import (
+    MOST_VALUES,
     Conversion,
     Held,
     MatrixMove,
@@ -159,6 +160,8 @@ def _leg(
         except LayoutError as error:
             where = f"{name + ', ' if name else ''}link {number}"
             raise DescriptorError(f"chain: {where}: {error}") from None
+    if tile[0] * tile[1] > MOST_VALUES:
+        raise DescriptorError(f"chain: a tile must have at most {MOST_VALUES} elements, found {tile[0]}x{tile[1]}")
     return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
 
 
@@ -364,8 +367,10 @@ def _number(options: dict[str, str], name: str) -> int:
 def _int(what: str, text: str, *, signed: bool = False) -> int:
     bare = text.strip()
     if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,20}" + (r"|-\d{1,20}" if signed else ""), bare, re.ASCII):
-        return int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
-    raise DescriptorError(f"{what} must be a number, found {brief(text)}")
+        number = int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
+        if what == "word" or abs(number) < FARTHEST:
+            return number
+    raise DescriptorError(f"{what} must be a number below {FARTHEST}, found {brief(text)}")
 
 
 def _need(said: str, noun: str, what: str) -> str:

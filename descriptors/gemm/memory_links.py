@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 
+#: Offsets and addresses that a link may say: with them, in bits, all sums stay within 64 bits.
+FARTHEST = 1 << 50
+
+
 class UndecidedLinkError(DescriptorError):
     """A link of which nobody here knows what it moves: the chain ends there, undecided and not wrong."""
 
@@ -375,6 +379,8 @@ def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
             + (f" of {modes[0]} and {modes[1]}" if modes else "")
         )
     table: Any = offsets(value).astype(np.int64).reshape(extents)
+    if table.size and int(np.abs(table).max()) > FARTHEST:
+        raise DescriptorError(f"{what}: offsets must stay below {FARTHEST}, found more; {value}")
     return table
 
 

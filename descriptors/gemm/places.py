@@ -4,7 +4,7 @@ A tile's elements are numbered row by row, ``row * columns + column``. A place i
 
     global memory    the address of the element's lowest bit
     shared memory    the same
-    registers        thread << 16 | value; values of a thread are counted over all its instructions, in order
+    registers        thread << 24 | value; values of a thread are counted over all its instructions, in order
     tensor memory    lane << 21 | column << 5 | bit
     the operand      the number of the element that the instruction multiplies there
 
@@ -36,7 +36,7 @@ GLOBAL, SHARED, REGISTERS = "global memory", "shared memory", "registers"
 TENSOR, OPERAND = "tensor memory", "the operand"
 
 #: Bits of a value's number beside its thread.
-VALUE_BITS = 16
+VALUE_BITS = 24
 
 
 class Home(NamedTuple):
@@ -157,7 +157,7 @@ def place_text(space: str, place: int, columns: int = 1) -> str:
         place: the number.
         columns: of the tile, for elements of an operand.
 
-    >>> place_text(REGISTERS, 35 << 16 | 3), place_text(TENSOR, 2 << 21 | 5 << 5), place_text(SHARED, 0x400 * 8 + 4)
+    >>> place_text(REGISTERS, 35 << 24 | 3), place_text(TENSOR, 2 << 21 | 5 << 5), place_text(SHARED, 0x400 * 8 + 4)
     ('value 3 of thread 35', 'lane 2, column 5', 'byte 0x400, bit 4')
     """
     match space:

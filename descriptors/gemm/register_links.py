@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
 _WARP = 32
+#: The most values of all threads: more than any tile has.
+MOST_VALUES = 1 << 22
 #: Words of the names of fragments that nobody measured here.
 _NVIDIA = {"e2m1", "e2m3", "e3m2", "SFA", "SFB"}
 #: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
@@ -152,6 +154,8 @@ def thread_values(layout: Layout) -> Numbers:
     """The table of a thread-value layout."""
     import numpy as np
 
+    if size(layout) > MOST_VALUES:
+        raise DescriptorError(f"fragment: must have at most {MOST_VALUES} values, found {size(layout)}; {layout}")
     table: Numbers = offsets(layout).astype(np.int64).reshape(int(size(layout, mode=[0])), -1)
     return table
 
@@ -175,6 +179,10 @@ def tiled_fragment(threads: Layout | str, values: Layout | str) -> Fragment:
     """
     layouts = [evaluated(one) if isinstance(one, str) else one for one in (threads, values)]
     plain = [one if isinstance(one, Layout) else Layout(one) for one in layouts]
+    if size(plain[0]) * size(plain[1]) > 1 << 16:
+        raise DescriptorError(
+            f"copy: threads and values must be at most 65536 elements, found {plain[0]} and {plain[1]}"
+        )
     tiler, tv = make_layout_tv(plain[0], plain[1])
     return Fragment("tiled copy", (tiler[0], int(size(tv)) // tiler[0]), tv)
 

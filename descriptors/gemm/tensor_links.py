@@ -16,17 +16,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.memory_links import Words
+from descriptors.gemm.memory_links import FARTHEST, Words
 from descriptors.gemm.places import REGISTERS, SHARED, TENSOR, VALUE_BITS, Home, Move, Tile
-from descriptors.gemm.register_links import registers_of
+from descriptors.gemm.register_links import MOST_VALUES, registers_of
 from descriptors.smem.operands.explicit import evaluated
-from descriptors.text import DOCUMENTED
+from descriptors.text import DOCUMENTED, some
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import TmemCopy
-from descriptors.tmem.geometry import QUARTER
+from descriptors.tmem.geometry import COLUMNS, QUARTER
 from descriptors.tmem.moves import TmemMove, tmem_move
 from descriptors.tmem.tmem_fragment import TmemFragment
-from layoutalg import Layout, offsets, size
+from layoutalg import Layout, cosize, offsets, size
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class Accumulators:
         firsts = self.columns or tuple(one.columns * index for index in range(blocks))
         if len(firsts) != blocks:
             raise DescriptorError(f"accumulator: columns must be {blocks} numbers, found {len(firsts)}")
+        if max(firsts) + one.columns > COLUMNS or min(firsts) < 0:
+            raise DescriptorError(f"accumulator: must stay in the {COLUMNS} columns, found {some(firsts)}; {self}")
         table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
         places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
         for index, first in enumerate(firsts):
@@ -199,6 +201,8 @@ class Cells:
         if not isinstance(value, Layout) or len(value) not in (2, 3):
             raise DescriptorError(f"cells: must have modes (row, column) or (row, column, copy), found {value}")
         copies = int(size(value, mode=[2])) if len(value) == 3 else 1
+        if cosize(value) > FARTHEST or size(value) > MOST_VALUES:
+            raise DescriptorError(f"cells: must stay in tensor memory, found {value}")
         extents = tuple(int(size(value, mode=[i])) for i in range(2))
         if extents != (tile.rows, tile.columns):
             raise DescriptorError(f"cells: must have {tile.rows} rows and {tile.columns} columns, found {extents}")

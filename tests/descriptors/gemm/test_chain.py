@@ -16,6 +16,7 @@ from each import each
 from seeds import seeds_of
 
 from descriptors import DescriptorError, chain, derive, parse_chain, tma_plan
+from layoutalg import parse_layout
 
 Memory = dict[int, Any]
 
@@ -403,6 +404,47 @@ def test_accumulators_of_a_pair_and_of_64_rows_lie_in_their_lanes() -> None:
     assert chain(half, tile="64x32", dtype="f32").verify().ok
 
 
+def copied_cells(shape: str, row: int) -> list[int]:
+    """The lanes where tcgen05.cp writes a row."""
+    return {
+        "128x256b": [row],
+        "128x128b": [row],
+        "64x128b.warpx2::02_13": [row, row + 64],
+        "64x128b.warpx2::01_23": [row % 32 + 64 * (row // 32) + extra for extra in (0, 32)],
+        "32x128b.warpx4": [row, row + 32, row + 64, row + 96],
+    }[shape]
+
+
+@each("shape", ["128x256b", "128x128b", "64x128b.warpx2::02_13", "64x128b.warpx2::01_23", "32x128b.warpx4"])
+def test_tcgen05_cp_brings_rows_of_shared_memory_to_lanes(shape: str) -> None:
+    """Elements of 16 bits, two a column; the cells are written down as a table of bits and compared with a layout."""
+    rows, columns = int(shape.split("x")[0]), 64
+    layouts = {
+        "64x128b.warpx2::02_13": "(64,64,2):(131072,1,8388608)",
+        "64x128b.warpx2::01_23": "((32,2),64,2):((131072,8388608),1,4194304)",
+        "32x128b.warpx4": "(32,64,4):(131072,1,4194304)",
+    }
+    text = layouts.get(shape, "(128,64,1):(131072,1,0)")
+    cells = parse_layout(text)
+    for row in range(rows):
+        assert [cells(row, 0, copy) >> 17 for copy in range(cells.shape[2])] == copied_cells(shape, row)
+    links = [f"layout S<3,3,3> o 0 o ({rows},64):(64,1)", f"tcgen05.cp.{shape}", f"cells {text}"]
+    assert chain(links, tile=(rows, columns)).verify().ok
+    word = f"tcgen05.cp.{shape} 0x4000404000010000 advance=(1,8):(0,1)"
+    wrong = chain([links[0].replace("<3,3,3>", "<2,3,3>"), word, links[2]], tile=(rows, columns))
+    if "256b" not in shape:  # 8 copies of 16 bytes of a row
+        first = wrong.verify().legs[0].links[2].first
+        assert first is not None and first.element == (4, 0) and first.lies.startswith("in lane 4, column 16")
+
+
+def test_registers_stored_to_tensor_memory_are_a_of_the_instruction() -> None:
+    """A of tcgen05.mma from tensor memory: 16-bit elements, two a column, a row a lane."""
+    links = ["fragment (128,64):(1,128)", "tcgen05.st.32x32b.x32", "cells (128,64):(131072,1)"]
+    assert chain(links, tile="128x64").verify().ok
+    report = chain([links[0], "tcgen05.st.16x64b.x32", links[2]], tile="128x64").verify()
+    assert report.legs[0].wrong == (2,)
+
+
 # Verdicts -------------------------------------------------------------------------------------------------------------
 
 
@@ -469,6 +511,10 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     yield ["accumulator 128"], "accumulator must be 2 extents"
     yield ["accumulator 128x16"], "must be whole accumulators of 128x16, which a CTA has"
     yield ["convert f17"], "must be one of"
+    yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 origin=64,0"], "all of it is outside of the tensor"
+    yield ["layout (64,16):(16,1) base=0xffffffffffffffff"], "base must be a number below"
+    yield ["fragment (100000,100000):(0,0)"], "must have at most 4194304 values"
+    yield ["accumulator 64x16 columns=600"], "must stay in the 512 columns, found 600"
     yield ["load"], "must have the .thread, value. of what it loads"
     yield [""], "a link must be one of"
     yield ["tcgen05.ld.32x32b"], "a shape must read like 16x256b.x8, found .32x32b"
