@@ -308,7 +308,8 @@ class _Walk:
         elif last is not None and verdict == "proved":
             verdict = "moves" if self._is_last(index) else "proved"
         self._pass(link, tile)
-        return LinkReport(_name(link), str(link), verdict, compared, differing, first)
+        text = getattr(link, "text", None)
+        return LinkReport(_name(link), text(tile) if text else str(link), verdict, compared, differing, first)
 
     def _is_last(self, index: int) -> bool:
         return index == len(self.leg.links) - 1

@@ -42,8 +42,9 @@ from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, TensorM
 from descriptors.smem.operands.explicit import as_unit
 from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
+from descriptors.smem.words.tensor_map import TensorMap
 from descriptors.tmem.copies import tmem_copy
-from layoutalg import Fragment, Layout, TiledCopy, fragment
+from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
 
 #: Types of results that are no operand's, by an operand's type of their width.
 _RESULTS = {"f32": "tf32", "s32": "tf32", "u32": "tf32", "b32": "tf32", "b16": "bf16", "b8": "u8"}
@@ -64,7 +65,8 @@ def chain(
     """A chain of links.
 
     Args:
-        links: texts, or links themselves, in order; or several legs by their names, ``A``, ``B`` and ``D``.
+        links: texts, in order; or values: a ``TensorMap``, a ``Layout`` of shared memory, a ``Fragment``, a
+            ``TiledCopy`` (a load behind a layout, else a store). Or several legs by their names, ``A``, ``B``, ``D``.
         tile: rows and columns of the one leg; M, N and K of several.
         dtype: type of an element of A and B, or where the one leg begins.
         d_dtype: type of an element of D where it begins.
@@ -167,11 +169,15 @@ def _leg(
 
 def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
     """The link of a text; of a value of the algebra the link that it is."""
-    if isinstance(one, (Fragment, TiledCopy)):
-        held = one if isinstance(one, Fragment) else one.fragment("D")
-        return Held(held) if isinstance(one, Fragment) else ThreadCopy(_direction(before), Held(held))
-    if isinstance(one, Layout):
-        return SharedLayout(one)
+    match one:
+        case Fragment():
+            return Held(one)
+        case TiledCopy():
+            return ThreadCopy(_direction(before), Held(one.fragment("D")))
+        case Layout() | ComposedLayout():
+            return SharedLayout(one)
+        case TensorMap():
+            return TensorCopy(one)
     if not isinstance(one, str):
         if callable(getattr(one, "steps", None)) and hasattr(one, "noun"):
             return one  # type: ignore[return-value]  # a link

@@ -291,6 +291,13 @@ class Words:
         word = "derived" if self.word is None else word_text(self.word)
         return f"{word}, blocks of {self.mma[0]}x{self.mma[1]}"
 
+    def text(self, tile: Tile) -> str:
+        """The same, with the word that is derived."""
+        if self.word is not None:
+            return str(self)
+        word = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
+        return f"{word_text(word)}, derived for {tile.arch or 'sm90'}, blocks of {self.mma[0]}x{self.mma[1]}"
+
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What the words read, and the operand that it must be."""
         import numpy as np

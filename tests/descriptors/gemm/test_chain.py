@@ -15,8 +15,8 @@ import pytest
 from each import each
 from seeds import seeds_of
 
-from descriptors import DescriptorError, chain, derive, parse_chain, tma_plan
-from layoutalg import parse_layout
+from descriptors import DescriptorError, chain, derive, parse_chain, parse_tensor_map, tma_plan
+from layoutalg import Layout, evaluate, fragment, make_tiled_copy_tv, parse_layout
 
 Memory = dict[int, Any]
 
@@ -443,6 +443,14 @@ def test_registers_stored_to_tensor_memory_are_a_of_the_instruction() -> None:
     assert chain(links, tile="128x64").verify().ok
     report = chain([links[0], "tcgen05.st.16x64b.x32", links[2]], tile="128x64").verify()
     assert report.legs[0].wrong == (2,)
+
+
+def test_links_may_be_values_of_the_algebra() -> None:
+    tile = evaluate("S<3,3,3> o 0 o (64,64):(64,1)")
+    one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=64x64 swizzle=128B")
+    copy = make_tiled_copy_tv(8, Layout((16, 8), (8, 1)), Layout((1, 8)))
+    assert chain([one, tile, copy, copy, tile, one], tile=(64, 64)).verify().ok
+    assert chain([fragment("wgmma.m64n64k16.D"), "store", Layout((64, 64), (64, 1))], tile=(64, 64)).verify().ok
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
