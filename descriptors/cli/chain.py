@@ -30,7 +30,7 @@ def chain(
     """Prove a chain of links, and name the first element on which two neighbours disagree.
 
     \b
-    descriptors chain gemm.toml
+    descriptors chain docs/examples/chain.toml
     descriptors chain --tile 128x64 "tma type=bf16 extents=512x256 strides=1024 box=64x128 swizzle=128B" \\
         "layout S<3,3,3> o 0 o (128,64):(64,1)" "word 0x4000004000010000 mma=64x16 advance=(2,4):(512,2)"
     descriptors chain --tile 128x64 --dtype f32 "accumulator 128x64" tcgen05.ld.32x32b.x32 "convert bf16" \\

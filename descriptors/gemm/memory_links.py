@@ -36,7 +36,7 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
 from descriptors.smem.words.descriptor import assumed_architecture
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
-from descriptors.text import DOCUMENTED, word_text
+from descriptors.text import DOCUMENTED, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen
 
@@ -110,14 +110,21 @@ class TensorCopy:
     def __str__(self) -> str:
         box = "x".join(map(str, self.map.box)) if isinstance(self.map.box, tuple) else "im2col"
         swizzle = f", swizzle {self.map.mode}" if self.map.swizzle else ""
-        count = f", {len(self.boxes)} boxes" if len(self.boxes) > 1 else ""
-        return f"box {box}{swizzle}{count}"
+        return f"box {box}{swizzle}"
+
+    def text(self, tile: Tile) -> str:
+        """The same, with the place of each box."""
+        boxes = self._boxes(tile)
+        return str(self) + (f", {len(boxes)} boxes at {some(hex(at) for _, at in boxes)}" if len(boxes) > 1 else "")
 
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What it moves; of a tensor of which nobody said how it lies, what follows from the map."""
         self._check(tile)
         there, inside, shared = self._places(tile)
         there, shared = there[inside], shared[inside]
+        if len(there) > tile.size:
+            must = f"boxes must bring the {tile.size} elements of the tile and no others, found {len(there)}"
+            raise DescriptorError(f"tma: {must}: a tile of all of them shows where they go")
         if tile.contents is None:
             yield self._tensor(tile)
         if tile.contents is None or tile.contents.space == GLOBAL:

@@ -519,6 +519,8 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     yield ["accumulator 128"], "accumulator must be 2 extents"
     yield ["accumulator 128x16"], "must be whole accumulators of 128x16, which a CTA has"
     yield ["convert f17"], "must be one of"
+    wide = "tma type=bf16 extents=64x64 strides=128 box=32x64 boxes=0,0@0"
+    yield [wide], "must bring the 1024 elements of the tile and no others, found 2048"
     yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 origin=64,0"], "all of it is outside of the tensor"
     yield ["layout (64,16):(16,1) base=0xffffffffffffffff"], "base must be a number below"
     yield ["fragment (100000,100000):(0,0)"], "must have at most 4194304 values"
