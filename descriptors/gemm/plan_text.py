@@ -127,7 +127,7 @@ def tables_plan(plan: Plan) -> list[Table]:
 def _proof_lines(proof: Product) -> Iterator[str]:
     yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
     if proof.chain is not None:
-        yield f"chain {proof.chain.headline}"
+        yield from wrapped("chain ", proof.chain.headline.split("; "), "; ")
     yield f"{proof} (models: {proof.evidence})"
 
 
