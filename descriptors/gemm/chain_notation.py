@@ -333,10 +333,10 @@ def _instruction(name: str | None) -> tuple[int, int, int] | None:
 
 
 def _groups(options: dict[str, str]) -> tuple[int, int] | None:
-    given = [options[name] for name in ("warps", "warpgroups") if name in options]
-    if not given:
+    counts = [options[name] for name in ("warps", "warpgroups") if name in options]
+    if not counts:
         return None
-    rows, columns = _extents("warps", given[0], 2)
+    rows, columns = _extents("warps", counts[0], 2)
     return rows, columns
 
 

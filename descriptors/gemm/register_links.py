@@ -350,8 +350,8 @@ class MatrixMove:
             pointers = table[rows[..., 0], columns[..., 0]]
         else:
             groups, instructions, lines = rows.shape[:3]
-            given = table_of(self.pointers, (groups * _WARP, instructions), f"{self.name}: pointers")
-            pointers = given.reshape(groups, _WARP, instructions).transpose(0, 2, 1)[:, :, :lines] * bits
+            offered = table_of(self.pointers, (groups * _WARP, instructions), f"{self.name}: pointers")
+            pointers = offered.reshape(groups, _WARP, instructions).transpose(0, 2, 1)[:, :, :lines] * bits
             pointers = pointers + int(table.min())
         if (pointers % _ROW_BITS).any():
             group, instruction, line = (int(x) for x in np.argwhere(pointers % _ROW_BITS)[0])
