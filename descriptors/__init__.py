@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.check.inspection import check_ptx
     from descriptors.check.story import Story, explain_ptx
     from descriptors.errors import ChoiceError, DescriptorError, FieldError, NotCanonicalError, ProofError
+    from descriptors.gemm.chain import Chain, ChainReport, Disagreement
+    from descriptors.gemm.chain_notation import chain, parse_chain
     from descriptors.gemm.metadata import compress, expand, metadata_layout, pack_metadata, unpack_metadata
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
@@ -130,6 +132,8 @@ _NAMES = {
     "check.inspection": "check_ptx",
     "check.story": "explain_ptx Story",
     "errors": "ChoiceError DescriptorError FieldError NotCanonicalError ProofError",
+    "gemm.chain": "Chain ChainReport Disagreement",
+    "gemm.chain_notation": "chain parse_chain",
     "gemm.metadata": "compress expand metadata_layout pack_metadata unpack_metadata",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
@@ -208,6 +212,8 @@ __all__ = [
     "Box",
     "BoxCheck",
     "Candidate",
+    "Chain",
+    "ChainReport",
     "Change",
     "ChoiceError",
     "Claim",
@@ -221,6 +227,7 @@ __all__ = [
     "DescriptorError",
     "Diff",
     "Dimension",
+    "Disagreement",
     "ElementType",
     "EventReport",
     "Fetched",
@@ -285,6 +292,7 @@ __all__ = [
     "box_layout",
     "candidates",
     "canonical_atom",
+    "chain",
     "check_copy",
     "check_events",
     "check_major",
@@ -322,6 +330,7 @@ __all__ = [
     "pack_exponents",
     "pack_metadata",
     "pack_scales",
+    "parse_chain",
     "parse_tensor_map",
     "picture",
     "plain",

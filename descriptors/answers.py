@@ -30,6 +30,7 @@ ANSWERS: Mapping[str, str] = {
     "gemm.plan.Plan": "gemm.plan_text:plan show.pictures.main_loop_picture:MainLoopPicture",
     "gemm.planner.Proposals": "gemm.proposal_text:proposals",
     "gemm.problem.TileProposals": "gemm.proposal_text:tile_proposals",
+    "gemm.chain.ChainReport": "gemm.chain_text:",
     "gemm.contract.ContractReport": "gemm.contract:",
     "smem.debug.decode.Decoded": "smem.debug.word_text:decoded show.pictures.word_picture:WordPicture",
     "smem.debug.diff.Diff": "smem.debug.word_text:diff show.pictures.difference_picture:DifferencePicture",

@@ -187,6 +187,12 @@ tmem shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 
 tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
 tmem check "alloc d 48" "ld d@32 32x32b.x8 warp 0" --json
 tmem check "free d"
+chain docs/examples/chain.toml
+chain docs/examples/chain.toml --json
+chain --tile 64x16 "layout (64,16):(16,1)" "ldmatrix.x4 warps=4x1" "fragment wgmma.m64n8k16.A"
+chain --tile 64x16 "layout (64,16):(1,64)" "ldmatrix.x4 warps=4x1" "fragment wgmma.m64n8k16.A"
+chain --tile 64x16 "layout (64,16):(16,1)" "layuot (64,16):(16,1)"
+chain nosuch.toml
 plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN
 plan m64n16k16 bf16 --tile 64x16x32 --stages 2 --json
 plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128 --stages 2

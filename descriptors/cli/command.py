@@ -51,6 +51,10 @@ COMMANDS = {
         "descriptors.cli.tma",
         "What a tensor map says, whether the driver takes it, and what it disagrees with.",
     ),
+    "chain": (
+        "descriptors.cli.chain",
+        "Tensor map, layout, word, fragment, store: the first link that disagrees with its neighbour.",
+    ),
     "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
     "tmem": (
         "descriptors.cli.tmem",

@@ -65,7 +65,9 @@ def _inside(folder: str) -> Iterator[str]:
         yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
 
 
-def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX") -> str:
+def text_of(
+    file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), what: str = "PTX", operation: str = "check"
+) -> str:
     """The PTX of a file, of standard input, or of CUDA C++ that is compiled now.
 
     Raises:
@@ -77,32 +79,32 @@ def text_of(file: str, gpu_arch: str = "sm_90a", include: tuple[str, ...] = (), 
     descriptors.errors.DescriptorError: check: the file must exist, found 'no/such.ptx'
     """
     if file == "-":
-        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>")
+        return _decoded(standard_input().buffer.read(LIMIT + 1), "<stdin>", what, operation)
     path = Path(file)
     if path.is_dir():
-        raise DescriptorError(f"check: the file must be a file, found a folder; {file}")
+        raise DescriptorError(f"{operation}: the file must be a file, found a folder; {file}")
     if not path.is_file():
-        raise DescriptorError(f"check: the file must exist, found {brief(file)}")
+        raise DescriptorError(f"{operation}: the file must exist, found {brief(file)}")
     if path.suffix == ".cu":
         return _compiled(path, gpu_arch, include)
     with path.open("rb") as opened:
-        return _decoded(opened.read(LIMIT + 1), file, what)
+        return _decoded(opened.read(LIMIT + 1), file, what, operation)
 
 
 #: How cubins, objects and programs begin (ELF), and fat binaries.
 _BINARY = (b"\x7fELF", b"\x50\xed\x55\xba")
 
 
-def _decoded(data: bytes, name: str, what: str = "PTX") -> str:
+def _decoded(data: bytes, name: str, what: str = "PTX", operation: str = "check") -> str:
     if len(data) > LIMIT:
-        raise DescriptorError(f"check: a file must have at most {LIMIT} bytes, found more; {name}")
+        raise DescriptorError(f"{operation}: a file must have at most {LIMIT} bytes, found more; {name}")
     if data.startswith(_BINARY):
         found = "found machine code, whose PTX, if it has any, cuobjdump -ptx prints"
-        raise DescriptorError(f"check: a file must be PTX, {found}; {name}")
+        raise DescriptorError(f"{operation}: a file must be {what}, {found}; {name}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise DescriptorError(f"check: a file must be {what}, found bytes that are no text; {name}") from None
+        raise DescriptorError(f"{operation}: a file must be {what}, found bytes that are no text; {name}") from None
 
 
 def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:

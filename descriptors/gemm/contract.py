@@ -187,8 +187,12 @@ def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
     return {"file": name, "ok": report.ok, "sections": report.sections, "values": rows}
 
 
-def read(text: str) -> dict[str, Any]:
+def read(text: str, operation: str = "check") -> dict[str, Any]:
     """The tables of TOML.
+
+    Args:
+        text: the file.
+        operation: for messages.
 
     Raises:
         DescriptorError: if it is none; with the line.
@@ -202,7 +206,7 @@ def read(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"check: the file must be TOML, found {error}") from None
+        raise DescriptorError(f"{operation}: the file must be TOML, found {error}") from None
 
 
 def lines_of(text: str) -> dict[str, int]:

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
+from descriptors.gemm.chain import Chain
 from descriptors.gemm.epilogue import Epilogue
+from descriptors.gemm.plan_chain import simulated_chain
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
@@ -24,7 +26,7 @@ from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.text import Told, counted, extents_text
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 
 @frozen
@@ -95,7 +97,7 @@ class Plan(Told):
         return self.a.transaction_bytes + self.b.transaction_bytes + factors
 
     def verify(self, seed: int = 1) -> Product:
-        """Prove both operands as ``derive`` does, and the product: copies, words, bits, pointers, accumulators.
+        """Prove both operands as ``derive`` does, the product: copies, words, bits, pointers, accumulators; the chain.
 
         Args:
             seed: of the numbers that are multiplied.
@@ -104,8 +106,16 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        simulation = Simulation(
+        return replace(multiply(self._simulation, seed), chain=self.chain.verify())
+
+    @property
+    def chain(self) -> Chain:
+        """Its copies, layouts, words, accumulators and stores, link by link."""
+        return simulated_chain(self._simulation)
+
+    @property
+    def _simulation(self) -> Simulation:
+        return Simulation(
             self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.metadata,
             self.promotion, self.epilogue,
         )  # fmt: skip
-        return multiply(simulation, seed)

@@ -110,9 +110,9 @@ class StagedOperand:
         """The row of the tile, over both CTAs of a pair, at which a box begins in one of them."""
         return row_of(box.origin[0], cta, self.run)
 
-    def coordinates(self, box: Box) -> tuple[int, ...]:
-        """Where a box of CTA 0 begins in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
-        moved = self.first_row(box) - box.origin[0]
+    def coordinates(self, box: Box, cta: int = 0) -> tuple[int, ...]:
+        """Where a box of a CTA begins in the tile, along the tensor map's dimensions; CTA v adds v runs of rows."""
+        moved = self.first_row(box, cta) - box.origin[0]
         pairs = zip(self.tma.dimensions, box.coordinates, strict=True)
         return tuple(at + (0 if one.mode else one.index(moved)) for one, at in pairs)
 

@@ -164,6 +164,8 @@ def tables_plan(plan: Plan) -> list[Table]:
 
 def _proof_lines(proof: Product) -> Iterator[str]:
     yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
+    if proof.chain is not None:
+        yield from wrapped("chain ", proof.chain.headline.split("; "), "; ")
     yield f"{proof} (models: {proof.evidence})"
 
 
@@ -311,5 +313,6 @@ def _proof_record(proof: Product) -> dict[str, Any]:
     return {
         "operands": {name: str(report) for name, report in zip("AB", proof.operands, strict=True)},
         "product": str(proof),
+        "chain": None if proof.chain is None else proof.chain.headline,
         **fields(proof, "ok accumulators differing evidence"),
     }

@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.chain import ChainReport
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
@@ -71,6 +72,7 @@ class Product(Told):
         evidence: how the models are known.
         operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
             registers is of its loads.
+        chain: the proof of every link against its neighbour; None where it was not asked for.
     """
 
     tile: tuple[int, int, int]
@@ -80,14 +82,17 @@ class Product(Told):
     first: str
     evidence: str
     operands: tuple[Report | LoadedReport, Report]
+    chain: ChainReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and both operands are proved."""
-        return not self.differing and all(one.ok for one in self.operands)
+        """Whether every element is that of the product, and operands and chain are proved."""
+        return not self.differing and all(one.ok for one in self.operands) and (self.chain is None or self.chain.ok)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
+        if not self.differing and self.chain is not None and not self.chain.ok:
+            return f"disproved: {about}, {self.chain.headline}"
         if not self.differing:
             return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.fragment import lanes, packed_halves, quads, thread_values, turned_quads
+from layoutalg.fragments.fragment import lanes, packed_halves, quads, thread_values, turned_bytes, turned_quads
 from layoutalg.frozen import frozen
 from layoutalg.layouts.layout import Layout
 from layoutalg.layouts.modes import size
@@ -52,6 +52,15 @@ ACCUMULATORS, SCALES = "f16 f32 s32 f64", "ue8m0 ue4m3"
 
 #: How the matrices of ``ldmatrix.xN`` lie in the tile where nothing else is said: down first, then across.
 MATRICES = {1: (1, 1), 2: (2, 1), 4: (2, 2)}
+
+#: The matrices of bytes, by what stands behind the instruction in PTX: rows of 16 bytes of one matrix in shared memory,
+#: how many an instruction moves, whether they are turned, and types; from sm_100a on. Elements of 4 and 6 bits are
+#: stored in 16 bytes with padding behind them, and are bytes in registers.
+BYTE_MATRICES = {
+    ("ldmatrix", "m16n16"): (16, (1, 2), True, ("b8", "b8x16.b4x16_p64", "b8x16.b6x16_p32")),
+    ("ldmatrix", "m8n16"): (8, (1, 2, 4), False, ("b8x16.b4x16_p64", "b8x16.b6x16_p32")),
+    ("stmatrix", "m16n8"): (8, (1, 2, 4), True, ("b8",)),
+}
 
 #: The shapes of ``tcgen05.ld`` and the largest number after ``.x``.
 LANES = {"32x32b": 128, "16x64b": 128, "16x128b": 64, "16x256b": 32, "16x32bx2": 128}
@@ -165,13 +174,43 @@ def matrices(count: int, trans: bool, shape: tuple[int, int] | None, bits: int) 
     down, across = MATRICES[count] if shape is None else (shape[0] // 8, shape[1] // width)
     if trans and bits != 16:
         raise LayoutError(
-            f"fragment: elements of ldmatrix.trans in matrices of 8 by 8 must have 16 bits, found {bits}; those of 8 "
-            "bits are moved as .m16n16 and .m16n8 by sm_100a and later, which no fragment here describes"
+            f"fragment: elements of ldmatrix.trans in matrices of 8 by 8 must have 16 bits, found {bits}; bytes are "
+            "turned by sm_100a: ldmatrix.m16n16.x1.trans.b8 and stmatrix.m16n8.x1.trans.b8"
         )
     tile = (8 * down, width * across)
     if down * across != count or (shape is not None and shape != tile):
         raise LayoutError(f"fragment: {count} matrices of 8x{width} must fill their tile, found {shape}")
     return tile, turned_quads(down, across) if trans else quads(down, across, width // 4)
+
+
+def byte_matrices(head: str, matrix: str, count: int, trans: bool, shape: tuple[int, int] | None, dtype: str) -> Held:
+    """The fragment of an ``ldmatrix`` or ``stmatrix`` of bytes: rows of 16 bytes in shared memory, as threads point.
+
+    Args:
+        head, matrix: a key of ``BYTE_MATRICES``.
+        count: how many matrices.
+        trans: whether the name says so.
+        shape: rows and columns of the tile that they form; None for one below the other, four in a square.
+        dtype: as the instruction has it.
+
+    Raises:
+        LayoutError: if there is no such instruction, or its matrices do not form such a tile.
+
+    >>> print(byte_matrices("ldmatrix", "m16n16", 1, True, None, "b8")[1])
+    ((4,8),(4,2)):((4,16),(1,128))
+    """
+    rows, counts, turned, types = BYTE_MATRICES[head, matrix]
+    if count not in counts or trans is not turned or dtype not in types:
+        name = f"{head}.{matrix}.xN{'.trans' if turned else ''}"
+        raise LayoutError(
+            f"fragment: {name} must have N {', '.join(map(str, counts))} and type {', '.join(types)}, found x{count}"
+            f"{'.trans' if trans else ''} {dtype or 'without a type'}"
+        )
+    down, across = MATRICES[count] if shape is None else (shape[0] // rows, shape[1] // 16)
+    tile = (rows * down, 16 * across)
+    if down * across != count or (shape is not None and shape != tile):
+        raise LayoutError(f"fragment: {count} matrices of {rows}x16 must fill their tile, found {shape}")
+    return tile, turned_bytes(rows // 4, down, across) if turned else quads(down, across, 4)
 
 
 def tensor_memory(shape: str, count: int, packed: bool) -> Held:
@@ -245,6 +284,7 @@ _SPARSE = "PTX ISA 9.1, wgmma.mma_async.sp, sparse matrices; CUTLASS mma_traits_
 _MMA = "PTX ISA 9.1, matrix fragments for mma; CUTLASS mma_traits_sm80.hpp, mma_traits_sm89.hpp, mma_traits_sm90.hpp"
 _BLOCKS = "PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp"
 _MATRIX = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm75.hpp, copy_traits_sm90.hpp"
+_BYTES = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm100.hpp, copy_sm100.hpp"
 _TENSOR = "PTX ISA 9.1, tcgen05.ld, tcgen05.st; CUTLASS copy_traits_sm100.hpp"
 _CODE = "NVIDIA code"
 _MEASURED = "measured on Hopper"
@@ -297,6 +337,20 @@ FAMILIES = (
         )
         for name in ("ldmatrix", "stmatrix")
     ),
+    Family(
+        "ldmatrix.m16n16.xN.trans[.RxC].TYPE", "R x C", 32,
+        "registers 2j, 2j + 1 of lane t: 4 bytes each of matrix j, rows 4(t%4) and on, columns t/4 and t/4 + 8",
+        _BYTES, _CODE,
+    ),
+    Family(
+        "ldmatrix.m8n16.xN[.RxC].TYPE", "R x C", 32,
+        "register j of lane t: matrix j, row t/4, 4 elements from 4(t%4) on, a byte each", _BYTES, _CODE,
+    ),
+    Family(
+        "stmatrix.m16n8.xN.trans[.RxC].TYPE", "R x C", 32,
+        "register j of lane t: of matrix j, 8 rows of 16 bytes, rows 2(t%4) and one on, columns t/4 and t/4 + 8",
+        _BYTES, _CODE,
+    ),
     *(
         Family(
             f"tcgen05.{name}.SHAPE.xN[.{pack}16b]", "lanes x columns", 32,
@@ -323,5 +377,7 @@ def _key(form: str) -> str:
     head, *words = form.split("[")[0].split(".")
     if words[0] == "sp":
         words, head = words[1:], "wgmma.sp" if words[2] == "E" else head
-    key = head if head.endswith("matrix") else f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
+    if head.endswith("matrix"):
+        return f"{head}.{words[0]}" if (head, words[0]) in BYTE_MATRICES else head
+    key = f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"
     return key.replace(" D", " C")

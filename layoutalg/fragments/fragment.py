@@ -6,7 +6,7 @@ tile is one value of one thread. Three rules make every fragment of ``wgmma``, `
 
 - *quads*: eight groups of four threads. Group i has row i of a piece of 8 rows and 4 units; thread j of the group has
   its j-th *unit*: the elements of a register, or two accumulators. Pieces follow one another down, then across.
-- *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``).
+- *turned quads*: the same with each piece of 8 x 8 elements transposed (``.trans``); of bytes, pieces of 16 columns.
 - *lanes*: of tensor memory, where a thread has a lane, or half of one.
 
 Source: PTX ISA 9.1, matrix fragments of wgmma, mma and ldmatrix, matrix fragments of tcgen05.ld; CUTLASS
@@ -66,18 +66,34 @@ def turned_quads(down: int, across: int) -> Layout:
     return thread_values([(4, 2), (8, rows)], [(2, 1), (down, 8), (across, 8 * rows)])
 
 
-def row_pointers(down: int, across: int, width: int) -> Layout:
+def turned_bytes(together: int, down: int, across: int) -> Layout:
+    """Fragments of matrices of bytes whose columns belong to groups of four threads: columns of eight, then eight more.
+
+    Args:
+        together: bytes of a column that a thread has: 4 of the 16 of ``ldmatrix``, 2 of the 8 of ``stmatrix``.
+        down, across: how many matrices of ``4 * together`` rows and 16 columns there are, and where.
+
+    >>> print(turned_bytes(2, 1, 1))
+    ((4,8),(2,2)):((2,8),(1,64))
+    """
+    rows = 4 * together * down
+    values = [(together, 1), (2, 8 * rows), (down, 4 * together), (across, 16 * rows)]
+    return thread_values([(4, together), (8, rows)], values)
+
+
+def row_pointers(down: int, across: int, width: int, height: int = 8) -> Layout:
     """The rows of pieces that threads point at for ``ldmatrix``: thread t at row t mod 8 of piece t // 8.
 
     Args:
-        down, across: how many pieces of 8 rows there are, and where.
+        down, across: how many pieces there are, and where.
         width: elements of a row, which are the values.
+        height: rows of a piece: 8, of ``.m16n16`` 16.
 
     >>> print(row_pointers(2, 2, 8))
     ((8,2,2),8):((1,8,128),16)
     """
-    rows = 8 * down
-    return thread_values([(8, 1), (down, 8), (across, rows * width)], [(width, rows)])
+    rows = height * down
+    return thread_values([(height, 1), (down, height), (across, rows * width)], [(width, rows)])
 
 
 def lanes(shape: str, count: int) -> Layout:

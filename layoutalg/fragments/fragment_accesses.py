@@ -28,6 +28,7 @@ from layoutalg.analysis.banks import accesses as of_layout
 from layoutalg.analysis.swizzle_search import AccessPattern, Lanes
 from layoutalg.analysis.swizzle_search import find_swizzle as search
 from layoutalg.errors import LayoutError, brief
+from layoutalg.fragments.families import BYTE_MATRICES
 from layoutalg.fragments.fragment import Fragment, row_pointers
 from layoutalg.fragments.fragment_names import fragment as fragment_of
 from layoutalg.fragments.fragment_names import is_name
@@ -279,7 +280,9 @@ def _matrices(
     fragment: Fragment, tile: AnyLayout, unit: int, access_bytes: int | None, store: bool | None
 ) -> AccessPattern:
     """The rows that the threads of ``ldmatrix`` point at, whatever the type of the tile's elements."""
-    head, count = fragment_of(fragment.name).name.split(".")[:2]
+    head, *words = fragment_of(fragment.name).name.split(".")
+    matrix = words.pop(0) if (head, words[0]) in BYTE_MATRICES else ""
+    count, height = words[0], BYTE_MATRICES[head, matrix][0] if matrix else 8
     stores = head == "stmatrix"
     access_bytes = _ROW_BYTES if access_bytes is None else as_int(access_bytes, "moves: access_bytes")
     if store not in (None, stores) or access_bytes != _ROW_BYTES:
@@ -290,12 +293,14 @@ def _matrices(
     if not 1 <= unit <= _ROW_BYTES or _ROW_BYTES % unit:
         raise LayoutError(f"moves: an element of {head} must have 1, 2, 4, 8 or 16 bytes, found {unit}")
     width = _ROW_BYTES // unit
-    down = fragment.shape[0] // 8
+    down = fragment.shape[0] // height
     across = int(count[1:]) // down
-    lanes = row_pointers(down, across, width)
+    lanes = row_pointers(down, across, width, height)
     along = _contiguous(tile, head)
-    hint = _fragment_for(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 else ""
-    spread = _spread(lanes, (8 * down, width * across), tile, along, fragment.name, hint)
+    hint = (
+        _fragment_for(f"{head}.{count}", _shape(tile, head)[:: 1 if along else -1]) if unit == 2 and not matrix else ""
+    )
+    spread = _spread(lanes, (height * down, width * across), tile, along, fragment.name, hint)
     return AccessPattern(spread, _ROW_BYTES, stores)
 
 

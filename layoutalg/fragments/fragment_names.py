@@ -14,11 +14,13 @@ from collections.abc import Iterator
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import (
+    BYTE_MATRICES,
     LANES,
     MATRICES,
     MMA_TYPES,
     SPARSE_TYPES,
     WGMMA_TYPES,
+    byte_matrices,
     matrices,
     mma,
     sparse_wgmma,
@@ -36,6 +38,7 @@ _IDLE = frozenset("sync aligned mma_async m8n8 shared shared::cta row col b16 b3
 
 #: Bits of the types that the elements of ``ldmatrix`` may have.
 _BITS = {"f16": 16, "bf16": 16, "b8": 8, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "tf32": 32, "f32": 32, "s32": 32}
+_BITS |= {"b8x16.b4x16_p64": 8, "b8x16.b6x16_p32": 8}
 
 
 def fragment(name: str) -> Fragment:
@@ -46,7 +49,9 @@ def fragment(name: str) -> Fragment:
             ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type behind it where the shape does not
             decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and ``stmatrix``, with ``.trans``, the
             tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16) and the type of its elements (default:
-            16 bits); ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
+            16 bits); of bytes on sm_100a ``ldmatrix.m16n16.x1.trans.b8``, ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``,
+            ``stmatrix.m16n8.x1.trans.b8`` and their like; ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b``
+            and ``.unpack16b``.
 
     Raises:
         LayoutError: if there is no such fragment; the message names the nearest.
@@ -88,6 +93,11 @@ def is_name(text: str) -> bool:
 
 
 def _matrices(head: str, words: list[str]) -> Fragment:
+    matrix = words[0] if words and (head, words[0]) in BYTE_MATRICES else ""
+    words = words[1:] if matrix else words
+    if "b8x16" in words:  # one type, written with a point
+        at = words.index("b8x16")
+        words = [*words[:at], ".".join(words[at : at + 2]), *words[at + 2 :]]
     rest = set(words[1:])
     count = {"x1": 1, "x2": 2, "x4": 4}.get(words[0] if words else "")
     if count is None or len(rest) != len(words) - 1:
@@ -97,7 +107,7 @@ def _matrices(head: str, words: list[str]) -> Fragment:
         )
     trans = "trans" in rest
     types = [word for word in words[1:] if word in _BITS]
-    tiles = [
+    tiles: list[tuple[int, ...]] = [
         tuple(map(int, word.split("x")))
         for word in words[1:]
         if word.replace("x", "", 1).isdigit() and "x" in word[1:-1]
@@ -107,6 +117,9 @@ def _matrices(head: str, words: list[str]) -> Fragment:
             f"fragment: after {head}.{words[0]} must stand trans, 16x16 or a type, found {'.'.join(words[1:])}"
         )
     shape = (tiles[0][0], tiles[0][1]) if tiles else None
+    if matrix:
+        held = byte_matrices(head, matrix, count, trans, shape, types[0] if types else "")
+        return Fragment(".".join([head, matrix, *words]), *held)
     return Fragment(".".join([head, *words]), *matrices(count, trans, shape, _BITS[types[0]] if types else 16))
 
 
@@ -138,6 +151,9 @@ def names() -> Iterator[str]:
     yield from (f"mma.{shape}.{operand}" for shape in ("m16n8k32", "m16n8k64") for operand in ("SFA", "SFB"))
     for head in ("ldmatrix", "stmatrix"):
         yield from (f"{head}.x{count}{trans}" for count in MATRICES for trans in ("", ".trans"))
+    for (head, matrix), (_, numbers, turned, kinds) in BYTE_MATRICES.items():
+        trans = ".trans" if turned else ""
+        yield from (f"{head}.{matrix}.x{count}{trans}.{kind}" for count in numbers for kind in kinds)
     for head, pack in (("ld", "pack16b"), ("st", "unpack16b")):
         for shape, most in LANES.items():
             counts = [1 << i for i in range(most.bit_length())]

@@ -37,6 +37,7 @@ from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.analysis.banks import Access, access, accesses
 from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
+from layoutalg.fragments.families import BYTE_MATRICES
 from layoutalg.fragments.fragment import Fragment, need_thread_values, row_pointers
 from layoutalg.fragments.fragment_names import fragment
 from layoutalg.fragments.tiled_mma import TiledMma, extent_of, is_tiler
@@ -106,8 +107,10 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
     """The atom of a copy.
 
     Args:
-        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2``.
-        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``.
+        what: how many elements a thread moves by itself (128 bits of f16: 8); or ``ldmatrix.x4``, ``stmatrix.x2``,
+            ``ldmatrix.m16n16.x1.trans.b8``.
+        element_bits: bits of an element that ``ldmatrix`` and ``stmatrix`` move: 16 with ``.trans``; of matrices of
+            bytes it is 8, whatever is said.
 
     Raises:
         LayoutError: if it is neither.
@@ -124,15 +127,17 @@ def copy_atom(what: int | str, element_bits: int = 16) -> CopyAtom:
             "copy_atom: must be a number of elements, or ldmatrix or stmatrix of elements of 8, 16 or 32 bits, found "
             f"{safe_text(what)} of {safe_text(element_bits)}"
         )
-    dtype = {8: ".b8", 16: "", 32: ".f32"}[element_bits]
-    count = int(fragment(f"{what}{dtype}").name.split(".")[1][1:])
-    width = 128 // element_bits
-    matrices = fragment(f"{what}{dtype}.{8 * count}x{width}")
+    words = fragment(what).name.split(".")
+    of_bytes = (head, words[1]) in BYTE_MATRICES
+    name = what if of_bytes else what + {8: ".b8", 16: "", 32: ".f32"}[element_bits]
+    height, width = BYTE_MATRICES[head, words[1]][0] if of_bytes else 8, 16 if of_bytes else 128 // element_bits
+    count = int(words[2 if of_bytes else 1][1:])
+    matrices = fragment(f"{name}.{height * count}x{width}")
     # Values are numbered along the rows that threads point at; threads beyond them point at the same again.
-    along = Layout((8 * count, width), (width, 1))
-    rows = composition(along, row_pointers(count, 1, width))
-    if count < 4:
-        rows = make_layout(make_layout(*rows[0], Layout(4 // count, 0)), rows[1])
+    along = Layout((height * count, width), (width, 1))
+    rows = composition(along, row_pointers(count, 1, width, height))
+    if height * count < 32:
+        rows = make_layout(make_layout(*rows[0], Layout(32 // (height * count), 0)), rows[1])
     registers = coalesce(composition(along, matrices.layout), (1, 1))
     return CopyAtom(rows, registers, registers) if head == "ldmatrix" else CopyAtom(registers, rows, registers)
 

@@ -16,6 +16,7 @@ from descriptors import (
     block_scaled,
     box_check,
     candidates,
+    chain,
     check_events,
     decode,
     decode_idesc,
@@ -77,6 +78,9 @@ SAME: dict[str, Callable[[], Any]] = {
     f"derive {OPERAND} --swizzle 128B --tile 128x128 --mma 64x16 --no-verify": lambda: D,
     f"tensor-map '{MAP}'": lambda: parse_tensor_map(MAP),
     f"tensor-map '{MAP}' '{MAP} l2=64B'": lambda: map_changes(parse_tensor_map(MAP), parse_tensor_map(f"{MAP} l2=64B")),
+    "chain --tile 64x16 'layout (64,16):(16,1)' 'ldmatrix.x4 warps=4x1'": lambda: chain(
+        ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"], tile="64x16"
+    ).verify(),
     f"tensor-map '{MAP}' (64,64):(64,1) --major K": lambda: box_check(
         parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
     ),

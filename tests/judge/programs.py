@@ -36,6 +36,7 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "explain": ["docs/kernels/pipeline.ptx"],
         "tma": TILE,
         "tensor-map": ["type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"],
+        "chain": ["--tile", "64x16", "layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1", "fragment wgmma.m64n8k16.A"],
         "plan": ["m64n16k16", "bf16", "--tile", "64x16x32", "--stages", "2"],
         "tmem": ["accumulator", "--m", "128", "--n", "64"],
         "search": ["--tile", "64x16", "--dtype", "bf16", "--mma", "64x16"],

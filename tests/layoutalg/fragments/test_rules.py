@@ -84,8 +84,42 @@ def test_metadata_of_a_sparse_wgmma_are_held_as_in_cutlass() -> None:
     assert fragment("wgmma.sp.m64n8k64.A.s8").layout == fragment("wgmma.m64n8k32.A.s8").layout
 
 
-#: Matrices of bytes, 16 x 8 and 16 x 16, have no name here.
-MATRICES = [case for case in vectors()["matrices"]["cases"] if "_U8x" not in case["name"]]
+ALL_MATRICES = vectors()["matrices"]["cases"]
+MATRICES = [case for case in ALL_MATRICES if "_U8x" not in case["name"]]
+#: Registers of matrices of bytes, (thread, bit) to the bit of the rows: CUTLASS copy_traits_sm100.hpp, version 4.2.0.
+BYTES = {
+    "SM100_U8x8_LDSM_T": "((4,8),(8,2,2,2)):((256,8),(1,128,64,1024))",
+    "SM100_U8x16_LDSM_T": "((4,8),(8,2,2,2,2)):((256,8),(1,128,64,1024,2048))",
+    "SM100_U8x4_STSM_T": "((4,8),(8,2,2)):((256,8),(1,128,64))",
+    "SM100_U8x8_STSM_T": "((4,8),(8,2,2,2)):((256,8),(1,128,64,1024))",
+    "SM100_U8x16_STSM_T": "((4,8),(8,2,2,4)):((256,8),(1,128,64,1024))",
+}
+POINTED = {case["name"]: case for case in ALL_MATRICES if "_U8x" in case["name"]}
+
+
+@each("name", BYTES)
+def test_matrices_of_bytes_are_moved_as_in_cutlass(name: str) -> None:
+    """CUTLASS permutes rows and bytes around ``ldmatrix.m16n16``, so that what it loads is what stmatrix stores."""
+    head, height, word = ("ldmatrix", 16, "m16n16") if "LDSM" in name else ("stmatrix", 8, "m16n8")
+    count = int(re.findall(r"_U8x(\d+)_", name)[0]) // (8 if head == "ldmatrix" else 4)
+    one = fragment(f"{head}.{word}.x{count}.trans.b8.{height * count}x16")
+    mine = in_bits(one.layout, one.shape[0], 8)
+    if head == "ldmatrix":
+        # Of the number of their byte, bit 1 says which register, bits 0 and 2 are of ours which byte of it.
+        byte = np.arange(8 * count)
+        ours = byte % 2 + byte // 4 % 2 * 2 + byte // 2 % 2 * 4 + byte // 8 * 8
+        bits = mine.reshape(32, -1, 8)[:, ours].reshape(32, -1)
+        mine = table_of(parse_layout(POINTED[name]["cute"]))[bits // 128, 0] + bits % 128
+    assert (mine == table_of(parse_layout(BYTES[name]))).all()
+
+
+@each("name", POINTED)
+def test_threads_point_at_every_row_of_matrices_of_bytes(name: str) -> None:
+    theirs = table_of(parse_layout(POINTED[name]["cute"]))
+    assert digest(theirs) == POINTED[name]["sha256_le_u32"]
+    height, count = (16, int("x16" in name) + 1) if "LDSM" in name else (8, int("x8" in name) + 1)
+    rows = in_bits(row_pointers(count, 1, 16, height), height * count, 8)
+    assert sorted(theirs[: len(rows), 0].tolist()) == rows[:, 0].tolist()
 
 
 @each("case", MATRICES, ids=lambda case: f"{case['name']} {case['operand']}")

@@ -1,0 +1,390 @@
+"""How a chain is written: a line a link, a noun and what it is, options as NAME=VALUE; and as TOML, leg by leg.
+
+    tensor LAYOUT [address=BYTES]
+    tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
+    layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
+    word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
+    ldmatrix.xN..., stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
+    fragment NAME|LAYOUT [warps=RxC] [tiling=blocked|raked]
+    load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
+    accumulator MxN [dtype=f32] [cta_group=1] [ws=1] [columns=0,256]
+    tcgen05.ld.SHAPE.xN, tcgen05.st... [column=N] [offset=N]
+    tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN]
+    cells LAYOUT
+    convert TYPE
+
+Law: what a text says twice is refused, and so is what no link takes.
+
+>>> chain(["layout (8,8):(8,1) base=0 base=16"], tile="8x8")
+Traceback (most recent call last):
+descriptors.errors.DescriptorError: chain: link 1: base must be given once, found 16 too
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from descriptors.errors import ChoiceError, DescriptorError, LayoutError, as_flag, brief
+from descriptors.gemm.chain import Chain, Leg, Link, product_legs
+from descriptors.gemm.contract import read
+from descriptors.gemm.memory_links import FARTHEST, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.register_links import (
+    MOST_VALUES,
+    Conversion,
+    Held,
+    MatrixMove,
+    ThreadCopy,
+    tiled_fragment,
+)
+from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, TensorMove, tensor_move
+from descriptors.smem.operands.explicit import as_unit
+from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
+from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
+from descriptors.smem.words.tensor_map import TensorMap
+from descriptors.tmem.copies import tmem_copy
+from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
+
+#: Types of results that are no operand's, by an operand's type of their width.
+_RESULTS = {"f32": "tf32", "s32": "tf32", "u32": "tf32", "b32": "tf32", "b16": "bf16", "b8": "u8"}
+#: Keys of a file.
+_KEYS = ("dtype", "d_dtype", "tile", "instruction", "arch", "links", "A", "B", "D")
+_MAP_NAMES = {name.casefold() for pair in ARGUMENTS.items() for name in pair}
+
+
+def chain(
+    links: Sequence[object] | Mapping[str, Sequence[object]],
+    *,
+    tile: str | Sequence[int],
+    dtype: str | ElementType = "bf16",
+    d_dtype: str = "f32",
+    instruction: str | None = None,
+    arch: str = "",
+) -> Chain:
+    """A chain of links.
+
+    Args:
+        links: texts, in order; or values: a ``TensorMap``, a ``Layout`` of shared memory, a ``Fragment``, a
+            ``TiledCopy`` (a load behind a layout, else a store). Or several legs by their names, ``A``, ``B``, ``D``.
+        tile: rows and columns of the one leg; M, N and K of several.
+        dtype: type of an element of A and B, or where the one leg begins.
+        d_dtype: type of an element of D where it begins.
+        instruction: its shape, as in ``m64n128k16``: what words read that do not say it.
+        arch: ``sm90`` or ``sm100``; as the words say if left out.
+
+    Returns:
+        the chain, whose ``verify()`` is the verdict.
+
+    Raises:
+        DescriptorError: if a text says no link; the message names which.
+
+    >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
+    tcgen05.ld.32x32b.x8
+    """
+    if not isinstance(arch, str) or arch not in ("", "sm90", "sm100"):
+        raise ChoiceError("chain: arch", arch, ("sm90", "sm100"))
+    shape = _instruction(instruction)
+    if not isinstance(links, Mapping):
+        extents = _extents("tile", tile, 2)
+        block = (shape[0], shape[2]) if shape else None
+        return Chain((_leg("", links, extents, _element(dtype), block),), arch)
+    m, n, k = _extents("tile", tile, 3)
+    kinds = {"A": ((m, k), dtype, 0), "B": ((n, k), dtype, 1), "D": ((m, n), d_dtype, 0)}
+    legs = []
+    for name, texts in links.items():
+        if name not in kinds:
+            raise ChoiceError("chain: a leg", name, kinds)
+        extents, kind, side = kinds[name]
+        legs.append(_leg(name, texts, extents, _element(kind), (shape[side], shape[2]) if shape else None))
+    if not legs:
+        raise DescriptorError("chain: must have links, found none")
+    _check_blocks(legs)
+    return Chain(tuple(legs), arch, product_legs(legs))
+
+
+def _check_blocks(legs: Sequence[Leg]) -> None:
+    """Refuse legs whose blocks no instruction multiplies with one another."""
+    blocks = {leg.name: link.mma for leg in legs for link in leg.links if isinstance(link, Words)}
+    if {"A", "B"} <= blocks.keys() and blocks["A"][1] != blocks["B"][1]:
+        read = " and ".join(f"{rows}x{columns} of {name}" for name, (rows, columns) in sorted(blocks.items()))
+        raise DescriptorError(f"chain: one instruction must read as much of K from A and B, found {read}")
+    results = [link for leg in legs if leg.name == "D" for link in leg.links[:1] if isinstance(link, Held)]
+    held = re.match(r"wgmma\.m\d+n(\d+)k", str(results[0])) if results else None
+    if held and "B" in blocks and blocks["B"][0] != int(held[1]):
+        raise DescriptorError(
+            f"chain: the N of {results[0]} must be the rows of B that an instruction reads, found {blocks['B'][0]}"
+        )
+
+
+def parse_chain(text: str) -> Chain:
+    """The chain of a TOML text: ``dtype``, ``tile``, and ``links``, or ``A``, ``B`` and ``D``, each a list of texts.
+
+    Raises:
+        DescriptorError: if it is no TOML, a key is unknown or missing, or as `chain`.
+
+    >>> toml = 'dtype = "bf16"\\ntile = "64x16"\\nlinks = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"]'
+    >>> print(parse_chain(toml).verify().headline)
+    incomplete: link 2, ldmatrix.x4, nothing behind it says where the elements must be
+    """
+    if not isinstance(text, str):
+        raise DescriptorError(f"chain: the file must be a text, found {brief(text)}")
+    table = read(text, "chain")
+    for key in table:
+        if key not in _KEYS:
+            raise ChoiceError("chain: a key of the file", key, _KEYS)
+    legs: dict[str, Any] = {name: table[name] for name in ("A", "B", "D") if name in table}
+    if bool(legs) is ("links" in table) or "tile" not in table:
+        raise DescriptorError("chain: the file must have tile, and links or some of A, B and D, found " + _found(table))
+    for name, links in (legs or {"links": table["links"]}).items():
+        if not isinstance(links, list) or not all(isinstance(link, str) for link in links):
+            raise DescriptorError(f"chain: {name} must be a list of texts, found {brief(links)}")
+    options = {key: table[key] for key in ("dtype", "d_dtype", "instruction", "arch") if key in table}
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise DescriptorError(f"chain: {name} must be a text, found {brief(value)}")
+    return chain(legs or table["links"], tile=table["tile"], **options)
+
+
+def _found(table: Mapping[str, Any]) -> str:
+    return ", ".join(table) or "nothing"
+
+
+def _leg(
+    name: str, links: Sequence[object], tile: tuple[int, ...], element: ElementType, block: tuple[int, int] | None
+) -> Leg:
+    if isinstance(links, (str, bytes)) or not isinstance(links, Sequence) or not links:
+        raise DescriptorError(f"chain: links must be a list of texts, found {brief(links)}")
+    read_links: list[Link] = []
+    for number, one in enumerate(links, 1):
+        try:
+            read_links.append(_link(one, read_links, block))
+        except LayoutError as error:
+            where = f"{name + ', ' if name else ''}link {number}"
+            raise DescriptorError(f"chain: {where}: {error}") from None
+    if tile[0] * tile[1] > MOST_VALUES:
+        raise DescriptorError(f"chain: a tile must have at most {MOST_VALUES} elements, found {tile[0]}x{tile[1]}")
+    return Leg(name, (tile[0], tile[1]), element, tuple(read_links))
+
+
+def _link(one: object, before: Sequence[Link], block: tuple[int, int] | None) -> Link:
+    """The link of a text; of a value of the algebra the link that it is."""
+    match one:
+        case Fragment():
+            return Held(one)
+        case TiledCopy():
+            return ThreadCopy(_direction(before), Held(one.fragment("D")))
+        case Layout() | ComposedLayout():
+            return SharedLayout(one)
+        case TensorMap():
+            return TensorCopy(one)
+    if not isinstance(one, str):
+        if callable(getattr(one, "steps", None)) and hasattr(one, "noun"):
+            return one  # type: ignore[return-value]  # a link
+        raise DescriptorError(f"a link must be a text, found {brief(one)}")
+    noun, said, options = _split(one)
+    head = "matrix" if noun.split(".")[0] in ("ldmatrix", "stmatrix") else noun.split(".")[0]
+    if head not in _LINKS:
+        names = [*(name for name in _LINKS if name not in ("matrix", "tcgen05")), "ldmatrix.x4", "tcgen05.ld.32x32b.x8"]
+        raise ChoiceError("a link", noun, names)
+    build, known = _LINKS[head]
+    for name in options:
+        if name not in known and not (head == "tma" and name.casefold() in _MAP_NAMES):
+            raise ChoiceError(f"{noun}: an option", name, known)
+    return build(noun, said, options, before, block)
+
+
+def _direction(before: Sequence[Link]) -> str:
+    last = next((link for link in reversed(before) if not isinstance(link, Conversion)), None)
+    return "load" if isinstance(last, (SharedLayout, TensorLayout)) else "store"
+
+
+def _split(text: str) -> tuple[str, str, dict[str, str]]:
+    """Noun, what stands behind it, and options."""
+    head, *rest = re.split(r"\s+(?=[A-Za-z_0-9]+=)", text.strip())
+    noun, _, said = head.partition(" ")
+    options: dict[str, str] = {}
+    for part in rest:
+        name, _, value = part.partition("=")
+        if name in options:
+            raise DescriptorError(f"{name} must be given once, found {brief(value)[:40].strip(chr(39))} too")
+        options[name] = value.strip()
+    return noun, said.strip(), options
+
+
+def _tensor(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return TensorLayout(_need(said, "tensor", "a layout, (row,column) to elements"), _number(options, "address"))
+
+
+def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    arguments = " ".join(f"{name}={value}" for name, value in options.items() if name.casefold() in _MAP_NAMES)
+    one = parse_tensor_map(_need(f"{said} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=..."))
+    boxes = [box.split("@") for box in options.get("boxes", "").split(";") if box.strip()]
+    if any(len(box) != 2 for box in boxes):
+        raise DescriptorError(f"tma: boxes must read like 0,0@0;64,0@0x4000, found {options['boxes'][:60]}")
+    places = tuple((_signed("boxes", at), _int("boxes", address)) for at, address in boxes)
+    origin = _signed("origin", options["origin"]) if "origin" in options else ()
+    return TensorCopy(one, places, _number(options, "base"), origin, as_major(options.get("major", "K")))
+
+
+def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    unit = as_unit(options.get("unit", "elements"))
+    return SharedLayout(_need(said, "layout", "a layout, (row,column) to elements"), _number(options, "base"), unit)
+
+
+def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
+    mma = _extents("mma", options["mma"], 2) if "mma" in options else block
+    if mma is None:
+        raise DescriptorError("word: must say what one instruction reads, like mma=64x16")
+    layout = next((link for link in reversed(before) if isinstance(link, SharedLayout)), None)
+    word = _int("word", said.replace("'", "").replace("_", "")) if said else None
+    major = as_major(options["major"]) if "major" in options else None
+    return Words(word, (mma[0], mma[1]), _advance(options.get("advance")), major, layout)
+
+
+def _advance(text: str | None) -> str | tuple[tuple[int, ...], tuple[int, ...]] | None:
+    if text is None or ";" not in text:
+        return text
+    rows, _, columns = text.partition(";")
+    return _signed("advance", rows), _signed("advance", columns)
+
+
+def _matrix(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+    fragment(noun)
+    _nothing(noun, said)
+    return MatrixMove(noun, _groups(options), options.get("pointers"), _raked(options))
+
+
+def _fragment(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    what = "a name, or (thread, value) to row + rows * column"
+    return Held(_need(said, "fragment", what), _groups(options), _raked(options))
+
+
+def _thread_copy(noun: str, said: str, options: dict[str, str], _: object, __: object) -> Link:
+    if "threads" in options or "values" in options:
+        if said or not {"threads", "values"} <= options.keys():
+            raise DescriptorError(f"{noun}: must have threads= and values=, or a fragment")
+        held = tiled_fragment(options["threads"], options["values"])
+        return ThreadCopy(noun, Held(held, _groups(options) or (1, 1), _raked(options)))
+    return ThreadCopy(noun, Held(said, _groups(options), _raked(options)) if said else None)
+
+
+def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    m, n = _extents("accumulator", said, 2)
+    columns = _signed("columns", options["columns"]) if "columns" in options else ()
+    pair = _int("cta_group", options.get("cta_group", "1"))
+    ws = as_flag(bool(_number(options, "ws")), "accumulator: ws")
+    made = Accumulators((m, n), options.get("dtype", "f32"), pair, ws, columns)
+    assert made.fragment  # what there is not is refused here
+    return made
+
+
+def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
+    copies = noun.startswith("tcgen05.cp")
+    for name in options:
+        if (name in ("column", "offset")) is copies:
+            raise DescriptorError(f"{noun}: {name} is no option of it")
+    if copies:
+        columns = _signed("columns", options["columns"]) if "columns" in options else ()
+        copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
+        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns)
+    _nothing(noun, said)
+    offset = _int("offset", options["offset"]) if "offset" in options else None
+    return TensorMove(tensor_move(noun, offset), _int("column", options["column"]) if "column" in options else None)
+
+
+def _cells(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Cells(_need(said, "cells", "a layout, (row,column) to lane << 16 | column in elements"))
+
+
+def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Conversion(_element(said))
+
+
+#: What builds a link, by the first word of its noun, and the options that it takes.
+_LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
+    "tensor": (_tensor, ("address",)),
+    "tma": (_copy, ("boxes", "base", "origin", "major")),
+    "layout": (_layout, ("base", "unit")),
+    "word": (_word, ("mma", "advance", "major")),
+    "matrix": (_matrix, ("warps", "tiling", "pointers")),
+    "fragment": (_fragment, ("warps", "warpgroups", "tiling")),
+    "load": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
+    "store": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
+    "accumulator": (_accumulator, ("dtype", "cta_group", "ws", "columns")),
+    "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major")),
+    "cells": (_cells, ()),
+    "convert": (_convert, ()),
+}
+
+
+def _element(name: object) -> ElementType:
+    return as_element_type(_RESULTS.get(name, name) if isinstance(name, str) else name)
+
+
+def _instruction(name: str | None) -> tuple[int, int, int] | None:
+    if name is None:
+        return None
+    text = name.casefold() if isinstance(name, str) else ""
+    match = re.fullmatch(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})", text, re.ASCII)
+    if match is None:
+        raise DescriptorError(f"chain: instruction must read like m64n128k16, found {brief(name)}")
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def _groups(options: dict[str, str]) -> tuple[int, int] | None:
+    counts = [options[name] for name in ("warps", "warpgroups") if name in options]
+    if not counts:
+        return None
+    rows, columns = _extents("warps", counts[0], 2)
+    return rows, columns
+
+
+def _raked(options: dict[str, str]) -> bool:
+    tiling = options.get("tiling", "blocked")
+    if tiling not in ("blocked", "raked"):
+        raise ChoiceError("tiling", tiling, ("blocked", "raked"))
+    return tiling == "raked"
+
+
+def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
+    numbers = value
+    if isinstance(value, str) and re.fullmatch(r"\d{1,9}([x,]\d{1,9})*", value.strip("()")):
+        numbers = [int(one) for one in re.split("[x,]", value.strip("()"))]
+    if (
+        not isinstance(numbers, Sequence)
+        or isinstance(numbers, str)
+        or len(numbers) != count
+        or not all(type(one) is int and 0 < one <= 1 << 20 for one in numbers)
+    ):
+        example = "128x128x64" if count == 3 else "128x64"
+        raise DescriptorError(f"chain: {what} must be {count} extents like {example}, found {brief(value)}")
+    return tuple(numbers)
+
+
+def _signed(what: str, text: str) -> tuple[int, ...]:
+    return tuple(_int(what, one, signed=True) for one in text.strip().strip("()").split(","))
+
+
+def _number(options: dict[str, str], name: str) -> int:
+    return _int(name, options.get(name, "0"))
+
+
+def _int(what: str, text: str, *, signed: bool = False) -> int:
+    bare = text.strip()
+    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}|\d{1,20}" + (r"|-\d{1,20}" if signed else ""), bare, re.ASCII):
+        number = int(bare, 16) if bare[:2].casefold() == "0x" else int(bare)
+        if what == "word" or abs(number) < FARTHEST:
+            return number
+    raise DescriptorError(f"{what} must be a number below {FARTHEST}, found {brief(text)}")
+
+
+def _need(said: str, noun: str, what: str) -> str:
+    if not said:
+        raise DescriptorError(f"{noun}: must be followed by {what}")
+    return said
+
+
+def _nothing(noun: str, said: str) -> None:
+    if said:
+        raise DescriptorError(f"{noun}: nothing must follow but options, found {said[:60]}")

@@ -1,0 +1,82 @@
+"""The verdict on a chain, told: for a person a table of its links, for a program plain data.
+
+Law: text and data have one verdict, and the same links.
+
+>>> from descriptors.gemm.chain_notation import chain
+>>> links = ["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1", "fragment wgmma.m64n8k16.A"]
+>>> report = chain(links, tile="64x16").verify()
+>>> kept = record(report)
+>>> tell(report).startswith(kept["verdict"]), all(link["name"] in tell(report) for link in kept["legs"][0]["links"])
+(True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.gemm.chain import ChainReport, LegReport, LinkReport
+from descriptors.text import aligned, extents_text
+
+#: What a person reads for each verdict on a link.
+_SAID = {
+    "begins": "begins here",
+    "proved": "agrees",
+    "moves": "moves",
+    "wrong": "disagrees",
+    "incomplete": "not decided",
+}
+
+
+def tell(report: ChainReport) -> str:
+    """A verdict for a person: the answer, then every link, and at each that is wrong both ends.
+
+    >>> from descriptors.gemm.chain_notation import chain
+    >>> print(tell(chain(["fragment mma.m16n8k16.C", "store", "tensor (16,8):(1,16)"], tile="16x8").verify()))
+    proved: 128 elements through mma.m16n8k16.C, store, tensor
+       16x8
+       1  mma.m16n8k16.C                          begins here
+       2  store           what each thread holds  moves
+       3  tensor          (16,8):(1,16)           agrees
+    known: measured on a Hopper GPU
+    """
+    lines = [report.headline]
+    for leg in report.legs:
+        lines += _leg_lines(leg)
+    lines.append(f"known: {report.evidence}")
+    return "\n".join(lines)
+
+
+def _leg_lines(leg: LegReport) -> Iterator[str]:
+    yield f"   {leg.name + ', ' if leg.name else ''}{extents_text(leg.tile)}"
+    rows = [(str(i), link.name, _what(link), _said(link)) for i, link in enumerate(leg.links, 1)]
+    for line, link in zip(aligned(rows, indent=3), leg.links, strict=True):
+        yield line.rstrip()
+        if link.first is not None:
+            yield f"      {link.first}"
+
+
+def _what(link: LinkReport) -> str:
+    """What a link is, without what its name says."""
+    return link.text.removeprefix(link.name).strip()
+
+
+def _said(link: LinkReport) -> str:
+    if link.verdict == "wrong":
+        return f"disagrees: {link.differing} of {link.compared} elements"
+    return _SAID[link.verdict] + (f": {link.because}" if link.because else "")
+
+
+def record(report: ChainReport) -> dict[str, Any]:
+    """A verdict as plain data."""
+    legs = []
+    for leg in report.legs:
+        links = []
+        for link in leg.links:
+            first = None if link.first is None else fields(link.first, "element left right lies expected other text")
+            links.append(
+                {**fields(link, "name text verdict compared differing"), "first": first, "because": link.because}
+            )
+        legs.append({"name": leg.name, "tile": leg.tile, "elements": leg.elements, "links": links})
+    return {**fields(report, "verdict headline"), "legs": legs, **fields(report, "missing evidence")}

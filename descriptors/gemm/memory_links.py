@@ -1,0 +1,405 @@
+"""Links of a chain in memory: a tensor, a tensor copy either way, a layout of shared memory, descriptor words.
+
+Each says where it has the elements of the tile, or what it moves, by the rules that are kept elsewhere: the copy model,
+the read model, the layouts of the algebra.
+
+Law: the copy of a tile, its layout and its words are one function.
+
+>>> from descriptors.gemm.places import Contents, Tile
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> from descriptors.smem.tma.map_notation import parse_tensor_map
+>>> tile = Tile(128, 64, as_element_type("bf16"))
+>>> copy = TensorCopy(parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=64x128 swizzle=128B"))
+>>> home, move = copy.steps(tile)
+>>> there = Contents.of(home.space, home.places, home.elements).moved(move)
+>>> layout = SharedLayout("S<3,3,3> o 0 o (128,64):(64,1)").memory(tile)
+>>> bool((there.at(layout.places) == layout.elements).all())
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product as every
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
+from descriptors.smem.derivation.derive import derive
+from descriptors.smem.operands.explicit import Unit, contiguous_major, evaluated, explicit_tile
+from descriptors.smem.operands.operand import ElementType, Major
+from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.proof.addresses import address_bits
+from descriptors.smem.proof.read_model import read_addresses
+from descriptors.smem.tma.copy_model import landing_bits
+from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
+from descriptors.smem.words.descriptor import assumed_architecture
+from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
+from descriptors.text import DOCUMENTED, some, word_text
+from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from descriptors.gemm.places import Numbers
+
+
+#: Offsets and addresses that a link may say: with them, in bits, all sums stay within 64 bits.
+FARTHEST = 1 << 50
+
+
+class UndecidedLinkError(DescriptorError):
+    """A link of which nobody here knows what it moves: the chain ends there, undecided and not wrong."""
+
+
+#: How the way from shared memory to global memory is known.
+STORES = "that a TMA store takes what a load puts is the CUDA guide's word, not measured"
+#: Swizzles whose landing the copy model has.
+_MODELLED_SWIZZLES = 4
+
+
+@frozen
+class TensorLayout:
+    """A tensor in global memory: the part of it that the tile is.
+
+    Args:
+        layout: (row, column) of the tile to offset, in elements; or its notation.
+        address: of offset 0, in bytes.
+    """
+
+    layout: Layout | ComposedLayout | str
+    address: int = 0
+    noun: ClassVar[str] = "tensor"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.layout)
+
+    def memory(self, tile: Tile) -> Home:
+        """Where it has the elements."""
+        table = table_of(self.layout, (tile.rows, tile.columns), "tensor")
+        places = table * tile.element.bits + 8 * self.address
+        return Home(GLOBAL, tile.all().ravel(), places.ravel())
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        yield self.memory(tile)
+
+
+@frozen
+class TensorCopy:
+    """Tensor copies between global and shared memory: loads where the tile lies in the first, stores in the second.
+
+    Args:
+        map: the tensor map.
+        boxes: coordinates in the tensor, fastest first, and the shared-memory address of each box, in bytes; () for
+            boxes side by side that cover the tile, the first dimension of the tensor slowest, one behind the other.
+        base: shared-memory address of the first of those, in bytes.
+        origin: coordinates of the tile in the tensor, fastest first; () for the first element.
+        major: whether dimension 0 of the tensor is the columns of the tile, ``K``, or its rows, ``MN``.
+    """
+
+    map: TensorMap
+    boxes: tuple[tuple[tuple[int, ...], int], ...] = ()
+    base: int = 0
+    origin: tuple[int, ...] = ()
+    major: Major = Major.K
+    noun: ClassVar[str] = "tma"
+    verbs: ClassVar[tuple[str, str]] = ("puts", "takes")
+
+    def __str__(self) -> str:
+        box = "x".join(map(str, self.map.box)) if isinstance(self.map.box, tuple) else "im2col"
+        swizzle = f", swizzle {self.map.mode}" if self.map.swizzle else ""
+        return f"box {box}{swizzle}"
+
+    def text(self, tile: Tile) -> str:
+        """The same, with the place of each box."""
+        boxes = self._boxes(tile)
+        return str(self) + (f", {len(boxes)} boxes at {some(hex(at) for _, at in boxes)}" if len(boxes) > 1 else "")
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves; of a tensor of which nobody said how it lies, what follows from the map."""
+        self._check(tile)
+        there, inside, shared = self._places(tile)
+        there, shared = there[inside], shared[inside]
+        if len(there) > tile.size:
+            must = f"boxes must bring the {tile.size} elements of the tile and no others, found {len(there)}"
+            raise DescriptorError(f"tma: {must}: a tile of all of them shows where they go")
+        if tile.contents is None:
+            yield self._tensor(tile)
+        if tile.contents is None or tile.contents.space == GLOBAL:
+            yield Move(GLOBAL, SHARED, there, shared)
+            return
+        yield Move(SHARED, GLOBAL, shared, there)
+        if tile.after is None:
+            yield self._tensor(tile)
+
+    def remark(self, tile: Tile) -> str:
+        """How what it moves is known, if not from a Hopper GPU."""
+        if self.map.data_type.stored is None or self.map.swizzle >= _MODELLED_SWIZZLES:
+            return DOCUMENTED
+        return STORES if tile.contents is not None and tile.contents.space == SHARED else ""
+
+    def _check(self, tile: Tile) -> None:
+        one = self.map
+        if isinstance(one.box, Im2colWindow) or one.interleave or one.swizzle > _MODELLED_SWIZZLES:
+            kind = "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "swizzled so"
+            raise UndecidedLinkError(f"where an element of a tensor that is {kind} lands was not measured")
+        if one.data_type.bits != tile.element.bits:
+            raise DescriptorError(
+                f"tma: the map's elements must have the {tile.element.bits} bits of {tile.element}, found "
+                f"{one.data_type.bits}; {one.data_type}"
+            )
+        for refusal in one.refusals():
+            if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch == "sm100":
+                continue
+            raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
+
+    def _steps(self) -> tuple[int, ...]:
+        return (1, *self.map.element_strides[1:])
+
+    def _boxes(self, tile: Tile) -> tuple[tuple[tuple[int, ...], int], ...]:
+        landing, steps = self.map.landing_extents, self._steps()
+        origin = self.origin or (0,) * self.map.rank
+        if len(origin) != self.map.rank or any(len(at) != self.map.rank for at, _ in self.boxes):
+            raise DescriptorError(f"tma: coordinates must be {self.map.rank} numbers, as the map's rank is")
+        if self.boxes:
+            return self.boxes
+        if prod(landing) == tile.size:
+            return ((origin, self.base),)
+        extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
+        if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
+            raise DescriptorError(
+                f"tma: the tile of {tile.rows}x{tile.columns} must be whole boxes of {landing}, fastest first, or "
+                "every box be named: boxes=0,0@0;64,0@0x4000"
+            )
+        counts = [whole // part for whole, part in zip(extents, landing, strict=True)]
+        pitch = self.map.row_pitch_bytes * prod(landing[1:])
+        boxes = []
+        for number, (i, j) in enumerate(every(range(counts[0]), range(counts[1]))):
+            at = (origin[0] + i * landing[0], origin[1] + j * landing[1] * steps[1])
+            boxes.append((at, self.base + number * pitch))
+        return tuple(boxes)
+
+    def _places(self, tile: Tile) -> tuple[Numbers, Any, Numbers]:
+        """Global place of each element of each box, whether it is inside of the tensor, and its shared place."""
+        import numpy as np
+
+        boxes, landing = self._boxes(tile), self.map.landing_extents
+        for _, address in boxes:
+            if address % DESTINATION_BYTES:
+                must = f"a box must begin at a multiple of {DESTINATION_BYTES} bytes of shared memory"
+                raise TmaError(f"{must}, found {address:#x}", GUIDE)
+        bits = tile.element.storage_bits
+        shared = landing_bits(landing, [address for _, address in boxes], bits=bits, swizzle=self.map.swizzle)
+        index = np.arange(prod(landing), dtype=np.int64)
+        coordinates = []
+        for i, (extent, step) in enumerate(zip(landing, self._steps(), strict=True)):
+            start = np.array([at[i] for at, _ in boxes], dtype=np.int64)[:, None]
+            coordinates.append(start + index // prod(landing[:i]) % extent * step)
+        places, inside = self._addresses(coordinates)
+        return places.ravel(), inside.ravel(), shared.ravel()
+
+    def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
+        """The global place of each coordinate, and whether it is inside of the tensor."""
+        place, inside = coordinates[0] * self.map.data_type.bits + 8 * self.map.address, coordinates[0] >= 0
+        for one, stride in zip(coordinates[1:], self.map.strides, strict=True):
+            place = place + one * (8 * stride)
+        for one, extent in zip(coordinates, self.map.extents, strict=True):
+            inside = inside & (one >= 0) & (one < extent)
+        return place, inside
+
+    def _tensor(self, tile: Tile) -> Home:
+        """Where the tile lies in a tensor of two dimensions, what is inside of it."""
+        import numpy as np
+
+        if self.map.rank > 2:
+            raise DescriptorError(
+                f"tma: of a tensor of {self.map.rank} dimensions it must be said how the tile lies in it: a link "
+                "tensor, (row,column) to elements, before a load and after a store"
+            )
+        rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
+        origin, steps = (*self.origin, 0, 0), (*self._steps(), 1)
+        along = (columns, rows) if self.major is Major.K else (rows, columns)
+        at = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
+        places, inside = self._addresses(at)
+        return Home(GLOBAL, tile.all()[inside], places[inside])
+
+
+@frozen
+class SharedLayout:
+    """A layout of shared memory.
+
+    Args:
+        layout: (row, column) of the tile to offset; or its notation.
+        base: address of offset 0, in bytes.
+        unit: what offsets and swizzle count.
+    """
+
+    layout: Layout | ComposedLayout | str
+    base: int = 0
+    unit: Unit = "elements"
+    noun: ClassVar[str] = "layout"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.layout)
+
+    def tile(self, element: ElementType) -> Layout | ComposedLayout:
+        """The layout in elements, from its address on."""
+        bits = element.storage_bits
+        try:
+            layout = explicit_tile(self.layout, element, unit=self.unit)[0]
+        except DescriptorError:  # a swizzle that no tensor core has, which registers may be stored by
+            layout = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
+            if self.unit != "elements" or not isinstance(layout, ComposedLayout):
+                raise
+        if self.base * 8 % bits or not self.base:
+            return layout
+        first = self.base * 8 // bits
+        if isinstance(layout, ComposedLayout):  # a swizzle permutes absolute addresses
+            return ComposedLayout(layout.outer, layout.offset + first, layout.inner)
+        return ComposedLayout(Layout(1 << 30, 1), first, layout)
+
+    def memory(self, tile: Tile) -> Home:
+        """Where it has the elements."""
+        table = table_of(self.tile(tile.element), (tile.rows, tile.columns), "layout")
+        return Home(SHARED, tile.all().ravel(), (table * tile.element.storage_bits).ravel())
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        yield self.memory(tile)
+
+
+@frozen
+class Words:
+    """Descriptor words: what the instructions read, block by block, as the operand that they multiply.
+
+    Args:
+        word: of the first block; None for the word and the advance that are derived from the layout before it.
+        mma: rows and columns of a block.
+        advance: (row block, column block) to what is added to the word, in 16-byte units; its notation will do, or
+            the sums' two parts, one for each row block and one for each column block.
+        major: the contiguous dimension; None for that of the layout before it.
+        layout: the layout before it, if there is one.
+        cp: the shape of the ``tcgen05.cp`` that reads with them; "" of operands.
+    """
+
+    word: int | None
+    mma: tuple[int, int]
+    advance: Layout | str | tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    major: Major | None = None
+    layout: SharedLayout | None = None
+    cp: str = ""
+    noun: ClassVar[str] = "word"
+    verbs: ClassVar[tuple[str, str]] = ("reads", "reads")
+
+    def __str__(self) -> str:
+        word = "derived" if self.word is None else word_text(self.word)
+        return f"{word}, blocks of {self.mma[0]}x{self.mma[1]}"
+
+    def text(self, tile: Tile) -> str:
+        """The same, with the word that is derived."""
+        if self.word is not None:
+            return str(self)
+        word = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
+        return f"{word_text(word)}, derived for {tile.arch or 'sm90'}, blocks of {self.mma[0]}x{self.mma[1]}"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What the words read, and the operand that it must be."""
+        import numpy as np
+
+        takes = self.places(tile)
+        counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
+        blocks = tile.all().reshape(counts[0], self.mma[0], counts[1], self.mma[1]).transpose(2, 0, 1, 3)
+        yield Move(SHARED, OPERAND, takes.ravel(), np.ascontiguousarray(blocks).ravel())
+        yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
+
+    def remark(self, tile: Tile) -> str:
+        """How the walk of the words is known, if not from a Hopper GPU."""
+        sm90 = (tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")) == "sm90"
+        return "" if sm90 and not self.cp else DOCUMENTED
+
+    def places(self, tile: Tile) -> Any:
+        """The place that each element of each block is read from: axes (block, row, column), row blocks first.
+
+        Raises:
+            DescriptorError: if the tile is not whole blocks, or a word has no meaning.
+        """
+        import numpy as np
+
+        counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
+        if (counts[0] * self.mma[0], counts[1] * self.mma[1]) != (tile.rows, tile.columns):
+            raise DescriptorError(
+                f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
+            )
+        words = self._words(tile, counts)
+        arch = "sm100" if self.cp else tile.arch or assumed_architecture(words[0])
+        unit = address_bits(tile.element)
+        read = read_addresses(
+            words, arch, dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
+        )
+        return read.astype(np.int64) * unit
+
+    def _major(self, tile: Tile) -> Major:
+        if self.major is not None or self.layout is None:
+            return self.major or Major.K
+        return contiguous_major(plain(self.layout.tile(tile.element)), tile.element)
+
+    def _words(self, tile: Tile, counts: tuple[int, int]) -> list[int]:
+        """The word of every block, along the rows first."""
+        pairs = [(i, k) for k in range(counts[1]) for i in range(counts[0])]
+        if self.word is None:
+            if self.layout is None:
+                raise DescriptorError("word: must be a number where no layout stands before it")
+            layout = self.layout.tile(tile.element)
+            arch: Any = "sm100" if self.cp else tile.arch or "sm90"
+            d = derive(
+                layout=layout, dtype=tile.element, major=self.major, mma=None if self.cp else self.mma, arch=arch,
+                cp=self.cp or None, legality="off", verify=False,
+            )  # fmt: skip
+            return [d.word(i, k) for i, k in pairs]
+        if self.advance is None and len(pairs) > 1:
+            raise DescriptorError(
+                f"word: {len(pairs)} blocks need an advance, (row block, column block) to 16-byte units, like "
+                f"advance=({counts[0]},{counts[1]}):(512,2); derive prints it"
+            )
+        if self.advance is None:
+            return [self.word]
+        if isinstance(self.advance, tuple):
+            if (len(self.advance[0]), len(self.advance[1])) != counts:
+                raise DescriptorError(f"word: an advance must have {counts[0]} and {counts[1]} numbers")
+            return [self.word + self.advance[0][i] + self.advance[1][k] for i, k in pairs]
+        steps = table_of(self.advance, counts, "advance")
+        return [self.word + int(steps[pair]) for pair in pairs]
+
+
+def table_of(layout: object, extents: tuple[int, int], what: str) -> Any:
+    """The offsets of a layout of two modes with these extents, as an array.
+
+    Raises:
+        DescriptorError: if it is none, or has others.
+
+    >>> table_of("(2,(2,2)):(1,(8,4))", (2, 4), "layout").tolist()
+    [[0, 8, 4, 12], [1, 9, 5, 13]]
+    """
+    import numpy as np
+
+    value: Any = evaluated(layout) if isinstance(layout, str) else layout
+    modes = [int(size(value, mode=[i])) for i in range(2)] if _has_two_modes(value) else []
+    if modes != list(extents):
+        raise DescriptorError(
+            f"{what}: must have two modes of {extents[0]} and {extents[1]}, found {value}"
+            + (f" of {modes[0]} and {modes[1]}" if modes else "")
+        )
+    table: Any = offsets(value).astype(np.int64).reshape(extents)
+    if table.size and int(np.abs(table).max()) > FARTHEST:
+        raise DescriptorError(f"{what}: offsets must stay below {FARTHEST}, found more; {value}")
+    return table
+
+
+def _has_two_modes(value: object) -> bool:
+    try:
+        return isinstance(value, (Layout, ComposedLayout)) and len(value) == 2
+    except (LayoutError, TypeError):
+        return False

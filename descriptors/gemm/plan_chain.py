@@ -1,0 +1,195 @@
+"""The chain of a plan: its copies, layouts, words and accumulators, from global memory to global memory.
+
+A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
+own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
+factors, and C through pieces in shared memory, are no legs: the proof of the product has them.
+
+Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
+
+>>> from layoutalg.frozen import replace
+>>> from descriptors.gemm.planner import plan
+>>> example = plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_major="MN", verify=False)
+>>> print(example.chain.verify().headline)
+proved: A 4096 elements through tensor, tma, layout, word; B 1024 elements through tensor, tma, layout, word; D 1024 \
+elements through wgmma.m64n16k16.D, store, tensor
+>>> print(replace(example, b=replace(example.b, k_steps=(0, 2))).chain.verify().headline)
+wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byte 0x2020, where (0,1) lies; 512 of \
+1024 elements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.chain import Chain, Leg, Link
+from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.places import REGISTERS, Home, Move, Tile
+from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.product import Simulation
+from descriptors.gemm.register_links import (
+    Held,
+    MatrixMove,
+    ThreadCopy,
+    places_of,
+    register_places,
+)
+from descriptors.gemm.tensor_links import Accumulators, TensorMove
+from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.smem.tma.tma_plan import Dimension
+from descriptors.smem.words.tensor_map import TensorMap, as_data_type
+from layoutalg import Layout, group_modes
+from layoutalg.frozen import frozen
+
+#: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
+_PITCH = 256
+
+
+def simulated_chain(simulation: Simulation) -> Chain:
+    """The chain of what of a plan is simulated.
+
+    Args:
+        simulation: the plan's instruction, operands, accumulators and loads.
+    """
+    loop, legs = simulation.loop, []
+    for index, side in enumerate((simulation.a, simulation.b)):
+        for cta in range(loop.cta_group):
+            name = side.matrix + (f" of CTA {cta}" if loop.cta_group > 1 else "")
+            d = side.derivation
+            tile = (d.tile[0], d.tile[1] * simulation.stages)
+            legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
+    rows = loop.tile[0] // loop.cta_group
+    element = as_element_type("f16" if loop.d == "f16" else "tf32")
+    missing = ("SFA", "SFB") if simulation.scales is not None else ()
+    if simulation.epilogue is None or simulation.epilogue.staged is None:
+        legs.append(Leg("D", (rows, loop.tile[1]), element, tuple(_result_links(simulation, rows))))
+    else:
+        missing += ("D",)  # whose pieces share a place in turn: the proof of the product has them
+    return Chain(tuple(legs), loop.arch, missing)
+
+
+def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta: int) -> Iterator[Link]:
+    d, stages = side.derivation, simulation.stages
+    ctas = simulation.loop.cta_group
+    rows, columns = d.tile[0], d.tile[1] * stages
+    extents = (rows * ctas, columns)
+    steps = (1, _padded(extents[0])) if d.major is Major.MN else (_padded(columns), 1)
+    # A CTA of a pair has every other run of the rows.
+    run = min(side.run, rows)
+    of_cta = Layout(((run, rows // run), columns), ((steps[0], steps[0] * run * ctas), steps[1]))
+    yield TensorLayout(of_cta, cta * side.run * steps[0] * d.element.bits // 8)
+    boxes = tuple(
+        (_coordinates(side, index_, cta), side.base + box.offset_bytes) for index_, box in enumerate(side.tma.boxes)
+    )
+    yield TensorCopy(_map(side, extents, steps), boxes, major=d.major)
+    layout = SharedLayout(group_modes(d.smem_tile, 1, 3), side.base)
+    yield layout
+    bits = simulation.transposed(index)
+    if simulation.loads is not None and side.matrix == "A":
+        yield from _loads(simulation)
+        return
+    advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
+    yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
+
+
+def _padded(elements: int) -> int:
+    return -(-elements // _PITCH) * _PITCH
+
+
+def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:
+    """Where a box begins in the tensor: its stage lies as many K blocks on."""
+    box, k = side.tma.boxes[index], side.derivation.tile[1]
+    pairs = zip(side.tma.dimensions, side.coordinates(box, cta), strict=True)
+    return tuple(at + (box.stage * k // one.step if one.mode == 1 and one.extent is None else 0) for one, at in pairs)
+
+
+def _map(side: StagedOperand, extents: tuple[int, int], steps: tuple[int, int]) -> TensorMap:
+    """The tensor map of the copies, of a tensor of these extents and steps in elements."""
+    tma = side.tma
+
+    def extent(one: Dimension) -> int:
+        return one.extent if one.extent is not None else -(-extents[one.mode] // one.step)
+
+    return TensorMap(
+        as_data_type(tma.data_type_code),
+        0,
+        tuple(extent(one) for one in tma.dimensions),
+        tuple(steps[one.mode] * one.step * tma.element.bits // 8 for one in tma.dimensions[1:]),
+        tma.box,
+        (1,) * len(tma.dimensions),
+        swizzle=tma.swizzle_code,
+    )
+
+
+def _loads(simulation: Simulation) -> Iterator[Link]:
+    """A from shared memory into registers."""
+    loads, accumulators = simulation.loads, simulation.accumulators
+    assert loads is not None and isinstance(accumulators, Registers)
+    groups = (accumulators.warpgroups, 1)
+    if loads.move.startswith("ldmatrix"):
+        name = f"ldmatrix.x4{'.trans' if '.trans' in loads.move else ''}"
+        yield MatrixMove(name, (4 * groups[0], 1), raked=True)
+    else:
+        yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
+    yield Held(loads.fragment, groups, raked=True)
+
+
+def _result_links(simulation: Simulation, rows: int) -> Iterator[Link]:
+    """Accumulators, to registers, to rows of global memory."""
+    loop, accumulators = simulation.loop, simulation.accumulators
+    if isinstance(accumulators, Registers):
+        groups = (accumulators.warpgroups, 1)
+        yield Held(f"wgmma.{loop.name}.D", groups, raked=True)
+        yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
+    else:
+        yield Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=accumulators.firsts)
+        yield TensorMove(accumulators.readout.move)
+        yield ReadoutStore(accumulators, loop.blocks[0])
+    yield TensorLayout(Layout((rows, loop.tile[1]), (loop.tile[1], 1)))
+
+
+@frozen
+class ReadoutStore:
+    """The stores behind the loads of an accumulator: which element each value is, by the plan's own readout.
+
+    Args:
+        accumulators: columns and readout.
+        blocks: along M.
+    """
+
+    accumulators: TensorColumns
+    blocks: int
+    noun: ClassVar[str] = "copy"
+    verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
+
+    def __str__(self) -> str:
+        return "store by the readout"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it expects in registers; then what it moves."""
+        home = self._registers(tile)
+        assert tile.after is not None  # the rows of global memory
+        yield home
+        yield Move(REGISTERS, tile.after.space, home.places, places_of(tile.after, home, tile))
+
+    def _registers(self, tile: Tile) -> Home:
+        import numpy as np
+
+        read, firsts = self.accumulators.readout, self.accumulators.firsts
+        rows, columns = tile.rows // self.blocks, tile.columns // (len(firsts) // self.blocks)
+        # A layout without a swizzle is the sum of its modes.
+        threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
+        local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
+        thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
+        halves = sorted({load.lane % 32 for load in read.loads})
+        elements, places = [], []
+        for index, first in enumerate(firsts):
+            origin = (index % self.blocks * rows, index // self.blocks * columns)
+            for load in read.loads:
+                m, n = (local[..., i] + load.origin[i] + origin[i] for i in range(2))
+                number = (first + load.column - min(firsts)) // read.move.columns * len(halves)
+                number += halves.index(load.lane % 32)
+                elements.append(tile.numbers(m, n).ravel())
+                places.append(register_places(32 * load.warp + thread, number * read.values + value).ravel())
+        return Home(REGISTERS, np.concatenate(elements), np.concatenate(places))

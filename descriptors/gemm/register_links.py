@@ -1,0 +1,383 @@
+"""Links of a chain at registers: fragments, ldmatrix and stmatrix, loads and stores of threads, conversions.
+
+A fragment that is smaller than the tile is repeated over it: groups of threads, rows of groups first, have parts of the
+tile that follow one another; a group's pieces of its part follow one another too, rows first, and are its next values.
+Raked, the pieces of all groups lie side by side, and then again, as a TiledMMA deals them out.
+
+Law: every element of the tile is one value of one thread.
+
+>>> from descriptors.gemm.places import Tile
+>>> from descriptors.smem.operands.operand import as_element_type
+>>> home = Held("mma.m16n8k16.C", (4, 1)).registers(Tile(128, 64, as_element_type("tf32")))
+>>> len(set(home.places.tolist())) == 128 * 64 == len(set(home.elements.tolist()))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.memory_links import table_of
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, VALUE_BITS, Home, Move, Tile
+from descriptors.smem.operands.explicit import evaluated
+from descriptors.smem.operands.operand import ElementType
+from descriptors.text import DOCUMENTED
+from layoutalg import Fragment, Layout, fragment, make_layout_tv, offsets, size
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from descriptors.gemm.places import Numbers
+
+_WARP = 32
+#: The most values of all threads: more than any tile has.
+MOST_VALUES = 1 << 22
+#: Words of the names of fragments that nobody measured here.
+_NVIDIA = {"e2m1", "e2m3", "e3m2", "SFA", "SFB"}
+#: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
+_ROW_BITS = 128
+
+
+def register_places(threads: Any, values: Any) -> Any:
+    """The places of values of threads."""
+    return (threads << VALUE_BITS) + values
+
+
+def repeated(
+    piece: tuple[int, int], groups: tuple[int, int] | None, tile: Tile, threads: int, what: str, raked: bool = False
+) -> Numbers:
+    """The first element of each piece that a group of threads has: row and column, axes (group, piece, 2).
+
+    Args:
+        piece: rows and columns.
+        groups: along the rows and the columns; None for as many below one another as have registers already.
+        tile: what they cover.
+        threads: of a group.
+        what: for messages.
+        raked: whether the pieces of all groups lie side by side, and then again, as in a TiledMMA.
+
+    Raises:
+        DescriptorError: if the pieces of all groups do not cover the tile.
+    """
+    import numpy as np
+
+    if groups is None:
+        groups = (1, 1)
+        if tile.contents is not None and tile.contents.space == REGISTERS and len(tile.contents.places):
+            groups = (max(1, int(tile.contents.places[-1] >> VALUE_BITS) // threads + 1), 1)
+    part = (tile.rows // groups[0], tile.columns // groups[1])
+    if (
+        (part[0] * groups[0], part[1] * groups[1]) != (tile.rows, tile.columns)
+        or part[0] % piece[0]
+        or part[1] % piece[1]
+    ):
+        name = "warps" if threads == _WARP else "warpgroups"
+        raise DescriptorError(
+            f"{what}: pieces of {piece[0]}x{piece[1]} must cover the tile of {tile.rows}x{tile.columns}, found "
+            f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or give (thread, value) to row + rows * column"
+        )
+    counts = (part[0] // piece[0], part[1] // piece[1])
+    apart, step = (piece, (piece[0] * groups[0], piece[1] * groups[1])) if raked else (part, piece)
+    group = np.stack(np.divmod(np.arange(groups[0] * groups[1]), groups[0])[::-1], -1) * np.array(apart)
+    each = np.stack(np.divmod(np.arange(counts[0] * counts[1]), counts[0])[::-1], -1) * np.array(step)
+    origins: Numbers = (group[:, None] + each[None]).astype(np.int64)
+    return origins
+
+
+@frozen
+class Held:
+    """What registers hold: a fragment of the tile, by its name or as a layout.
+
+    Args:
+        fragment: a name, as ``layoutalg atoms`` lists them; or (thread, value) to ``row + rows * column``, or its
+            notation.
+        groups: of threads along rows and columns, where a named fragment is smaller than the tile.
+        raked: whether their pieces lie side by side, and then again, as in a TiledMMA; else each has a part in one.
+    """
+
+    fragment: Fragment | Layout | str
+    groups: tuple[int, int] | None = None
+    raked: bool = False
+    noun: ClassVar[str] = "fragment"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return self.fragment.name if isinstance(self.fragment, Fragment) else str(self.fragment)
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        yield self.registers(tile)
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known, if not from a Hopper GPU."""
+        words = set(str(self).split("."))
+        return "fragments of 4 and 6 bits and of scale factors are NVIDIA's code" if words & _NVIDIA else ""
+
+    def registers(self, tile: Tile) -> Home:
+        """Where it has the elements."""
+        one = self._fragment(tile)
+        if isinstance(one, Fragment):
+            elements = tile_elements(
+                one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
+            )
+        else:
+            index = thread_values(one)
+            if index.size and int(index.max()) >= tile.size:
+                raise DescriptorError(f"fragment: must stay in the tile of {tile.rows}x{tile.columns}, found {one}")
+            elements = tile.numbers(index % tile.rows, index // tile.rows)
+        return registers_of(elements)
+
+    def _fragment(self, tile: Tile) -> Fragment | Layout:
+        if not isinstance(self.fragment, str):
+            return self.fragment
+        head = self.fragment.strip().partition(".")[0]
+        if head in ("wgmma", "mma", "ldmatrix", "stmatrix"):
+            return fragment(self.fragment)
+        value = evaluated(self.fragment)
+        if not isinstance(value, Layout) or len(value) != 2:
+            raise DescriptorError(
+                f"fragment: must be a name, or (thread, value) to row + rows * column, found {self.fragment}"
+            )
+        return value
+
+
+def registers_of(elements: Numbers) -> Home:
+    """The home of elements by (thread, value)."""
+    import numpy as np
+
+    threads, values = np.meshgrid(*(np.arange(extent, dtype=np.int64) for extent in elements.shape), indexing="ij")
+    return Home(REGISTERS, elements.ravel(), register_places(threads, values).ravel())
+
+
+def thread_values(layout: Layout) -> Numbers:
+    """The table of a thread-value layout."""
+    import numpy as np
+
+    if size(layout) > MOST_VALUES:
+        raise DescriptorError(f"fragment: must have at most {MOST_VALUES} values, found {size(layout)}; {layout}")
+    table: Numbers = offsets(layout).astype(np.int64).reshape(int(size(layout, mode=[0])), -1)
+    return table
+
+
+def tile_elements(one: Fragment, tile: Tile, origins: Numbers) -> Numbers:
+    """The element of every value of every thread, axes (thread, value), where pieces begin at the origins."""
+    import numpy as np
+
+    index = thread_values(one.layout)
+    rows = origins[:, None, :, None, 0] + (index % one.shape[0])[None, :, None]
+    columns = origins[:, None, :, None, 1] + (index // one.shape[0])[None, :, None]
+    elements = tile.numbers(rows, columns)
+    return np.ascontiguousarray(elements).reshape(len(origins) * len(index), -1)
+
+
+def tiled_fragment(threads: Layout | str, values: Layout | str) -> Fragment:
+    """What each thread of a tiled copy holds of its tile, of a layout of threads and one of values.
+
+    >>> print(tiled_fragment("(4,8):(8,1)", "(1,8)"))
+    tiled copy: 4x64, ((8,4),8):((32,1),4)
+    """
+    layouts = [evaluated(one) if isinstance(one, str) else one for one in (threads, values)]
+    plain = [one if isinstance(one, Layout) else Layout(one) for one in layouts]
+    if size(plain[0]) * size(plain[1]) > 1 << 16:
+        raise DescriptorError(
+            f"copy: threads and values must be at most 65536 elements, found {plain[0]} and {plain[1]}"
+        )
+    tiler, tv = make_layout_tv(plain[0], plain[1])
+    return Fragment("tiled copy", (tiler[0], int(size(tv)) // tiler[0]), tv)
+
+
+@frozen
+class ThreadCopy:
+    """Loads or stores of the threads themselves, value by value, from the layout before it or to the one behind it.
+
+    Args:
+        direction: ``load`` or ``store``.
+        held: which elements each thread moves; None of a store for those that it holds.
+    """
+
+    direction: str
+    held: Held | None = None
+    noun: ClassVar[str] = "copy"
+    verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
+
+    def __str__(self) -> str:
+        return f"{self.direction} {'what each thread holds' if self.held is None else self.held}"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """Of a store what it expects in registers; then what it moves."""
+        if self.direction == "load":
+            if self.held is None or tile.before is None:
+                need = "a layout or a tensor before it" if self.held else "the (thread, value) of what it loads"
+                raise DescriptorError(f"load: must have {need}")
+            home = self.held.registers(tile)
+            yield Move(tile.before.space, REGISTERS, places_of(tile.before, home, tile), home.places)
+            return
+        after = tile.after or _row_major(tile)
+        home = self.held.registers(tile) if self.held else _lying(tile)
+        if self.held:
+            yield home
+        yield Move(REGISTERS, after.space, home.places, places_of(after, home, tile))
+        if tile.after is None:
+            yield after
+
+
+def _row_major(tile: Tile) -> Home:
+    """The tile as rows of global memory, where nobody says more."""
+    return Home(GLOBAL, tile.all().ravel(), tile.all().ravel() * tile.element.bits)
+
+
+def _lying(tile: Tile) -> Home:
+    if tile.contents is None or tile.contents.space != REGISTERS:
+        raise DescriptorError("store: must have registers before it: a fragment or a load")
+    return Home(REGISTERS, tile.contents.elements, tile.contents.places)
+
+
+def places_of(memory: Home, registers: Home, tile: Tile) -> Numbers:
+    """The place in memory of each element that registers have."""
+    import numpy as np
+
+    table = np.full(tile.size, -1, dtype=np.int64)
+    table[memory.elements] = memory.places
+    return table[registers.elements]
+
+
+class _Matrices(NamedTuple):
+    """The matrices of one ``ldmatrix`` or ``stmatrix``, as they lie in the tile.
+
+    Args:
+        held: (thread, value) of all matrices below one another: row of 16 bytes, element of it.
+        height, width: rows that threads point at of one, and elements of a row.
+        down, across: how they lie.
+    """
+
+    held: Fragment
+    height: int
+    width: int
+    down: int
+    across: int
+
+
+@frozen
+class MatrixMove:
+    """``ldmatrix`` or ``stmatrix``: rows of 16 bytes that threads point at, and what of them each register has.
+
+    Args:
+        name: as ``layoutalg atoms`` lists them; the matrices lie down, then across, in rows and columns of the tile.
+        groups: warps along rows and columns.
+        pointers: (thread, instruction) to the address of the row that the thread points at, in elements from the
+            layout's own; None for those of the layout before it, of a store behind it.
+        raked: as of a fragment.
+    """
+
+    name: str
+    groups: tuple[int, int] | None = None
+    pointers: Layout | str | None = None
+    raked: bool = False
+    noun: ClassVar[str] = "ldmatrix"
+    verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """Of a store what it expects in registers; then what it moves."""
+        store = self.name.startswith("stmatrix")
+        memory = tile.after if store else tile.before
+        if memory is None or memory.space != SHARED:
+            raise DescriptorError(f"{self.name}: must have a layout {'behind' if store else 'before'} it")
+        matrices, bits = self._matrices(tile.element), tile.element.storage_bits
+        places = places_of(memory, Home(REGISTERS, tile.all().ravel(), tile.all().ravel()), tile)
+        table = places.reshape(tile.rows, tile.columns)
+        along = tile.columns > 1 and bool(table[0, 1] - table[0, 0] == bits)
+        piece = (matrices.height * matrices.down, matrices.width * matrices.across)
+        if not along:
+            piece = (matrices.width * matrices.down, matrices.height * matrices.across)
+        origins = repeated(piece, self.groups, tile, _WARP, self.name, self.raked)
+        rows, columns = self._coordinates(matrices, origins, along)
+        pointers = self._pointers(matrices, table, rows, columns)
+        index = thread_values(matrices.held.layout)
+        line, place = index % matrices.held.shape[0], index // matrices.held.shape[0]
+        # Axes (group, thread, instruction, value), as registers are counted.
+        elements = tile.numbers(rows, columns)[:, :, line, place].transpose(0, 2, 1, 3)
+        addresses = (pointers[:, :, line] + place * bits).transpose(0, 2, 1, 3)
+        home = registers_of(elements.reshape(len(origins) * _WARP, -1))
+        if store:
+            yield home
+            yield Move(REGISTERS, SHARED, home.places, addresses.ravel())
+        else:
+            yield Move(SHARED, REGISTERS, addresses.ravel(), home.places)
+
+    def remark(self, tile: Tile) -> str:
+        """How what it moves is known, if not from a Hopper GPU."""
+        return DOCUMENTED if self.name.split(".")[1].startswith("m") and "m8n8" not in self.name else ""
+
+    def _matrices(self, element: ElementType) -> _Matrices:
+        one = fragment(self.name)
+        words = one.name.split(".")
+        of_bytes = words[1] in ("m16n16", "m8n16", "m16n8")
+        height, width = 16 if words[1] == "m16n16" else 8, _ROW_BITS // element.storage_bits
+        if of_bytes and element.storage_bits != 8:
+            raise DescriptorError(f"{self.name}: elements must have 8 bits, found {element}")
+        count = int(words[2 if of_bytes else 1][1:])
+        down, across = one.shape[0] // height, count // (one.shape[0] // height)
+        bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
+        types = {8: ".b8", 16: "", 32: ".f32"}
+        known = of_bytes or any(word in bare.split(".") for word in ("b8", "e4m3", "e5m2", "s8", "u8", "tf32", "f32"))
+        name = bare if known else bare + types[element.storage_bits]
+        return _Matrices(fragment(f"{name}.{height * count}x{width}"), height, width, down, across)
+
+    @staticmethod
+    def _coordinates(m: _Matrices, origins: Numbers, along: bool) -> tuple[Numbers, Numbers]:
+        """Row and column of the tile, axes (group, instruction, line of all matrices, element of it)."""
+        import numpy as np
+
+        line, place = np.meshgrid(np.arange(m.height * m.down * m.across), np.arange(m.width), indexing="ij")
+        matrix, inside = np.divmod(line, m.height)
+        across, down = np.divmod(matrix, m.down)
+        row, column = (inside, place) if along else (place, inside)
+        extents = (m.height, m.width) if along else (m.width, m.height)
+        rows = origins[:, :, None, None, 0] + down * extents[0] + row
+        columns = origins[:, :, None, None, 1] + across * extents[1] + column
+        return rows, columns
+
+    def _pointers(self, m: _Matrices, table: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
+        """The address that is given for every line, in bits: axes (group, instruction, line)."""
+        import numpy as np
+
+        bits = _ROW_BITS // m.width
+        if self.pointers is None:
+            pointers = table[rows[..., 0], columns[..., 0]]
+        else:
+            groups, instructions, lines = rows.shape[:3]
+            offered = table_of(self.pointers, (groups * _WARP, instructions), f"{self.name}: pointers")
+            pointers = offered.reshape(groups, _WARP, instructions).transpose(0, 2, 1)[:, :, :lines] * bits
+            pointers = pointers + int(table.min())
+        if (pointers % _ROW_BITS).any():
+            group, instruction, line = (int(x) for x in np.argwhere(pointers % _ROW_BITS)[0])
+            raise DescriptorError(
+                f"{self.name}: an address must be a multiple of 16 bytes, found byte "
+                f"{int(pointers[group, instruction, line]) // 8:#x} of thread {group * _WARP + line}, instruction "
+                f"{instruction}"
+            )
+        return np.asarray(pointers, dtype=np.int64)
+
+
+@frozen
+class Conversion:
+    """Registers converted to another type: a value stays the value that it was.
+
+    Args:
+        element: the type from here on.
+    """
+
+    element: ElementType
+    noun: ClassVar[str] = "convert"
+    verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
+
+    def __str__(self) -> str:
+        return f"to {self.element}"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """Nothing moves."""
+        return iter(())

@@ -1,0 +1,249 @@
+"""Links of a chain at tensor memory: accumulators, loads and stores, copies from shared memory, cells.
+
+Source: as ``descriptors.tmem``, whose layouts these are; nothing of it was measured on a Blackwell GPU.
+
+Law: what a load leaves in registers a store of the same shape puts back.
+
+>>> from descriptors.gemm.chain_notation import chain
+>>> for shape in ("32x32b.x16", "16x64b.x8", "16x128b.x4", "16x256b.x2"):
+...     links = ["accumulator 128x32", f"tcgen05.ld.{shape}", f"tcgen05.st.{shape}", "cells (128,32):(65536,1)"]
+...     assert chain(links, tile="128x32", dtype="f32").verify().ok, shape
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.memory_links import FARTHEST, Words
+from descriptors.gemm.places import REGISTERS, SHARED, TENSOR, VALUE_BITS, Home, Move, Tile
+from descriptors.gemm.register_links import MOST_VALUES, registers_of
+from descriptors.smem.operands.explicit import evaluated
+from descriptors.text import DOCUMENTED, some
+from descriptors.tmem.accumulator import accumulator
+from descriptors.tmem.copies import TmemCopy
+from descriptors.tmem.geometry import COLUMNS, QUARTER
+from descriptors.tmem.moves import TmemMove, tmem_move
+from descriptors.tmem.tmem_fragment import TmemFragment
+from layoutalg import Layout, cosize, offsets, size
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from descriptors.gemm.places import Numbers
+
+_WARP, _LANE_BITS, _COLUMN_BITS = 32, 21, 5
+
+
+@frozen
+class Accumulators:
+    """Accumulators of ``tcgen05.mma`` in the tensor memory of one CTA.
+
+    Args:
+        mn: M and N of the instruction, over both CTAs where ``cta_group`` is 2.
+        dtype: ``f32``, ``f16`` or ``s32``.
+        cta_group: 1 or 2.
+        ws: whether the instruction is weight-stationary.
+        columns: the first of each accumulator, M blocks fastest; () for one behind the other.
+    """
+
+    mn: tuple[int, int]
+    dtype: str = "f32"
+    cta_group: int = 1
+    ws: bool = False
+    columns: tuple[int, ...] = ()
+    noun: ClassVar[str] = "accumulator"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return f"{self.mn[0]}x{self.mn[1]} {self.dtype}" + (", cta_group 2" if self.cta_group == 2 else "")
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    @property
+    def fragment(self) -> TmemFragment:
+        """One of them."""
+        return accumulator(
+            *self.mn, self.dtype, cta_group=self.cta_group, ws=self.ws, kind="i8" if self.dtype == "s32" else "f16",
+            legality="off",
+        )  # fmt: skip
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        import numpy as np
+
+        one = self.fragment
+        rows, columns = (int(size(one.layout, mode=[i])) for i in range(2))
+        counts = tile.rows // rows, tile.columns // columns
+        if (counts[0] * rows, counts[1] * columns) != (tile.rows, tile.columns):
+            raise DescriptorError(
+                f"accumulator: the tile of {tile.rows}x{tile.columns} must be whole accumulators of {rows}x{columns}, "
+                "which a CTA has"
+            )
+        blocks = counts[0] * counts[1]
+        firsts = self.columns or tuple(one.columns * index for index in range(blocks))
+        if len(firsts) != blocks:
+            raise DescriptorError(f"accumulator: columns must be {blocks} numbers, found {len(firsts)}")
+        if max(firsts) + one.columns > COLUMNS or min(firsts) < 0:
+            raise DescriptorError(f"accumulator: must stay in the {COLUMNS} columns, found {some(firsts)}; {self}")
+        table = offsets(one.layout).astype(np.int64).reshape(rows, columns) * one.bits
+        places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
+        for index, first in enumerate(firsts):
+            i, j = index % counts[0] * rows, index // counts[0] * columns
+            places[i : i + rows, j : j + columns] = table + (first << _COLUMN_BITS)
+        yield Home(TENSOR, tile.all().ravel(), places.ravel())
+
+
+@frozen
+class TensorMove:
+    """``tcgen05.ld`` or ``tcgen05.st`` by the four warps of a warpgroup, each of its quarter of the lanes.
+
+    A shape of 16 lanes is issued for the first and the second half of a quarter, if both hold elements; then for the
+    next columns.
+
+    Args:
+        move: one instruction.
+        column: of the first address; None for the first that holds elements, of a store 0.
+    """
+
+    move: TmemMove
+    column: int | None = None
+    noun: ClassVar[str] = "tcgen05"
+    verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
+
+    def __str__(self) -> str:
+        return f"tcgen05.{self.move.direction}.{self.move.shape}.x{self.move.num}"
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves."""
+        import numpy as np
+
+        if tile.contents is None:
+            raise DescriptorError(f"{self}: must have something before it: an accumulator, or a fragment")
+        load, lies = self.move.direction == "ld", tile.contents.places
+        packed = self.move.packed or (not load and tile.element.storage_bits < 32)
+        packed = packed or (load and bool((lies & 31).any()))
+        each = 32 // tile.element.storage_bits if packed else 1
+        firsts = self._firsts(lies, each) if load else self._targets(lies, each)
+        bits = offsets(self.move.cells.layout).astype(np.int64).reshape(_WARP, self.move.registers, 32)
+        table = bits[:, :, :: tile.element.storage_bits if packed else 32].reshape(_WARP, -1)
+        warps = np.arange(4, dtype=np.int64)
+        cells = (
+            (warps * QUARTER << _LANE_BITS)[:, None, None, None] + table[None, :, None, :] + firsts[None, None, :, None]
+        )
+        cells = cells.reshape(4 * _WARP, -1)
+        registers = registers_of(cells)
+        if load:
+            yield Move(TENSOR, REGISTERS, cells.ravel(), registers.places)
+        else:
+            yield Move(REGISTERS, TENSOR, registers.places, cells.ravel())
+
+    def _firsts(self, lies: Numbers, each: int) -> Numbers:
+        """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
+        lanes, columns = lies >> _LANE_BITS, lies >> _COLUMN_BITS & 0xFFFF
+        first = int(columns.min()) if self.column is None else self.column
+        halves = [0] if self.move.lanes == QUARTER or not (lanes % QUARTER >= 16).any() else [0, 16]
+        return _cells(halves, range(first, int(columns.max()) + 1, self.move.columns))
+
+    def _targets(self, lies: Numbers, each: int) -> Numbers:
+        values = int((lies & (1 << VALUE_BITS) - 1).max()) + 1
+        halves = [0] if self.move.lanes == QUARTER else [0, 16]
+        count = -(-values // (self.move.registers * each * len(halves)))
+        first = self.column or 0
+        return _cells(halves, range(first, first + count * self.move.columns, self.move.columns))
+
+
+def _cells(lanes: list[int], columns: range) -> Numbers:
+    import numpy as np
+
+    return np.array([(lane << _LANE_BITS) + (column << _COLUMN_BITS) for column in columns for lane in lanes])
+
+
+def tensor_move(name: str, offset: int | None = None) -> TmemMove:
+    """The instruction of a name, ``tcgen05.ld.32x32b.x8``; other words of PTX's may stand in it."""
+    words = [word for word in name.split(".") if word not in ("sync", "aligned", "b32")]
+    if len(words) < 3 or words[0] != "tcgen05" or words[1] not in ("ld", "st"):
+        raise DescriptorError(f"chain: must read like tcgen05.ld.32x32b.x8, found {name[:60]}")
+    return tmem_move(".".join(words[2:]), words[1], offset=offset)
+
+
+@frozen
+class Cells:
+    """Where elements lie in tensor memory.
+
+    Args:
+        layout: (row, column) of the tile, and maybe a copy, to ``lane << 16 | column`` in elements, as the command
+            ``tmem`` prints it; or its notation.
+    """
+
+    layout: Layout | str
+    noun: ClassVar[str] = "cells"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.layout)
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        import numpy as np
+
+        value: Any = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
+        if not isinstance(value, Layout) or len(value) not in (2, 3):
+            raise DescriptorError(f"cells: must have modes (row, column) or (row, column, copy), found {value}")
+        copies = int(size(value, mode=[2])) if len(value) == 3 else 1
+        if cosize(value) > FARTHEST or size(value) > MOST_VALUES:
+            raise DescriptorError(f"cells: must stay in tensor memory, found {value}")
+        extents = tuple(int(size(value, mode=[i])) for i in range(2))
+        if extents != (tile.rows, tile.columns):
+            raise DescriptorError(f"cells: must have {tile.rows} rows and {tile.columns} columns, found {extents}")
+        places = offsets(value).astype(np.int64).reshape(*extents, copies) * tile.element.storage_bits
+        yield Home(TENSOR, np.repeat(tile.all().ravel(), copies), places.ravel())
+
+
+@frozen
+class CellCopy:
+    """``tcgen05.cp``: rows of shared memory, read by words, into tensor memory, as often as the shape says.
+
+    Args:
+        copy: one instruction.
+        words: the word of each block, which has the copy's rows and bits, whatever they say of it.
+        columns: the first of each block, rows first; () for one behind the other.
+    """
+
+    copy: TmemCopy
+    words: Words
+    columns: tuple[int, ...] = ()
+    noun: ClassVar[str] = "tcgen05"
+    verbs: ClassVar[tuple[str, str]] = ("leaves", "reads")
+
+    def __str__(self) -> str:
+        return f"tcgen05.cp.{self.copy.name}"
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves."""
+        import numpy as np
+
+        bits, copy, words = tile.element.storage_bits, self.copy, self.words
+        block = (copy.rows, copy.bits // bits)
+        read = Words(words.word, block, words.advance, words.major, words.layout, copy.shape).places(tile)
+        firsts = self.columns or tuple(self.copy.columns * index for index in range(len(read)))
+        if len(firsts) != len(read):
+            raise DescriptorError(f"{self}: columns must be {len(read)} numbers, found {len(firsts)}")
+        table = offsets(self.copy.cells.layout).astype(np.int64)[:, ::bits]
+        leaves = table[None] + (np.array(firsts, dtype=np.int64) << _COLUMN_BITS)[:, None, None, None]
+        takes = np.broadcast_to(read[..., None], leaves.shape)
+        yield Move(SHARED, TENSOR, np.ascontiguousarray(takes).ravel(), leaves.ravel())
