@@ -20,7 +20,7 @@ from typing import Any
 from descriptors.answers import tell
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, brief
 from descriptors.show.explorer.question import Question, question, view
-from descriptors.show.stages.swizzle_stage import Swizzled, swizzled
+from descriptors.show.stages.swizzle_stage import LABELS, Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
@@ -44,6 +44,8 @@ _HALVES = re.compile(rf"(?<!\w)({_HEX}{{8}})\W{{1,3}}({_HEX}{{8}}|[0-9a-fA-F]{{8
 _HALF = r"{}\w*\W{{1,4}}(?:0[xX])?([0-9a-fA-F]{{1,8}})(?!\w)"
 _LOW, _HIGH = (re.compile(_HALF.format(name), re.ASCII | re.IGNORECASE) for name in ("lo", "hi"))
 _DECIMAL = re.compile(r"(?<![\w.:,(])(\d{9,20})(?:[uU]?[lL]{0,2})(?![\w.:)])", re.ASCII)
+#: What is set of a picture.
+_SET = "swizzle|block|grid|at|label|swizzled|tensor"
 #: The most elements of two layouts that are compared one by one.
 MOST = 1 << 18
 
@@ -187,13 +189,15 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
 
 
 def _options(text: str) -> tuple[str, dict[str, Any]]:
-    """A notation, and what is set of its picture: ``tile=8x8 grid=2x3 at=11,5 label=CMmRn swizzled=no``."""
-    pairs = re.findall(r"\s(tile|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
+    """A notation, and what is set of its picture: ``swizzle=3,4,3 block=8x8 grid=2x3 at=11,5 label=CMmRn swizzled=no``."""
+    pairs = re.findall(r"\s(block|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
     options: dict[str, Any] = {name: (int(one), int(other)) for name, one, other in pairs}
     options |= dict(re.findall(r"\s(label)=(\w+)", text))
     if found := re.search(r"\sswizzled=(yes|no)\b", text):
         options["is_moved"] = found[1] == "yes"
-    return re.split(r"\s(?:tile|grid|at|label|swizzled)=", text, maxsplit=1)[0].strip(), options
+    other = re.search(r"\sswizzle=(\d+,\d+,-?\d+)", text)
+    notation = re.split(rf"\s(?:{_SET})=", text, maxsplit=1)[0].strip()
+    return f"Sw<{other[1]}>" if other else notation, options
 
 
 def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
@@ -206,12 +210,19 @@ def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
 
 
 def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
-    """A picture without an operand, and what can be set of it."""
-    (down, across), s = view_.tile_extents, view_.swizzle
-    drawing = {"notation": text, "tile": f"{down}x{across}", "at": ",".join(map(str, view_.at))}
-    drawing |= {"label": view_.label, "swizzled": "yes" if view_.is_moved else "no"}
+    """A picture without an operand, and what can be set of it: key, name, value, and what it may be."""
+    block, s = "" if view_.block == (0, 0) else extents_text(view_.packed), view_.swizzle
+    controls: list[list[Any]] = [
+        ["block", "packed block, rows x units", block, []],
+        ["at", "unit", ",".join(map(str, view_.at)), []],
+        ["label", "number", view_.label, list(LABELS)],
+        ["swizzled", "swizzled", "yes" if view_.is_moved else "no", ["yes", "no"]],
+    ]
     if view_.layout is None:
-        drawing |= {"grid": "x".join(map(str, view_.grid)), "swizzle": f"{s.bits},{s.base},{s.shift}"}
+        across = view_.extents[1] // (view_.block[1] or 1 << s.bits)
+        grid = ["grid", "grid of tiles", f"{view_.grid[0]}x{across}", []]
+        controls = [["swizzle", "B, M, S", f"{s.bits},{s.base},{s.shift}", []], grid, *controls]
+    drawing = {"notation": text, "controls": controls}
     return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}
 
 
@@ -229,7 +240,7 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
     shift = as_element_type(q.dtype).storage_bits.bit_length() - 4
     for unit, base in (("bytes", swizzle.base), ("elements", swizzle.base + shift)):
         for mode in SwizzleMode:
-            if mode.swizzle == Swizzle(swizzle.bits, base, swizzle.shift):
+            if mode.swizzle == (Swizzle(swizzle.bits, base, swizzle.shift) if swizzle.bits else None):
                 use = {"swizzle": str(mode), "layout": "", "word": "", "edit": {}}
                 refused = _refused(q, use)
                 said = f"{swizzle} on {unit} is the swizzle mode {mode}" + (f"; {refused}" if refused else "")

@@ -366,15 +366,13 @@
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
     const again = (key, value) => {
-      const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
-      $("paste").value = [notation, ...["tile", "grid", "at", "label", "swizzled"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      const kept = key === "swizzle" ? [[key]] : set.controls;  // another swizzle has tiles of its own
+      $("paste").value = [set.notation, ...kept.map(([name, , now]) => `${name}=${name === key ? value : now}`)].filter((one) => !one.endsWith("=")).join(" ");
       tell(true);
     };
-    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit", label: "number", swizzled: "swizzled" };
-    const lists = { label: ["column", "CMmRn"], swizzled: ["yes", "no"] };
-    const inputs = Object.keys(names).filter((key) => key in set).map((key) => {
+    const inputs = set.controls.map(([key, label, value, values]) => {
       const on = { change: (event) => again(key, event.target.value.trim()) };
-      return make("label", {}, `${names[key]} `, lists[key] ? make("select", { on }, ...choice(lists[key], set[key])) : make("input", { value: set[key], size: 8, spellcheck: false, on }));
+      return make("label", {}, `${label} `, values.length ? make("select", { on }, ...choice(values, value)) : make("input", { value, size: Math.max(8, value.length), spellcheck: false, on }));
     });
     const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
     draw(svg, picture.svg);

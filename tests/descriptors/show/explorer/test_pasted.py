@@ -71,6 +71,7 @@ def test_a_word_is_known_however_it_was_written(text: str) -> None:
     ("text", "kind", "use"),
     [
         ("Swizzle<3,4,3>", "a swizzle", {"swizzle": "128B"}),
+        ("Swizzle<0,4,3>", "a swizzle", {"swizzle": "none"}),
         ("Sw<2,4,3>", "a swizzle", {"swizzle": "64B"}),
         ("S<3,3,3>", "a swizzle", {"swizzle": "128B"}),
         ("sA: Swizzle<3,4,3> o smem_ptr[16b](0x400) o (64,64):(64,1)", "a layout", {"swizzle": "128B", "major": "K"}),
