@@ -179,7 +179,9 @@ class Addresses:
         place, address = after // 8, self.base + after // 8
         atom, subtile = (i // self.atom[0], k // self.atom[1]), (i // self.subtile[0], k // self.subtile[1])
         inside = i % self.subtile[0], k % self.subtile[1]
-        in_tiles = zip(("row_tile", "col_tile", "row_in_tile", "col_in_tile"), tile_place(self.swizzle, offset), strict=True)
+        in_tiles = zip(
+            ("row_tile", "col_tile", "row_in_tile", "col_in_tile"), tile_place(self.swizzle, offset), strict=True
+        )
         return dict(in_tiles) | {
             "mn": i, "k": k,
             "before": before // 8, "before_half": before % 8 // 4, "after": place, "after_half": after % 8 // 4,

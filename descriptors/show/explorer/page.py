@@ -247,6 +247,11 @@ PRESETS: tuple[dict[str, Any], ...] = (
             "unit": "cute", "mma": "64x16", "major": "", "swizzle": "", "arch": "sm90",
         },
     },
+    {"name": "any swizzle: S<3,4,4>", "question": {"paste": "S<3,4,4>"}},
+    {
+        "name": "a tiled copy: ldmatrix.x4",
+        "question": {"paste": "make_tiled_copy(ldmatrix.x4, ((4,8),(2,2,2)):((32,1),(16,8,128)), (16,16)) at=5,3"},
+    },
     {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}}},
 )  # fmt: skip
 

@@ -19,8 +19,8 @@ from typing import Any
 
 from descriptors.answers import tell
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, brief
+from descriptors.show.explorer.drawn import TILED_COPY, copy_drawing, layout_drawing, options_of, swizzle_drawing
 from descriptors.show.explorer.question import Question, question, view
-from descriptors.show.stages.swizzle_stage import LABELS, Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
@@ -30,7 +30,7 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import WORDS, Arch, architecture
 from descriptors.text import extents_text, word_text
-from layoutalg import ComposedLayout, Layout, Swizzle, evaluate, parse_pointer, size
+from layoutalg import ComposedLayout, Layout, Swizzle, parse_pointer, size
 from layoutalg.frozen import replace
 
 #: What a layout or a tensor begins with, or an operation on layouts.
@@ -44,8 +44,6 @@ _HALVES = re.compile(rf"(?<!\w)({_HEX}{{8}})\W{{1,3}}({_HEX}{{8}}|[0-9a-fA-F]{{8
 _HALF = r"{}\w*\W{{1,4}}(?:0[xX])?([0-9a-fA-F]{{1,8}})(?!\w)"
 _LOW, _HIGH = (re.compile(_HALF.format(name), re.ASCII | re.IGNORECASE) for name in ("lo", "hi"))
 _DECIMAL = re.compile(r"(?<![\w.:,(])(\d{9,20})(?:[uU]?[lL]{0,2})(?![\w.:)])", re.ASCII)
-#: What is set of a picture.
-_SET = "swizzle|block|grid|at|label|swizzled|tensor"
 #: The most elements of two layouts that are compared one by one.
 MOST = 1 << 18
 
@@ -64,6 +62,9 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
     lines = [line.strip() for line in q.paste.strip().splitlines() if line.strip()]
     if not lines:
         return None
+    if TILED_COPY.search(q.paste):
+        copy, drawing = copy_drawing(q.paste, as_element_type(q.dtype).storage_bits)
+        return _record("a tiled copy", str(copy)) | drawing
     joined = " ".join(lines)
     if len(lines) == 2 and (_HALVES.fullmatch(joined) or (_LOW.search(joined) and _HIGH.search(joined))):
         lines = [joined]
@@ -157,10 +158,10 @@ def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
 
 def _layout(q: Question, text: str) -> dict[str, Any]:
     """A layout: which forms it has, and the question that derives from it; its picture where none does."""
-    text, options = _options(text)
+    text, options = options_of(text)
     if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
         swizzle = Swizzle(*map(int, bare.groups()))
-        return _swizzle(q, swizzle) | _drawn(Swizzled(swizzle, **options), text)
+        return _swizzle(q, swizzle) | swizzle_drawing(swizzle, options)
     if re.match(r"#?\S*ttg\.|#shared", text):
         return _triton(q, text)
     q, typed = _typed(q, text)
@@ -168,7 +169,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     try:
         tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
     except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
-        return _record("a layout", str(error), ok=False) | _drawn(_swizzled(text, options), text)
+        return _record("a layout", str(error), ok=False) | layout_drawing(text, options)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
@@ -185,45 +186,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")
     usable_here = fits and not refused
     boxed = _record("a layout", text_, ok=usable_here, use=use if usable_here else None)
-    return boxed if usable_here and not options else boxed | _drawn(_swizzled(text, options), text)
-
-
-def _options(text: str) -> tuple[str, dict[str, Any]]:
-    """A notation, and what is set of its picture: ``swizzle=3,4,3 block=8x8 grid=2x3 at=11,5 label=CMmRn swizzled=no``."""
-    pairs = re.findall(r"\s(block|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
-    options: dict[str, Any] = {name: (int(one), int(other)) for name, one, other in pairs}
-    options |= dict(re.findall(r"\s(label)=(\w+)", text))
-    if found := re.search(r"\sswizzled=(yes|no)\b", text):
-        options["is_moved"] = found[1] == "yes"
-    other = re.search(r"\sswizzle=(\d+,\d+,-?\d+)", text)
-    notation = re.split(rf"\s(?:{_SET})=", text, maxsplit=1)[0].strip()
-    return f"Sw<{other[1]}>" if other else notation, options
-
-
-def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
-    """A layout of rows and columns with its swizzle, as it is written."""
-    rows, swizzle, offset = parts(evaluate(text))
-    options.pop("grid", None)
-    if len(rows) != 2:
-        raise DescriptorError(f"explore: a layout to draw must have rows and columns, found {rows}")
-    return Swizzled(swizzle or Swizzle(0, 0, 5), rows, offset, **options)
-
-
-def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
-    """A picture without an operand, and what can be set of it: key, name, value, and what it may be."""
-    block, s = "" if view_.block == (0, 0) else extents_text(view_.packed), view_.swizzle
-    controls: list[list[Any]] = [
-        ["block", "packed block, rows x units", block, []],
-        ["at", "unit", ",".join(map(str, view_.at)), []],
-        ["label", "number", view_.label, list(LABELS)],
-        ["swizzled", "swizzled", "yes" if view_.is_moved else "no", ["yes", "no"]],
-    ]
-    if view_.layout is None:
-        across = view_.extents[1] // (view_.block[1] or 1 << s.bits)
-        grid = ["grid", "grid of tiles", f"{view_.grid[0]}x{across}", []]
-        controls = [["swizzle", "B, M, S", f"{s.bits},{s.base},{s.shift}", []], grid, *controls]
-    drawing = {"notation": text, "controls": controls}
-    return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}
+    return boxed if usable_here and not options else boxed | layout_drawing(text, options)
 
 
 def _refused(q: Question, use: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Any swizzle, of any layout of rows and columns, without an operand: tiles of units, and the lines where they lie.
 
 A unit is what the swizzle leaves whole, 2**M of what it counts; a line has 2**S units, and 2**B lines and units are a
-swizzle tile, so that a line has several where S is larger than B. A swizzle alone has a grid of such tiles, or of packed
-blocks of units, row by row; a layout says itself where its elements lie.
+swizzle tile, so that a line has several where S is larger than B. A swizzle alone has a grid of such tiles, or of
+packed blocks of units, row by row; a layout says itself where its elements lie.
 
 Laws: the two sides have the same units, each once, where the layout does; where a unit lies is what the swizzle gives
 of where it lay; no unit leaves its swizzle tile.
@@ -202,13 +202,15 @@ def swizzled(view: Swizzled) -> Stage:
     marks += [Mark("cell", *grids[1].box(i, j)) for i, line in enumerate(there) for j, at in enumerate(line)
               if at == view.at]  # fmt: skip
     side, what = 1 << view.swizzle.bits, "line" if view.block == (0, 0) else f"block of {times(view.packed)}"
-    number = f"colour and number: its column in a {what}" if view.label == "column" else "CMmRn: its column m, its row n"
+    number = (
+        f"colour and number: its column in a {what}" if view.label == "column" else "CMmRn: its column m, its row n"
+    )
     said = f"A cell is a unit of {step}; {number}; blue frames: swizzle tiles of {times((side, side))} units."
     return stage(figure, f"{view.swizzle} over {times((rows, columns))} units", said, grids, marks, "")
 
 
 def _borders(figure: Figure, view: Swizzled, logical: Frame, memory: Frame, first: int) -> None:
-    """Frames of the swizzle tiles in memory; of the blocks on the logical side, else of the tiles if they are blocks."""
+    """Frames of the swizzle tiles in memory; on the logical side of the blocks, else of the tiles if they are blocks."""
     (rows, columns), side = view.extents, 1 << view.swizzle.bits
     across = (side << view.swizzle.base) // max(view.unit)
     (wide, high), starts = memory.step, range(1, memory.rows)
@@ -216,9 +218,12 @@ def _borders(figure: Figure, view: Swizzled, logical: Frame, memory: Frame, firs
                   rows=[high * i for i in starts if (first + i) % side == 0],
                   columns=[wide * j for j in range(across, memory.columns, across)])  # fmt: skip
     down, over = (side, side) if view.block == (0, 0) else view.packed
-    tiles = {(i // down, j // over, *replace(view, at=(i, j)).place[:2]) for i, j in product(range(rows), range(columns))}
-    if view.block != (0, 0) or len(tiles) == -(-rows // down) * -(-columns // over):
-        border(figure, logical, "atom", max(rows // down, 1), max(columns // over, 1), outer=False)
+    if rows % down or columns % over:
+        return
+    units = product(range(rows), range(columns))
+    tiles = {(i // down, j // over, *replace(view, at=(i, j)).place[:2]) for i, j in units}
+    if view.block != (0, 0) or len(tiles) == rows // down * (columns // over):
+        border(figure, logical, "atom", rows // down, columns // over, outer=False)
 
 
 def _panel(figure: Figure, view: Swizzled, frame: Frame, there: Any, name: str) -> None:

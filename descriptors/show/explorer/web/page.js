@@ -137,9 +137,18 @@
   function show(parts) {
     for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
+  /** What was pasted and is not on the stage: then the page is about it, and not about the tile. */
+  const alone = () => { const found = shown.pasted; return found && !found.error && (found.picture || !found.use || !found.ok) ? found : null; };
   /** The one verdict, of exactly what is on the screen: the word as it is typed, and whether it is right. */
   function badge() {
-    const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement;
+    const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement, other = alone();
+    document.body.classList.toggle("alone", Boolean(other));
+    if (other) {
+      const [name, text] = other.picture ? ["wait", "drawn by itself: no tile, no word to prove"] : [other.ok ? "" : "bad", other.text.split("\n")[0]];
+      $("wordof").textContent = document.title = other.kind;
+      $("headword").textContent = at.title = ""; at.className = `badge ${name}`; at.textContent = text; $("reset").hidden = true;
+      return;
+    }
     const isLate = waiting.has("told"), proof = shown.proof;
     root.classList.toggle("late", isLate || waiting.has("stage"));
     $("wordof").textContent = isLate ? "word" : `word of subtile (${told.subtiles.chosen.join(",")})`;
@@ -358,10 +367,11 @@
     const found = shown.pasted, at = $("pasted");
     $("told").hidden = !found;
     $("use").hidden = !found?.use;
+    badge();
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : found.picture ? "" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
-    at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
+    const all = make("details", { open: !found.use && !found.picture }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    at.replaceChildren(...(found.picture ? [drawing(found)] : []), all);
   }
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
@@ -381,7 +391,7 @@
     box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
     const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
     canvas.style.setProperty("--w", picture.width);
-    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over" }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
+    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over", tabIndex: 0, role: "region", "aria-label": picture.title }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;
@@ -561,16 +571,17 @@
     if (!mine || !shown.pasted || shown.pasted.error) return;
     if (shown.pasted.use && shown.pasted.ok && !shown.pasted.picture) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
   }
-  const take = () => { const use = shown.pasted.use; typing = null; state = structuredClone({ ...state, paste: "", ...use }); tabs(); refresh("all"); };
+  const take = () => { typing = null; state = structuredClone({ ...state, paste: "", ...shown.pasted.use }); tabs(); refresh("all"); };
   function untell() { shown.pasted = null; state.paste = ""; pasted(); writeHash("keep"); }
   $("tell").addEventListener("click", () => tell(true));
   $("untell").addEventListener("click", untell);
   $("paste").addEventListener("input", grow);
+  $("paste").addEventListener("blur", () => { $("paste").scrollTop = 0; });
   $("paste").addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); tell(true); } });
   $("paste").addEventListener("paste", (event) => {
     if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(() => tell(true), 0);
   });
-  $("use").addEventListener("click", take);
+  $("use").addEventListener("click", () => { take(); untell(); });
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const control of named()) {

@@ -47,7 +47,9 @@ def test_rows_of_swizzle_tiles_lie_where_the_bits_say(swizzle: tuple[int, int, i
     assert drawn_places(Swizzled(Swizzle(*swizzle), grid=grid)) == from_the_first_line(known, wide)
 
 
-@given(swizzle=swizzles(), block=st.tuples(st.integers(1, 9), st.integers(1, 9)), grid=st.sampled_from([(1, 1), (2, 3)]))
+@given(
+    swizzle=swizzles(), block=st.tuples(st.integers(1, 9), st.integers(1, 9)), grid=st.sampled_from([(1, 1), (2, 3)])
+)
 def test_packed_blocks_lie_one_after_the_other(
     swizzle: tuple[int, int, int], block: tuple[int, int], grid: tuple[int, int]
 ) -> None:
@@ -105,7 +107,9 @@ def test_the_place_of_a_unit_and_its_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"grid": (99, 99)}, {"grid": (0, 1)}, {"at": (16, 0)}, {"block": (2000, 2000)}, {"block": (-1, 2)}], ids=str
+    "change",
+    [{"grid": (99, 99)}, {"grid": (0, 1)}, {"at": (16, 0)}, {"block": (2000, 2000)}, {"block": (-1, 2)}],
+    ids=str,
 )
 def test_what_cannot_be_drawn_is_refused(change: dict[str, tuple[int, int]]) -> None:
     with pytest.raises(DescriptorError, match="explore: "):
