@@ -79,7 +79,7 @@ def sentences(view: View) -> dict[str, Any]:
         ("after it", "byte {after} = {after:x}" + halves[1]),
         *([("address", f"{{address:x}}, of a tile at {view.base:#x}")] if view.base else []),
         ("line and bank", f"line {{line}}, bank {{bank}} of {view.banks}"),
-        *([(_TILE, "({row_tile},{col_tile}), row {row_in_tile}, column {col_in_tile} in it")] if swizzle.bits else []),
+        *([("swizzle tile", TILE_PLACE)] if swizzle.bits else []),
         ("16 bytes", "number {piece} in memory, place {place} of its line"),
         *([(atom_name(d), "({atom_mn},{atom_k}), number {number} in memory")] if view.anatomy.atom_grid[0] else []),
         *([("chunk", "({chunk_mn},{chunk_k}) of the subtile")] if chunk_name(d) != "atom" else []),
@@ -91,7 +91,8 @@ def sentences(view: View) -> dict[str, Any]:
 
 
 _WHEN = ("before", "after")
-_TILE = "swizzle tile (row_tile_idx, col_tile_idx)"
+#: Where an element lies in the grid of swizzle tiles, as the literature names it.
+TILE_PLACE = "row_tile_idx {row_tile}, col_tile_idx {col_tile}; row {row_in_tile}, column {col_in_tile} in it"
 
 
 def fill(sentence: str, values: Mapping[str, Any]) -> str:

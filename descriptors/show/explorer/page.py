@@ -39,7 +39,7 @@ from descriptors.show.explorer.offline import packed_elements
 from descriptors.show.explorer.question import LONGEST, TABS, Question, question, view
 from descriptors.show.pictures.bank_picture import BanksPicture
 from descriptors.show.pictures.level_picture import LevelsPicture
-from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS
+from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS, LYING
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
@@ -272,6 +272,7 @@ def choices() -> dict[str, list[str]]:
         "colour": list(COLOURS),
         "levels": list(LEVELS),
         "access": list(ACCESSES),
+        "lying": list(LYING),
         "tab": list(TABS),
         "language": list(LANGUAGES),
     }

@@ -210,7 +210,7 @@ def swizzled(view: Swizzled) -> Stage:
 
 
 def _borders(figure: Figure, view: Swizzled, logical: Frame, memory: Frame, first: int) -> None:
-    """Frames of the swizzle tiles in memory; on the logical side of the blocks, else of the tiles if they are blocks."""
+    """Frames of swizzle tiles in memory; on the logical side of the blocks, else of the tiles if they are blocks."""
     (rows, columns), side = view.extents, 1 << view.swizzle.bits
     across = (side << view.swizzle.base) // max(view.unit)
     (wide, high), starts = memory.step, range(1, memory.rows)

@@ -370,7 +370,7 @@
     badge();
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.use && !found.picture }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    const all = make("details", { open: !found.ok || (!found.use && !found.picture) }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
     at.replaceChildren(...(found.picture ? [drawing(found)] : []), all);
   }
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
@@ -416,6 +416,15 @@
     for (const name of ["tile", "order"]) document.querySelector(`[name=${name}]`).parentElement.hidden = explicit;
     $("layoutlabel").hidden = $("unitlabel").hidden = $("nolayout").hidden = !explicit;
     $("cell").value = state.cell;
+    looks();
+  }
+  /** Only the controls that the picture has. */
+  function looks() {
+    const has = (names, one) => names.split(" ").includes(one);
+    for (const one of document.querySelectorAll("#looks [data-tabs]")) {
+      const { tabs: on, lying } = one.dataset;
+      one.hidden = !has(on, state.tab) || (state.tab === "tensor" && lying && !has(lying, state.lying));
+    }
   }
   function change(control, mode) {
     const { name } = control;
@@ -440,7 +449,7 @@
     const depth = CLOSER.indexOf(state.tab);
     $("zoomout").disabled = depth < 1;
     $("zoomin").disabled = depth < 0 || depth === CLOSER.length - 1;
-    for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
+    looks();
   }
   /** Another state altogether: nothing that stands in a control is kept. */
   function become(other, mode = "push") {
