@@ -127,7 +127,7 @@ def question(body: object) -> Question:
 
     Args:
         body: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
-            lists; and ``want``, which :func:`requested_parts` reads.
+            lists; and ``want`` and ``known``, which say how to answer.
 
     Raises:
         DescriptorError: if it is no record, has another key, or a value is no text or number, or too long.
@@ -143,7 +143,7 @@ def question(body: object) -> Question:
     known = [field.name for field in fields(Question)]
     values: dict[str, Any] = {}
     for key, value in body.items():
-        if key == "want":
+        if key in ("want", "known"):
             continue
         if key not in known:
             raise ChoiceError("explore: a key of a question", key, known)

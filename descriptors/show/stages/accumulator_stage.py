@@ -100,7 +100,9 @@ def registers(view: View) -> Stage:
     """
     m, n = extents(view)
     columns_drawn = min(n, MOST_COLUMNS)
-    holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _load_map(view, m, n)
+    holders, what = (
+        _wgmma(view.derivation.mma[1], m, n) if view.derivation.arch == "sm90" else _load_map(view.load, m, n)
+    )
     drawn = [line[:columns_drawn] for line in holders]
     labels = [[f"{thread}:{value}" for thread, value in line] for line in drawn]
     figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * m, m, columns_drawn)
@@ -121,9 +123,9 @@ def registers(view: View) -> Stage:
 Holders = list[list[tuple[int, int]]]
 
 
-def _wgmma(view: View, m: int, n: int) -> tuple[Holders, str]:
+@lru_cache(maxsize=4)
+def _wgmma(depth: int, m: int, n: int) -> tuple[Holders, str]:
     """Who holds each element of D of ``wgmma``, and what that is called."""
-    depth = view.derivation.mma[1]
     if m != 64:
         raise DescriptorError(f"explore: an accumulator of wgmma must have M 64, found {m}; the tile's mma says it")
     d_fragment = fragment(f"wgmma.m64n{n}k{depth}.D")
@@ -136,9 +138,10 @@ def _wgmma(view: View, m: int, n: int) -> tuple[Holders, str]:
     return holders, f"{d_fragment.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
 
 
-def _load_map(view: View, m: int, n: int) -> tuple[Holders, str]:
+@lru_cache(maxsize=4)
+def _load_map(shape: str, m: int, n: int) -> tuple[Holders, str]:
     """Who holds each element of D after the loads of one shape, and what they are."""
-    loads = readout(accumulator(m, n), view.load)
+    loads = readout(accumulator(m, n), shape)
     holders = [[(0, 0)] * n for _ in range(m)]
     seen = dict.fromkeys(range(4), 0)
     for load in loads.loads:

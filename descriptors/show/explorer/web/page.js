@@ -46,7 +46,7 @@
     },
   };
   const kept = keptIn(baked.kept);
-  const of = ({ want, tab, cell, paste, ...rest }) => rest;
+  const of = ({ want, known, tab, cell, paste, ...rest }) => rest;
   /** Ask; whatever happens, an answer comes. */
   const ask = async (question, path) => {
     try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
@@ -106,8 +106,9 @@
     const steps = [...STEPS[kind]];
     if (kind === "all" && $("story").open) steps.push(["story"]);
     for (const want of steps) {
-      const found = await ask({ ...small(), paste: undefined, want }, "answer");
+      const found = await ask({ ...small(), paste: undefined, want, known: shown.stage?.picture }, "answer");
       if (mine !== latest) return;
+      if (found.stage?.picture) found.stage.svg ??= shown.stage.svg;
       if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
       if (!found.ok) {
         refused = true;
