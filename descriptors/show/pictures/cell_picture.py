@@ -189,11 +189,13 @@ class CellsPicture(Picture):
         for warp in range(LANES // QUARTER):
             middle = frame.y + frame.height * (warp + 0.5) / 4
             figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
-            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+            figure.text(
+                0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
+            )
         skip = every(frame.columns, frame.step[0], 28)
         names = [(frame.cell(0, column)[0] + frame.step[0] / 2, frame.y - 8, str(column))
                  for column in range(0, frame.columns, skip)]  # fmt: skip
-        figure.texts(names, "muted", 10.5, "middle", mono=True)
+        figure.texts(names, "muted", Figure.LABEL, "middle", mono=True)
         return entries
 
     def _enlarged(self, figure: Figure, whole: Frame, x: float, held: dict[tuple[int, int], Parts]) -> Frame:
@@ -215,7 +217,7 @@ class CellsPicture(Picture):
         figure.table(x, y, *cell, roles, labels if written else (), size=written or 10)
         figure.border(*frame.box, "chunk", columns=[frame.width * j / columns for j in range(1, columns)], line=2.4)
         names = [str(column) for column in range(columns)]
-        ticks(figure, frame, [str(lane) for lane in range(rows)], names)
+        ticks(figure, frame, [str(lane) for lane in range(rows)], names, Figure.LABEL)
         return frame
 
     def heading(self) -> tuple[str, str]:

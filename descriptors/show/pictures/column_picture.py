@@ -88,9 +88,11 @@ class ColumnsPicture(Picture):
         for warp in range(LANES // QUARTER):
             middle = frame.y + frame.height * (warp + 0.5) / 4
             figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
-            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+            figure.text(
+                0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
+            )
         heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, COLUMNS, 32)]
-        figure.texts(heads, "muted", 10.5, "middle", mono=True)
+        figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
         foot = self._names(figure, frame)
         figure.legend(0, foot + 18, self._legend())
         return (frame,)

@@ -18,8 +18,8 @@ from functools import lru_cache
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.cell_picture import CellsPicture, Held
 from descriptors.show.pictures.column_picture import ColumnsPicture
-from descriptors.show.pictures.panels import Frame, table, ticks, times, type_size
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.pictures.panels import Frame, table, ticks, times
+from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import View
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
@@ -105,13 +105,14 @@ def registers(view: View) -> Stage:
     )
     drawn = [line[:columns_drawn] for line in holders]
     labels = [[f"{thread}:{value}" for thread, value in line] for line in drawn]
-    figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * m, m, columns_drawn)
+    wide = Figure.width_of("0" * max(len(one) for line in labels for one in line), LEAST_TYPE, mono=True) + 6
+    figure, frame = Figure(), Frame(0, 0, wide * columns_drawn, 15 * m, m, columns_drawn)
     wide, high = frame.step
     roles: list[list[str | None]] = [[Figure.kind(thread) for thread, _ in line] for line in drawn]
-    figure.table(0, 0, wide, high, roles, labels if type_size(labels, wide, high) else (), size=9)
+    figure.table(0, 0, wide, high, roles, labels, size=LEAST_TYPE)
     figure.border(*frame.box, "tile", line=1.4)
     rows, columns = [str(i) for i in range(m)], [str(j) for j in range(columns_drawn)]
-    ticks(figure, frame, rows, columns)
+    ticks(figure, frame, rows, columns, LEAST_TYPE)
     more = f", the first {columns_drawn} of {n} columns" if columns_drawn < n else ""
     said = f"{what}{more}; t:v is value v of thread t, the colour its thread, eight in turn."
     text = "\n".join(table(labels, left=rows, top=columns))

@@ -18,7 +18,7 @@ from itertools import groupby
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, hairs, ticks, times
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from descriptors.text import counted
 from layoutalg import ComposedLayout, Figure, Fragment, Layout, TiledCopy, size
 from layoutalg.frozen import frozen
@@ -136,8 +136,8 @@ def traced_copy(view: TracedCopy) -> Stage:
         figure.cells(x, y, wide, HIGH, [[None if at is None else Figure.kind(at[0]) for at in line] for line in held])
         hairs(figure, frame)
         figure.border(*frame.box, "tile", line=1.4)
-        figure.texts(_threads(held, frame), "ink", Figure.LEAST, "middle", mono=True)
-        ticks(figure, frame, [str(i) for i in range(rows)], [str(j) for j in range(columns)])
+        figure.texts(_threads(held, frame), "ink", LEAST_TYPE, "middle", mono=True)
+        ticks(figure, frame, [str(i) for i in range(rows)], [str(j) for j in range(columns)], LEAST_TYPE)
         chosen = [[at if at is None or side == "S" else (at[0], 0) for at in line] for line in held]
         grids.append(Grid(*frame.box, rows, columns, cells=tuple(map(tuple, chosen))))
         own = view.elements(side, view.at[0])
@@ -176,9 +176,7 @@ def _labels(line: list[Pair | None]) -> list[tuple[int, int, str]]:
 def _width(held: list[list[Pair | None]]) -> float:
     """The width of a cell in which every number has room."""
     need = max(
-        (Figure.width_of(name, Figure.LEAST, mono=True) + 4) / count
-        for line in held
-        for _, count, name in _labels(line)
+        (Figure.width_of(name, LEAST_TYPE, mono=True) + 4) / count for line in held for _, count, name in _labels(line)
     )
     return min(max(need, LEAST), WIDEST)
 
@@ -189,5 +187,5 @@ def _threads(held: list[list[Pair | None]], frame: Frame) -> list[tuple[float, f
     for i, line in enumerate(held):
         for first, count, name in _labels(line):
             x, y, wide, high = frame.cell(i, first, 1, count)
-            spots.append((x + wide / 2, y + high / 2 + 0.36 * Figure.LEAST, name))
+            spots.append((x + wide / 2, y + high / 2 + 0.36 * LEAST_TYPE, name))
     return [spot for spot in spots if spot[2]]

@@ -23,8 +23,8 @@ from layoutalg import Figure, Scene
 from layoutalg import Picture as Faces
 from layoutalg.frozen import frozen
 
-#: Paper around a picture, in pixels.
-MARGIN = 10
+#: Paper around a picture, in pixels; the smallest type: shrunk to a window of 1366 pixels it still has 9.
+MARGIN, LEAST_TYPE = 10, 11
 
 #: The first element (MN, K) of each cell; None where there is none.
 Cells = tuple[tuple[tuple[int, int] | None, ...], ...]

@@ -24,7 +24,7 @@ from typing import Any
 from descriptors.errors import ChoiceError, DescriptorError
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, border, ticks, times, type_size
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from layoutalg import Figure, Layout, Swizzle, coalesce, flatten, size
 from layoutalg.frozen import frozen, replace
 
@@ -195,8 +195,14 @@ def swizzled(view: Swizzled) -> Stage:
     when = "" if view.is_moved else ", without the swizzle"
     _panel(figure, view, memory, there, f"memory: lines of {units}{when}")
     _borders(figure, view, logical, memory, first)
-    ticks(figure, logical, [str(i) for i in range(rows)], [str(j) for j in range(columns)])
-    ticks(figure, memory, [f"{(first + i) * units * step:#x}" for i in range(len(there))], list(map(str, range(units))))
+    ticks(figure, logical, [str(i) for i in range(rows)], [str(j) for j in range(columns)], LEAST_TYPE)
+    ticks(
+        figure,
+        memory,
+        [f"{(first + i) * units * step:#x}" for i in range(len(there))],
+        list(map(str, range(units))),
+        LEAST_TYPE,
+    )
     grids = [Grid(*logical.box, rows, columns), Grid(*memory.box, memory.rows, memory.columns, cells=there)]
     marks = [Mark("cell", *grids[0].box(*view.at))]
     marks += [Mark("cell", *grids[1].box(i, j)) for i, line in enumerate(there) for j, at in enumerate(line)
@@ -233,5 +239,5 @@ def _panel(figure: Figure, view: Swizzled, frame: Frame, there: Any, name: str) 
     labels = [[view.name(at) for at in line] for line in there]
     figure.text(frame.x, frame.y - 25, name, "ink", 13, bold=True)
     roles = [[None if one is None else Figure.kind(one) for one in line] for line in columns]
-    figure.table(frame.x, frame.y, *frame.step, roles, labels, size=type_size(labels, *frame.step) or 8)
+    figure.table(frame.x, frame.y, *frame.step, roles, labels, size=type_size(labels, *frame.step) or 10)
     figure.border(*frame.box, "tile", line=1.4)

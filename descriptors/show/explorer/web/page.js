@@ -114,6 +114,7 @@
         refused = true;
         if (mode === "typing") { status(`not an answer yet: ${found.error.message}`); return; }
         shown = { ...shown, proof: null, edited: null };
+        status("");
         arrived(["told", "stage", "proof"]);
         problem(found.error.message);
         return;
@@ -251,7 +252,7 @@
   }
   /** A picture that is wider than its place, as on a phone, shows the chosen element. */
   function keepInView({ width, marks: [...all] }) {
-    const room = $("scroll"), mark = all.findLast((one) => one.role === "cell"), scale = $("canvas").clientWidth / width;
+    const room = $("scroll"), is = (one) => one.role === "cell", mark = shown.edited?.ok === false ? all.find(is) : all.findLast(is), scale = $("canvas").clientWidth / width;
     if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
     room.dataset.at = String(mark.x);
     const x = mark.x * scale;
@@ -369,6 +370,7 @@
     $("told").hidden = !found;
     $("use").hidden = !found?.use;
     badge();
+    $("untell").textContent = alone() ? "back to the tile" : "close";
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
     const all = make("details", { open: !found.ok || (!found.use && !found.picture) }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
