@@ -92,7 +92,7 @@ def sentences(view: View) -> dict[str, Any]:
 
 _WHEN = ("before", "after")
 #: Where an element lies in the grid of swizzle tiles, as the literature names it.
-TILE_PLACE = "row_tile_idx {row_tile}, col_tile_idx {col_tile}; row {row_in_tile}, column {col_in_tile} in it"
+TILE_PLACE = "row_tile_idx {row_tile}, col_tile_idx {col_tile}; row {row_in_tile}, column {col_in_tile}"
 
 
 def fill(sentence: str, values: Mapping[str, Any]) -> str:

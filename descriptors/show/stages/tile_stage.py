@@ -305,7 +305,7 @@ def _atom_numbers(figure: Figure, view: View, logical: Frame, memory: Sequence[G
     wide, high = frame.step
     size = type_size(labels, wide, high, (15, 13, LEAST_TYPE))
     spots = [
-        (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high, label)
+        (frame.x + (j + 3 / 8) * wide, frame.y + (i + 0.5) * high, label)  # halves and quarters are borders of subtiles
         for i, line in enumerate(labels)
         for j, label in enumerate(line)
     ]

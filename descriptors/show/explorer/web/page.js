@@ -256,7 +256,7 @@
     if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
     room.dataset.at = String(mark.x);
     const x = mark.x * scale;
-    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 2;
+    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 4;
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
@@ -575,11 +575,12 @@
   async function tell(mine = false) {
     const asked = mine ? $("paste").value : state.paste;
     if (tooLong(asked)) return;
-    $("paste").value = asked; grow();
+    $("paste").value = asked;
     const found = await ask({ ...small(), paste: asked, want: ["pasted"] }, "answer");
     if (found.frozen) return;
     shown.pasted = found.pasted ?? (found.ok ? null : { error: found.error });
     pasted();
+    $("paste").rows = 1;
     if (!mine || !shown.pasted || shown.pasted.error) return;
     if (shown.pasted.use && shown.pasted.ok && !shown.pasted.picture) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
   }
@@ -587,8 +588,7 @@
   function untell() { shown.pasted = null; state.paste = ""; pasted(); writeHash("keep"); }
   $("tell").addEventListener("click", () => tell(true));
   $("untell").addEventListener("click", untell);
-  $("paste").addEventListener("input", grow);
-  $("paste").addEventListener("blur", () => { $("paste").scrollTop = 0; });
+  for (const event of ["input", "focus"]) $("paste").addEventListener(event, grow);
   $("paste").addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); tell(true); } });
   $("paste").addEventListener("paste", (event) => {
     if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(() => tell(true), 0);
@@ -609,7 +609,7 @@
     tabs(); fill();
     show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
     document.documentElement.dataset.painted = String(Math.round(performance.now()));
-    if (loading) status(loading);
+    if (loading && !others) status(loading);
     if (others) become(asked, "keep");
     else { document.documentElement.removeAttribute("data-pending"); if (baked.engine === "worker") ask({ want: ["told"] }); }
   }

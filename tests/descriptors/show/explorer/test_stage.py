@@ -32,6 +32,23 @@ def selected(home: Any) -> str:
     return str(home.get_attribute("[role=tab][aria-selected=true]", "id"))
 
 
+#: The smallest type of the pictures that are in view, in pixels of the screen.
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('#svg text, #inset text, .canvas text')].map((one) => {
+    const m = one.getScreenCTM();
+    return one.getClientRects().length ? Math.hypot(m.a, m.b) * parseFloat(getComputedStyle(one).fontSize) : 99; }))"""
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_no_text_of_a_picture_is_below_nine_pixels(page: Any, server: Server, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for tab in ("tile", "memory", "atom", "banks", "tensor", "registers"):
+        page.goto("about:blank")
+        page.goto(f"{server.url}#cell=70,21&tab={tab}")
+        page.wait_for_selector("html[data-settled]", state="attached")
+        assert page.evaluate(SMALLEST) >= 8.99, tab
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+
+
 def test_zoom_is_by_wheel_keys_buttons_and_a_double_click_and_keeps_the_element_in_view(home: Any) -> None:
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
     settled(home, lambda: click(home, grid, 70, 21))
