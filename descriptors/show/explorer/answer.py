@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from descriptors.answers import tell
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.show.browser.reply import REFUSALS, refusal
 from descriptors.show.explorer import question as given
 from descriptors.show.explorer.highlights import field_elements, walks
@@ -75,7 +75,10 @@ def answer(body: object) -> dict[str, Any]:
     try:
         view = given.view(q)
     except REFUSALS as error:
-        return {"ok": False, "question": q.state(), "error": _for_the_page(refusal(error)), "pasted": boxed}
+        refused = _for_the_page(refusal(error))
+        if q.layout.strip() and isinstance(error, NotCanonicalError):
+            refused["message"] += "; pasted into the box at the top it is drawn by itself, without a word"
+        return {"ok": False, "question": q.state(), "error": refused, "pasted": boxed}
     makers = _makers(q, view, str(body.get("known", "")))
     return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
 

@@ -154,7 +154,9 @@ class RoundPicture(Picture):
         figure.text(x + wide / 2, y + 32, phase, "muted" if waits else "ink", Figure.LABEL, "middle")
         lines = f"line{'s' * (len(act.lines) > 1)} {', '.join(map(str, act.lines[:2]))}{'..' * (len(act.lines) > 2)}"
         under = f"{lines}: no end" if act.endless else lines
-        figure.text(x + wide / 2, y + 46, under, "bad" if act.endless else "muted" if waits else "ink", Figure.LEAST, "middle")
+        figure.text(
+            x + wide / 2, y + 46, under, "bad" if act.endless else "muted" if waits else "ink", Figure.LEAST, "middle"
+        )
 
     def _arrows(self, figure: Figure, act: Act, places: dict[int, tuple[float, float]], number: int) -> None:
         """From what ends a wait to the wait, or all that there is of it; of a role the last."""

@@ -120,3 +120,9 @@ def test_a_drawing_that_the_page_knows_is_not_sent_again() -> None:
     assert "svg" not in again and again["marks"] != first["marks"]
     other = answer({"swizzle": "64B", "known": first["picture"], "want": ["stage"]})["stage"]
     assert other["svg"] != first["svg"] and other["picture"] != first["picture"]
+
+
+def test_a_layout_that_no_word_describes_is_drawn_by_the_box() -> None:
+    layout = "S<2,3,4> o 0 o (64,64):(64,1)"
+    assert answer({"layout": layout})["error"]["message"].endswith("drawn by itself, without a word")
+    assert answer({"paste": layout, "want": ["pasted"]})["pasted"]["picture"]["grids"]
