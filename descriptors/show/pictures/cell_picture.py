@@ -183,9 +183,9 @@ class CellsPicture(Picture):
         roles, entries = self._roles(held)
         table_ = [[roles.get((lane, column), "faint") for column in range(frame.columns)] for lane in range(LANES)]
         figure.cells(frame.x, frame.y, *frame.step, table_)
-        for lane, column, lanes, columns in self._frames():
-            figure.border(*frame.cell(lane, column, lanes, columns), "subtile", line=1.6)
         figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.6)
+        for lane, column, lanes, columns in self._frames():  # over the border, which one of all columns would hide
+            figure.border(*frame.cell(lane, column, lanes, columns), "subtile", line=1.6)
         for warp in range(LANES // QUARTER):
             middle = frame.y + frame.height * (warp + 0.5) / 4
             figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)

@@ -238,12 +238,13 @@
     node.setAttribute("class", role);
     return node;
   }
+  const framed = (all) => all.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]);
   function marks(hover = null) {
     const found = shown.stage, at = $("marks");
     if (!found?.svg) return;
     at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
     const lit = lights(), arrows = lit.filter((one) => one.localName === "polyline");
-    const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
+    const boxes = [...lit, ...framed(found.marks), ...arrows];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
     $("canvas").style.setProperty("--w", found.width);
@@ -385,13 +386,13 @@
     };
     const inputs = set.controls.map(([key, label, value, values]) => {
       const on = { change: (event) => again(key, event.target.value.trim()) };
-      return make("label", {}, `${label} `, values.length ? make("select", { on }, ...choice(values, value)) : make("input", { value, size: Math.max(8, value.length), spellcheck: false, on }));
+      return make("label", {}, `${label} `, values.length ? make("select", { on, disabled: frozen }, ...choice(values, value)) : make("input", { value, disabled: frozen, size: Math.max(8, value.length), spellcheck: false, on }));
     });
     const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
     draw(svg, picture.svg);
     box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
     box.setAttribute("class", "marks");
-    box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
+    box.append(...framed(picture.marks));
     const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
     canvas.style.setProperty("--w", picture.width);
     return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over", tabIndex: 0, role: "region", "aria-label": picture.title }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
