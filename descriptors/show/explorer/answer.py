@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from descriptors.answers import tell
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError, NotCanonicalError, brief
 from descriptors.show.browser.reply import REFUSALS, refusal
 from descriptors.show.explorer import question as given
 from descriptors.show.explorer.highlights import field_elements, walks
@@ -47,7 +47,8 @@ def answer(body: object) -> dict[str, Any]:
     """The answer to a question of a page.
 
     Args:
-        body: a record, as ``json.loads`` gives it: keys of ``question.Question``, and ``want``, the parts to answer:
+        body: a record, as ``json.loads`` gives it: keys of ``question.Question``, ``known``, the picture that
+            the page shows, which is not sent again; and ``want``, the parts to answer:
             ``told`` (word, fields, steps, subtiles, commands), ``proof``, ``stage`` (the picture of the tab, with its
             map), ``inspector``, ``code`` (in every language), ``story`` (the derivation as text), ``edited`` (what a
             changed word reads), ``pasted`` (what the box holds), ``links`` (which elements a field of the word and a
@@ -74,8 +75,11 @@ def answer(body: object) -> dict[str, Any]:
     try:
         view = given.view(q)
     except REFUSALS as error:
-        return {"ok": False, "question": q.state(), "error": _for_the_page(refusal(error)), "pasted": boxed}
-    makers = _makers(q, view)
+        refused = _for_the_page(refusal(error))
+        if q.layout.strip() and isinstance(error, NotCanonicalError):
+            refused["message"] += "; pasted into the box at the top it is drawn by itself, without a word"
+        return {"ok": False, "question": q.state(), "error": refused, "pasted": boxed}
+    makers = _makers(q, view, str(body.get("known", "")))
     return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
 
 
@@ -95,12 +99,12 @@ def _part(make: Callable[[], Any]) -> Any:
         return {"error": refusal(error)}
 
 
-def _makers(q: Question, view: View) -> dict[str, Callable[[], Any]]:
+def _makers(q: Question, view: View, known: str) -> dict[str, Callable[[], Any]]:
     d, at = view.derivation, view.base
     return {
         "told": lambda: summary(q, view),
         "proof": lambda: _proof(view),
-        "stage": lambda: stage_of_tab(q.tab, view),
+        "stage": lambda: stage_of_tab(q.tab, view, known),
         "inspector": lambda: inspect(view),
         "code": lambda: {language: emit(d, language) for language in LANGUAGES},
         "story": lambda: tell(d, steps=True, base=at, report=given.proof(d, at)),
@@ -119,12 +123,12 @@ def _proof(view: View) -> dict[str, Any]:
     return {"ok": report.ok, "headline": report.compared, "evidence": report.evidence, "text": tell(report)}
 
 
-def stage_of_tab(tab: str, view: View) -> dict[str, Any]:
-    """The picture of a tab with its map.
+def stage_of_tab(tab: str, view: View, known: str = "") -> dict[str, Any]:
+    """The picture of a tab with its map; without its drawing, where that is the one that the page knows.
 
     Raises:
         DescriptorError: if there is no such tab, or it cannot show this tile.
     """
     if tab not in STAGES:
         raise DescriptorError(f"explore: tab must be one of {', '.join(STAGES)}, found {brief(tab)}")
-    return STAGES[tab](view).record()
+    return STAGES[tab](view).record(known)

@@ -24,6 +24,7 @@ from typing import Any
 from descriptors.show.explorer.question import own_word
 from descriptors.show.pictures.anatomy import Pair, ranks
 from descriptors.show.pictures.panels import atom_name, chunk_name
+from descriptors.show.stages.swizzle_stage import tile_place
 from descriptors.show.stages.view import PIECE, View
 from descriptors.smem.derivation.explanation import names
 from descriptors.smem.operands.swizzled import parts
@@ -78,6 +79,7 @@ def sentences(view: View) -> dict[str, Any]:
         ("after it", "byte {after} = {after:x}" + halves[1]),
         *([("address", f"{{address:x}}, of a tile at {view.base:#x}")] if view.base else []),
         ("line and bank", f"line {{line}}, bank {{bank}} of {view.banks}"),
+        *([("swizzle tile", TILE_PLACE)] if swizzle.bits else []),
         ("16 bytes", "number {piece} in memory, place {place} of its line"),
         *([(atom_name(d), "({atom_mn},{atom_k}), number {number} in memory")] if view.anatomy.atom_grid[0] else []),
         *([("chunk", "({chunk_mn},{chunk_k}) of the subtile")] if chunk_name(d) != "atom" else []),
@@ -89,6 +91,8 @@ def sentences(view: View) -> dict[str, Any]:
 
 
 _WHEN = ("before", "after")
+#: Where an element lies in the grid of swizzle tiles, as the literature names it.
+TILE_PLACE = "row_tile_idx {row_tile}, col_tile_idx {col_tile}; row {row_in_tile}, column {col_in_tile}"
 
 
 def fill(sentence: str, values: Mapping[str, Any]) -> str:
@@ -165,7 +169,8 @@ class Addresses:
 
         Returns:
             ``before`` and ``after`` the swizzle in bytes from the tile on, with the ``_half`` of the byte (0 the low
-            one); ``address``, ``line``, ``bank``; ``piece`` of 16 bytes in memory and its ``place`` in the line; the
+            one); the ``row_tile`` and ``col_tile`` of the swizzle tile, the ``row_`` and ``col_in_tile``;
+            ``address``, ``line``, ``bank``; ``piece`` of 16 bytes in memory and its ``place`` in the line; the
             ``_mn`` and ``_k`` of its ``atom`` and that atom's ``number``, of its ``chunk`` in the subtile, of its
             ``subtile`` and of itself ``inside``; the subtile's ``start``.
         """
@@ -175,7 +180,10 @@ class Addresses:
         place, address = after // 8, self.base + after // 8
         atom, subtile = (i // self.atom[0], k // self.atom[1]), (i // self.subtile[0], k // self.subtile[1])
         inside = i % self.subtile[0], k % self.subtile[1]
-        return {
+        in_tiles = zip(
+            ("row_tile", "col_tile", "row_in_tile", "col_in_tile"), tile_place(self.swizzle, offset), strict=True
+        )
+        return dict(in_tiles) | {
             "mn": i, "k": k,
             "before": before // 8, "before_half": before % 8 // 4, "after": place, "after_half": after % 8 // 4,
             "address": address, "line": address // line_bytes, "bank": address // self.bank_bytes % self.banks,

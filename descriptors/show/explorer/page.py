@@ -39,7 +39,7 @@ from descriptors.show.explorer.offline import packed_elements
 from descriptors.show.explorer.question import LONGEST, TABS, Question, question, view
 from descriptors.show.pictures.bank_picture import BanksPicture
 from descriptors.show.pictures.level_picture import LevelsPicture
-from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS
+from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS, LYING
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
@@ -247,6 +247,11 @@ PRESETS: tuple[dict[str, Any], ...] = (
             "unit": "cute", "mma": "64x16", "major": "", "swizzle": "", "arch": "sm90",
         },
     },
+    {"name": "any swizzle: S<3,4,4>", "question": {"paste": "S<3,4,4>"}},
+    {
+        "name": "a tiled copy: ldmatrix.x4",
+        "question": {"paste": "make_tiled_copy(ldmatrix.x4, ((4,8),(2,2,2)):((32,1),(16,8,128)), (16,16)) at=5,3"},
+    },
     {"name": "a word with a wrong SBO", "question": {"edit": {"stride_byte_offset": "512"}}},
 )  # fmt: skip
 
@@ -267,6 +272,7 @@ def choices() -> dict[str, list[str]]:
         "colour": list(COLOURS),
         "levels": list(LEVELS),
         "access": list(ACCESSES),
+        "lying": list(LYING),
         "tab": list(TABS),
         "language": list(LANGUAGES),
     }

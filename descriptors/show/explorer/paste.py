@@ -19,8 +19,8 @@ from typing import Any
 
 from descriptors.answers import tell
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, brief
+from descriptors.show.explorer.drawn import TILED_COPY, copy_drawing, layout_drawing, options_of, swizzle_drawing
 from descriptors.show.explorer.question import Question, question, view
-from descriptors.show.stages.swizzle_stage import Swizzled, swizzled
 from descriptors.smem.debug.candidates import candidates
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import diff
@@ -77,6 +77,9 @@ def paste_answer(q: Question) -> dict[str, Any] | None:
     lines = [line.strip() for line in q.paste.strip().splitlines() if line.strip()]
     if not lines:
         return None
+    if TILED_COPY.search(q.paste):
+        copy, drawing = copy_drawing(q.paste, as_element_type(q.dtype).storage_bits)
+        return _record("a tiled copy", str(copy)) | drawing
     joined = " ".join(lines)
     if (encoded := _encoded(q, lines)) is not None:
         return encoded
@@ -171,16 +174,16 @@ def _typed(q: Question, text: str) -> tuple[Question, dict[str, Any]]:
 
 def _layout(q: Question, text: str) -> dict[str, Any]:
     """A layout: which forms it has, and the question that derives from it; its picture where none does."""
-    text, options = _options(text)
+    text, options = options_of(text)
     if bare := re.fullmatch(r"Sw?<(\d+),(\d+),(-?\d+)>", text.replace(" ", "")):
         swizzle = Swizzle(*map(int, bare.groups()))
-        return _swizzle(q, swizzle) | _drawn(Swizzled(swizzle, **options), text)
+        return _swizzle(q, swizzle) | swizzle_drawing(swizzle, options)
     q, typed = _typed(q, text)
     unit: Any = _unit(q, text)
     try:
         tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
     except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
-        return _record("a layout", str(error), ok=False) | _drawn(_swizzled(text, options), text)
+        return _record("a layout", str(error), ok=False) | layout_drawing(text, options)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
@@ -197,36 +200,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")
     usable_here = fits and not refused
     boxed = _record("a layout", text_, ok=usable_here, use=use if usable_here else None)
-    return boxed if usable_here and not options else boxed | _drawn(_swizzled(text, options), text)
-
-
-def _options(text: str) -> tuple[str, dict[str, Any]]:
-    """A notation, and what is set of its picture: ``tile=8x8 grid=2x3 at=11,5 label=CMmRn swizzled=no``."""
-    pairs = re.findall(r"\s(tile|grid|at)=(\d{1,4})[x,](\d{1,4})", text)
-    options: dict[str, Any] = {name: (int(one), int(other)) for name, one, other in pairs}
-    options |= dict(re.findall(r"\s(label)=(\w+)", text))
-    if found := re.search(r"\sswizzled=(yes|no)\b", text):
-        options["is_moved"] = found[1] == "yes"
-    return re.split(r"\s(?:tile|grid|at|label|swizzled)=", text, maxsplit=1)[0].strip(), options
-
-
-def _swizzled(text: str, options: dict[str, Any]) -> Swizzled:
-    """A layout of rows and columns with its swizzle, as it is written."""
-    rows, swizzle, offset = parts(evaluate(text))
-    options.pop("grid", None)
-    if len(rows) != 2:
-        raise DescriptorError(f"explore: a layout to draw must have rows and columns, found {rows}")
-    return Swizzled(swizzle or Swizzle(0, 0, 5), rows, offset, **options)
-
-
-def _drawn(view_: Swizzled, text: str) -> dict[str, Any]:
-    """A picture without an operand, and what can be set of it."""
-    (down, across), s = view_.tile_extents, view_.swizzle
-    drawing = {"notation": text, "tile": f"{down}x{across}", "at": ",".join(map(str, view_.at))}
-    drawing |= {"label": view_.label, "swizzled": "yes" if view_.is_moved else "no"}
-    if view_.layout is None:
-        drawing |= {"grid": "x".join(map(str, view_.grid)), "swizzle": f"{s.bits},{s.base},{s.shift}"}
-    return {"picture": swizzled(view_).record(), "drawing": drawing, "facts": "\n".join(view_.facts())}
+    return boxed if usable_here and not options else boxed | layout_drawing(text, options)
 
 
 def _refused(q: Question, use: dict[str, Any]) -> str:
@@ -243,7 +217,7 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
     shift = as_element_type(q.dtype).storage_bits.bit_length() - 4
     for unit, base in (("bytes", swizzle.base), ("elements", swizzle.base + shift)):
         for mode in SwizzleMode:
-            if mode.swizzle == Swizzle(swizzle.bits, base, swizzle.shift):
+            if mode.swizzle == (Swizzle(swizzle.bits, base, swizzle.shift) if swizzle.bits else None):
                 use = {"swizzle": str(mode), "layout": "", "word": "", "edit": {}}
                 refused = _refused(q, use)
                 said = f"{swizzle} on {unit} is the swizzle mode {mode}" + (f"; {refused}" if refused else "")

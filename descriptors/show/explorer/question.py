@@ -63,8 +63,8 @@ class Question:
         stage: which stage of the tile.
         cell: the chosen element.
         tab: one of ``TABS``.
-        colour, levels, swizzled, banks, bank_bytes, slot, access, access_bytes, lanes, across, load: as
-            ``stages.view.View`` has them; ``slot`` -1 is none, ``lanes`` the notation of a layout.
+        colour, levels, swizzled, banks, bank_bytes, slot, access, access_bytes, lanes, across, load, lying:
+            as ``stages.view.View`` has them; ``slot`` -1 is none, ``lanes`` the notation of a layout.
         word: a word instead of that of the chosen subtile, in hexadecimal; "" for none.
         edit: fields of the word that were changed, with their new values as texts.
         paste: what was pasted into the box.
@@ -95,6 +95,7 @@ class Question:
     lanes: str = ""
     across: int = 64
     load: str = "32x32b"
+    lying: str = "accumulator"
     word: str = ""
     edit: tuple[tuple[str, str], ...] = ()
     paste: str = ""
@@ -126,7 +127,7 @@ def question(body: object) -> Question:
 
     Args:
         body: keys of ``Question``, with texts as a person types them (``"128x64"``, ``"0x400"``) or with numbers and
-            lists; and ``want``, which :func:`requested_parts` reads.
+            lists; and ``want`` and ``known``, which say how to answer.
 
     Raises:
         DescriptorError: if it is no record, has another key, or a value is no text or number, or too long.
@@ -142,7 +143,7 @@ def question(body: object) -> Question:
     known = [field.name for field in fields(Question)]
     values: dict[str, Any] = {}
     for key, value in body.items():
-        if key == "want":
+        if key in ("want", "known"):
             continue
         if key not in known:
             raise ChoiceError("explore: a key of a question", key, known)
@@ -411,6 +412,7 @@ def view(q: Question) -> View:
         access_bytes=q.access_bytes,
         across=q.across,
         load=q.load,
+        lying=q.lying,
     )
     word = edited_word(looked, q)
     return looked if word is None else replace(looked, word=word)

@@ -28,7 +28,7 @@ from descriptors.tmem.readout import Readout
 from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Figure, Picture, Scene, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: What can be drawn so: a fragment, or an answer that has one.
 Held = TmemFragment | TmemMove | TmemCopy | Copied | ScaleFactors | Readout
@@ -37,6 +37,8 @@ Held = TmemFragment | TmemMove | TmemCopy | Copied | ScaleFactors | Readout
 TOP, LOW, HIGH, WIDE, WIDEST = 118, 3, 24, 330, 24
 #: Of the enlarged panel: lanes, parts of cells beside one another, the least width of a part, and of all of them.
 FEW_LANES, FEW_PARTS, PART, ACROSS = 16, 8, 56, 456
+#: What the numbers of the lanes take beside it.
+BESIDE = 28
 #: The most elements of a fragment that are placed, and the most frames that are drawn.
 MOST_ELEMENTS, MOST_FRAMES = 1 << 20, 64
 
@@ -104,27 +106,35 @@ class CellsPicture(Picture):
 
     def scene(self) -> Scene:
         """Every lane and column, and the first of them enlarged."""
-        figure, held, fragment = Figure(), self.cells(), self.fragment
-        title, sentence = self._title(), self._sentence()
-        top = figure.heading(0, 0, title, sentence) + 62
-        columns = fragment.columns
+        figure, (title, sentence) = Figure(), self.heading()
+        self.panels(figure, figure.heading(0, 0, title, sentence) + 62)
+        return figure.scene(title, sentence)
+
+    def panels(self, figure: Figure, top: float) -> tuple[Frame, Frame]:
+        """Draw both panels and the legend; where the cells are, of every lane and column and of the first ones.
+
+        Args:
+            figure: onto which.
+            top: where the cells begin.
+        """
+        held, columns = self.cells(), self.fragment.columns
         whole = Frame(78, top, min(WIDE, WIDEST * columns), LOW * LANES, LANES, columns)
         figure.panel_heading(0, top - 40, "Lanes and columns", role="accent")
         left = max(whole.x + whole.width + 70, 250)
         entries = [*self._whole(figure, whole, held), ("faint", "nothing")]
-        self._enlarged(figure, whole, left, held)
+        corner = self._enlarged(figure, whole, left, held)
         if self._frames():
             entries.append(("subtile", "one load" if isinstance(self.answer, Readout) else "what a K step reads"))
         empty = len(held) < LANES * columns
         figure.legend(0, whole.y + whole.height + 26, [one for one in entries if empty or one[0] != "faint"])
-        return figure.scene(title, sentence)
+        return whole, corner
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """The corner as a table."""
         corner = self._corner(self.cells())
         rows = [["|".join(_labels(parts)) or "." for parts in row] for row in corner]
         left, top = [f"lane {lane}" for lane in range(len(rows))], [f"c{column}" for column in range(len(rows[0]))]
-        return story([self._title(), self._sentence(), "", *table(rows, left=left, top=top, color=color)], width)
+        return story([*self.heading(), "", *table(rows, left=left, top=top, color=color)], width)
 
     def _modes(self) -> tuple[str, ...]:
         """The modes that a reader is shown: not which bit it is, not which copy, and not the one tile of one."""
@@ -173,20 +183,22 @@ class CellsPicture(Picture):
         roles, entries = self._roles(held)
         table_ = [[roles.get((lane, column), "faint") for column in range(frame.columns)] for lane in range(LANES)]
         figure.cells(frame.x, frame.y, *frame.step, table_)
-        for lane, column, lanes, columns in self._frames():
-            figure.border(*frame.cell(lane, column, lanes, columns), "subtile", line=1.6)
         figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.6)
+        for lane, column, lanes, columns in self._frames():  # over the border, which one of all columns would hide
+            figure.border(*frame.cell(lane, column, lanes, columns), "subtile", line=1.6)
         for warp in range(LANES // QUARTER):
             middle = frame.y + frame.height * (warp + 0.5) / 4
             figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
-            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+            figure.text(
+                0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
+            )
         skip = every(frame.columns, frame.step[0], 28)
         names = [(frame.cell(0, column)[0] + frame.step[0] / 2, frame.y - 8, str(column))
                  for column in range(0, frame.columns, skip)]  # fmt: skip
-        figure.texts(names, "muted", 10.5, "middle", mono=True)
+        figure.texts(names, "muted", Figure.LABEL, "middle", mono=True)
         return entries
 
-    def _enlarged(self, figure: Figure, whole: Frame, x: float, held: dict[tuple[int, int], Parts]) -> None:
+    def _enlarged(self, figure: Figure, whole: Frame, x: float, held: dict[tuple[int, int], Parts]) -> Frame:
         """The first lanes and columns with their coordinates; a cell that holds several things is cut."""
         corner = self._corner(held)
         most = max(len(_labels(parts)) for row in corner for parts in row) or 1
@@ -197,7 +209,7 @@ class CellsPicture(Picture):
         y = whole.y
         frame = Frame(x, y, wide * columns * most, HIGH * rows, rows, columns)
         figure.border(*whole.cell(0, 0, rows, columns), "chunk", line=1.6)
-        beam(figure, whole, whole.cell(0, 0, rows, columns), frame)
+        beam(figure, whole, whole.cell(0, 0, rows, columns), replace(frame, x=x - BESIDE))
         roles = [["r1" if parts else "faint" for parts in row for _ in range(most)] for row in corner]
         figure.panel_heading(x, y - 40, "Its corner, cell by cell", right=f"a number: {', '.join(self._modes())}")
         cell = frame.step[0] / most, HIGH
@@ -205,7 +217,12 @@ class CellsPicture(Picture):
         figure.table(x, y, *cell, roles, labels if written else (), size=written or 10)
         figure.border(*frame.box, "chunk", columns=[frame.width * j / columns for j in range(1, columns)], line=2.4)
         names = [str(column) for column in range(columns)]
-        ticks(figure, frame, [str(lane) for lane in range(rows)], names)
+        ticks(figure, frame, [str(lane) for lane in range(rows)], names, Figure.LABEL)
+        return frame
+
+    def heading(self) -> tuple[str, str]:
+        """Title and sentence."""
+        return self._title(), self._sentence()
 
     def _title(self) -> str:
         one = self.answer

@@ -65,9 +65,18 @@ class ColumnsPicture(Picture):
 
     def scene(self) -> Scene:
         """Lanes down, columns across, each part where it lies, and its name below."""
-        figure, plan = Figure(), self.plan
-        title, sentence = self._title(), self._sentence()
-        top = figure.heading(0, 0, title, sentence) + 28
+        figure, (title, sentence) = Figure(), self.heading()
+        self.panels(figure, figure.heading(0, 0, title, sentence) + 28)
+        return figure.scene(title, sentence)
+
+    def panels(self, figure: Figure, top: float) -> tuple[Frame]:
+        """Draw the columns and the legend; where the cells are.
+
+        Args:
+            figure: onto which.
+            top: where the cells begin.
+        """
+        plan = self.plan
         frame = Frame(LEFT, top, WIDE * COLUMNS, HIGH * LANES, LANES, COLUMNS)
         roles: list[list[str | None]] = [["faint"] * COLUMNS for _ in range(LANES)]
         for number, part in enumerate(plan.parts):
@@ -79,18 +88,20 @@ class ColumnsPicture(Picture):
         for warp in range(LANES // QUARTER):
             middle = frame.y + frame.height * (warp + 0.5) / 4
             figure.text(0, middle, f"warp {warp}", "ink", Figure.LABEL, bold=True)
-            figure.text(0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", 10)
+            figure.text(
+                0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
+            )
         heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, COLUMNS, 32)]
-        figure.texts(heads, "muted", 10.5, "middle", mono=True)
+        figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
         foot = self._names(figure, frame)
         figure.legend(0, foot + 18, self._legend())
-        return figure.scene(title, sentence)
+        return (frame,)
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
         """A line for each part."""
         rows: list[tuple[object, ...]] = [("columns", "what", "lanes")]
         rows += [(_span(part), part.name, part_lanes(part)) for part in self.plan.parts]
-        return story([self._title(), self._sentence(), "", *aligned(rows, "<<<", indent=3)], width)
+        return story([*self.heading(), "", *aligned(rows, "<<<", indent=3)], width)
 
     def _names(self, figure: Figure, frame: Frame) -> float:
         """The name of each part below its first column, with a line up to it; where they end."""
@@ -106,6 +117,10 @@ class ColumnsPicture(Picture):
             figure.lines([(x, foot, x, foot + 8 + 16 * row)], "ink", 1.2)
             figure.text(x + 3 * bool(row), foot + 20 + 16 * row, words, "muted", Figure.LABEL)
         return foot + 26 + 16 * max(rows)
+
+    def heading(self) -> tuple[str, str]:
+        """Title and sentence."""
+        return self._title(), self._sentence()
 
     def _title(self) -> str:
         plan = self.plan

@@ -118,19 +118,19 @@ def sparse(figure: Figure, frame: Frame, labels: Labels) -> None:
             figure.text(left + room / 2, top + 10.5, labels[i][j], "ink", LEAST_TYPE, "middle", mono=True)
 
 
-def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = ()) -> None:
+def ticks(figure: Figure, frame: Frame, left: Sequence[str], top: Sequence[str] = (), points: float = 10.5) -> None:
     """Labels beside the rows and above the columns of a panel, every second, fourth... where they would touch."""
     wide, high = frame.step
     skip = every(len(left), high, 13)
     figure.texts(
         ((frame.x - 8, frame.y + (i + 0.5) * high + 4, left[i]) for i in range(0, len(left), skip)),
-        "muted", 10.5, "end", mono=True,
+        "muted", points, "end", mono=True,
     )  # fmt: skip
     longest = max(map(len, top), default=1)
     skip = every(len(top), wide, longest * 6.5 + 6)
     figure.texts(
         ((frame.x + (j + 0.5) * wide, frame.y - 8, top[j]) for j in range(0, len(top), skip)),
-        "muted", 10.5, "middle", mono=True,
+        "muted", points, "middle", mono=True,
     )  # fmt: skip
 
 

@@ -29,11 +29,11 @@ from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import contents, frozen
 
 #: Times and roles that are drawn, the width of a time, the height of a lane, and of an act in it.
-TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 96.0, 92.0, 40.0
+TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 104.0, 92.0, 54.0
 #: Where acts begin, right of the names of the roles.
 _LEFT = 124.0
-#: Witnesses that are written.
-_WRONG = 4
+#: Witnesses that are written; colours, after which they begin again.
+_WRONG, _COLOURS = 4, 8
 
 
 @frozen
@@ -87,7 +87,9 @@ class RoundPicture(Picture):
         for n, act in acts.items():
             self._act(figure, act, *places[n])
         y += min(len(one.rounds.roles), LANES) * _HIGH + 6
-        figure.legend(0, y, [*self._legend(), *self._rings()], room)
+        y = figure.legend(0, y, self._legend(), room) + 22
+        for letters, ring in self._rings():
+            y = figure.paragraph(0, y, f"{letters}: {ring}", room, "muted")
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -96,7 +98,7 @@ class RoundPicture(Picture):
         rows: list[tuple[object, ...]] = [("time", "who", "what", "lines", "ended by")]
         for act in acts.values():
             rows.append((act.time, one.rounds.roles[act.role], _what(act), ranges_text(act.lines), self._by(act)))
-        rings = aligned([row.partition(": ")[::2] for _, row in self._rings()], "<", indent=3)
+        rings = aligned(self._rings(), "<<", indent=3)
         table = aligned([rows[0], *sorted(rows[1:], key=lambda row: int(str(row[0])))], "<", indent=3)
         return story([self._title(), self._sentence(), *one.wrong[:_WRONG], *rings, "", *table], width)
 
@@ -112,12 +114,13 @@ class RoundPicture(Picture):
         return f"{self.pipeline.launch}.{part}"
 
     def _rings(self) -> list[tuple[str, str]]:
-        rows = enumerate(self.pipeline.rounds.rings)
-        return [("faint", f"{letter(number)}: {_ring(ring)}") for number, ring in rows]
+        return [(letter(number), _ring(ring)) for number, ring in enumerate(self.pipeline.rounds.rings)]
 
     def _legend(self) -> list[tuple[str, str]]:
         bad = [("dot:bad", "a wait that never ends")] if any(act.endless for act in self.acts.values()) else []
-        return [("dot:good", "who ends a wait"), *bad]
+        stages = sorted({_stage(act) for act in self.acts.values()})
+        colours = [(Figure.kind(one), f"mbarrier {one} of its ring") for one in stages[:_COLOURS]]
+        return [*colours, ("dot:good", "who ends a wait"), *bad]
 
     def _by(self, act: Act) -> str:
         """Whose acts end a wait, or are all that there is of its phase."""
@@ -131,7 +134,7 @@ class RoundPicture(Picture):
         return _LEFT + (act.time - first) * _WIDE + 6, y + act.role * _HIGH + (_HIGH - 10 - _ACT) / 2
 
     def _act(self, figure: Figure, act: Act, x: float, y: float) -> None:
-        stage = int(act.name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        stage = _stage(act)
         waits, wide = act.what == WAITS, _WIDE - 16
         fill = "paper" if waits else Figure.kind(stage)
         figure.box(x, y, wide, _ACT, fill, "bad" if act.endless else "rule", 2.4 if act.endless else 1, 5)
@@ -144,7 +147,9 @@ class RoundPicture(Picture):
         figure.text(x + wide / 2, y + 32, phase, "muted" if waits else "ink", Figure.LABEL, "middle")
         lines = f"line{'s' * (len(act.lines) > 1)} {', '.join(map(str, act.lines[:2]))}{'..' * (len(act.lines) > 2)}"
         under = f"{lines}: no end" if act.endless else lines
-        figure.text(x + wide / 2, y + _ACT + 13, under, "bad" if act.endless else "muted", 9, "middle")
+        figure.text(
+            x + wide / 2, y + 46, under, "bad" if act.endless else "muted" if waits else "ink", Figure.LEAST, "middle"
+        )
 
     def _arrows(self, figure: Figure, act: Act, places: dict[int, tuple[float, float]], number: int) -> None:
         """From what ends a wait to the wait, or all that there is of it; of a role the last."""
@@ -158,6 +163,11 @@ class RoundPicture(Picture):
             if role == act.role:
                 start, end = (left + _WIDE - 16, top + _ACT / 2), (x, y + _ACT / 2)
             figure.arrow([start, end], *(("bad", 1.6, 8, (4, 3)) if act.endless else ("good", 1.6, 8)))
+
+
+def _stage(act: Act) -> int:
+    """Which mbarrier of its ring."""
+    return int(act.name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 
 
 def _what(act: Act) -> str:

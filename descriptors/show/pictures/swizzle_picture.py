@@ -163,11 +163,12 @@ class SwizzlePicture(Picture):
             ["CMmRn: row n of core matrix m, 16 bytes"],
         )
         left, top = float(LEFT), y + 84
-        for name, rows in tables if tables[0][1] != tables[1][1] else tables[1:]:
+        for name, rows in tables if tables[0][1] != tables[1][1] else [("", tables[1][1])]:
             wide = UNIT * len(rows[0])
             if left > LEFT and left + wide > Figure.ROOM:
                 left, top = float(LEFT), foot + 62
-            figure.text(left, top - 26, name, "ink", Figure.BODY, bold=True)
+            if name:
+                figure.text(left, top - 26, name, "ink", Figure.BODY, bold=True)
             frame = places(figure, (left, top), [[_role(one) for one in row] for row in rows], rows, 0, self.line_bytes)
             left, foot = left + frame.width + LEFT, max(foot, frame.y + frame.height)
         return foot
@@ -186,7 +187,7 @@ class SwizzlePicture(Picture):
             color=color,
         )
         for name, rows in (("", self.rows(swizzled=False)), (", swizzled", self.rows())):
-            if rows:
+            if rows and not (name and rows == self.rows(swizzled=False)):
                 said += ["", f"an atom of 8 rows of {self.span_bytes} bytes{name}: CMmRn is row n of core matrix m"]
                 left = [f"line {i}" for i in range(len(rows))]
                 said += table(rows, [[_role(one) for one in row] for row in rows], left=left, color=color)

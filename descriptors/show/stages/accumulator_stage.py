@@ -8,27 +8,30 @@ extent is chosen. Law: a place of the picture stands for the row (or column) of 
 >>> view = View(derive((128, 128), "bf16", "K", "128B", (128, 16)), cell=(70, 21))
 >>> stage = tensor_memory(view)
 >>> stage.scene.title, stage.grids[0].rows, stage.grids[0].columns
-('Accumulator 128 × 64 in tensor memory', 128, 64)
+('Accumulator of 128x64 f32, cta_group 1', 128, 64)
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from descriptors.errors import DescriptorError
-from descriptors.show.pictures.panels import Frame, table, ticks, times, type_size
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.pictures.cell_picture import CellsPicture, Held
+from descriptors.show.pictures.column_picture import ColumnsPicture
+from descriptors.show.pictures.panels import Frame, table, ticks, times
+from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import View
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import LANES
+from descriptors.tmem.columns import ColumnPlan, tmem_plan
+from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.readout import readout
-from layoutalg import Figure, fragment
+from descriptors.tmem.scale_factors import scale_factors
+from descriptors.tmem.tmem_fragment import TmemFragment
+from layoutalg import Figure, fragment, size
+from layoutalg.frozen import replace
 
-#: Width of a picture, the least height of a row.
-WIDE, LEAST = 640, 5
 #: The most columns of D whose registers are drawn.
 MOST_COLUMNS = 16
-
-#: Row and column of D in each cell of tensor memory; None where there is none.
-Places = list[list[tuple[int, int] | None]]
 
 
 def extents(view: View) -> tuple[int, int]:
@@ -45,36 +48,47 @@ def extents(view: View) -> tuple[int, int]:
 
 
 def tensor_memory(view: View) -> Stage:
-    """The accumulator in tensor memory: lanes down, columns across, the row of D in each cell.
+    """What lies in tensor memory, as ``descriptors tmem --draw`` has it; framed, the row of D of the chosen element.
 
     Raises:
-        DescriptorError: on sm90, which has no tensor memory, and where there is no such instruction.
+        DescriptorError: on sm90, which has no tensor memory, and where there is no such instruction, copy or factor.
     """
     if view.derivation.arch != "sm100":
         raise DescriptorError(
             "explore: tensor memory must be that of sm100, found sm90: its accumulators are registers"
         )
     m, n = extents(view)
-    held = accumulator(m, n)
-    places: Places = [[None] * held.columns for _ in range(LANES)]
-    for row in range(m):
-        for column in range(n):
-            cell = held.cell(row, column)
-            places[cell.lane][cell.column] = (row, column)
-    said = (
-        f"{held.what}, {held.name}: lane down, column across; colour: the row of D, eight in turn; framed: "
-        f"what the chosen element takes part in. {held.evidence[:1].upper()}{held.evidence[1:]}."
+    drawn, frames = _drawn(_lying(view, m, n))
+    if view.lying not in ("accumulator", "loads"):
+        return drawn
+    return replace(
+        drawn, marks=tuple(mark for frame in frames for mark in _marks_of_cells(view, frame, accumulator(m, n)))
     )
-    figure, frame = Figure(), Frame(0, 0, max(WIDE, 2 * held.columns), LEAST * LANES, LANES, held.columns)
-    lanes, columns = [str(i) for i in range(LANES)], [str(j) for j in range(held.columns)]
-    figure.cells(0, 0, *frame.step, [[None if at is None else Figure.kind(at[0]) for at in line] for line in places])
-    figure.border(*frame.box, "tile", rows=[frame.height * i / 4 for i in range(1, 4)], line=1.4)
-    ticks(figure, frame, lanes, columns)
-    figure.text(-8, -8, "lane \\ column", "muted", 10, "end", mono=True)
-    labels = [["." if at is None else f"{at[0]},{at[1]}" for at in line] for line in places]
-    text = "\n".join(table(labels, left=lanes, top=columns))
-    marks = _marks_of_cells(view, frame, places)
-    return stage(figure, f"Accumulator {times((m, n))} in tensor memory", said, [_inert(frame)], marks, text)
+
+
+def _lying(view: View, m: int, n: int) -> Held | ColumnPlan:
+    """What is asked for, of the tile's instruction."""
+    d, (rows, columns) = view.derivation, view.anatomy.extents
+    if view.lying == "allocation":
+        return tmem_plan(m, n, d.mma[1], str(d.element))
+    if view.lying == "scale factors":
+        if d.element.storage_bits > 8 or d.element.name.startswith(("u", "s")):
+            raise DescriptorError(f"explore: an operand with scale factors must be of 4 to 8 bits, found {d.element}")
+        return scale_factors(rows, columns, 16 if d.element.storage_bits == 4 else 32)
+    if view.lying == "copy":
+        return tmem_copied((rows, columns), str(d.element), d.swizzle, "128x256b")
+    return readout(accumulator(m, n), view.load) if view.lying == "loads" else accumulator(m, n)
+
+
+@lru_cache(maxsize=8)
+def _drawn(answer: Held | ColumnPlan) -> tuple[Stage, tuple[Frame, ...]]:
+    """The picture of an answer as a stage without marks, and where its cells are."""
+    picture = ColumnsPicture(answer) if isinstance(answer, ColumnPlan) else CellsPicture(answer)
+    figure, (title, sentence) = Figure(), picture.heading()
+    frames = picture.panels(figure, 0)
+    grids = [_inert(frame) for frame in frames]
+    drawn = stage(figure, title, sentence, grids, [], picture.text())
+    return drawn, tuple(replace(frame, x=grid.x, y=grid.y) for frame, grid in zip(frames, drawn.grids, strict=True))
 
 
 def registers(view: View) -> Stage:
@@ -86,16 +100,19 @@ def registers(view: View) -> Stage:
     """
     m, n = extents(view)
     columns_drawn = min(n, MOST_COLUMNS)
-    holders, what = _wgmma(view, m, n) if view.derivation.arch == "sm90" else _load_map(view, m, n)
+    holders, what = (
+        _wgmma(view.derivation.mma[1], m, n) if view.derivation.arch == "sm90" else _load_map(view.load, m, n)
+    )
     drawn = [line[:columns_drawn] for line in holders]
     labels = [[f"{thread}:{value}" for thread, value in line] for line in drawn]
-    figure, frame = Figure(), Frame(0, 0, 44 * columns_drawn, 14 * m, m, columns_drawn)
+    wide = Figure.width_of("0" * max(len(one) for line in labels for one in line), LEAST_TYPE, mono=True) + 6
+    figure, frame = Figure(), Frame(0, 0, wide * columns_drawn, 15 * m, m, columns_drawn)
     wide, high = frame.step
     roles: list[list[str | None]] = [[Figure.kind(thread) for thread, _ in line] for line in drawn]
-    figure.table(0, 0, wide, high, roles, labels if type_size(labels, wide, high) else (), size=9)
+    figure.table(0, 0, wide, high, roles, labels, size=LEAST_TYPE)
     figure.border(*frame.box, "tile", line=1.4)
     rows, columns = [str(i) for i in range(m)], [str(j) for j in range(columns_drawn)]
-    ticks(figure, frame, rows, columns)
+    ticks(figure, frame, rows, columns, LEAST_TYPE)
     more = f", the first {columns_drawn} of {n} columns" if columns_drawn < n else ""
     said = f"{what}{more}; t:v is value v of thread t, the colour its thread, eight in turn."
     text = "\n".join(table(labels, left=rows, top=columns))
@@ -107,9 +124,9 @@ def registers(view: View) -> Stage:
 Holders = list[list[tuple[int, int]]]
 
 
-def _wgmma(view: View, m: int, n: int) -> tuple[Holders, str]:
+@lru_cache(maxsize=4)
+def _wgmma(depth: int, m: int, n: int) -> tuple[Holders, str]:
     """Who holds each element of D of ``wgmma``, and what that is called."""
-    depth = view.derivation.mma[1]
     if m != 64:
         raise DescriptorError(f"explore: an accumulator of wgmma must have M 64, found {m}; the tile's mma says it")
     d_fragment = fragment(f"wgmma.m64n{n}k{depth}.D")
@@ -122,9 +139,10 @@ def _wgmma(view: View, m: int, n: int) -> tuple[Holders, str]:
     return holders, f"{d_fragment.name}: a warpgroup's 128 threads, warp w from thread 32 w on"
 
 
-def _load_map(view: View, m: int, n: int) -> tuple[Holders, str]:
+@lru_cache(maxsize=4)
+def _load_map(shape: str, m: int, n: int) -> tuple[Holders, str]:
     """Who holds each element of D after the loads of one shape, and what they are."""
-    loads = readout(accumulator(m, n), view.load)
+    loads = readout(accumulator(m, n), shape)
     holders = [[(0, 0)] * n for _ in range(m)]
     seen = dict.fromkeys(range(4), 0)
     for load in loads.loads:
@@ -155,14 +173,17 @@ def _marks_of_line(view: View, frame: Frame) -> list[Mark]:
     return [Mark("subtile", *box)]
 
 
-def _marks_of_cells(view: View, frame: Frame, places: Places) -> list[Mark]:
+def _marks_of_cells(view: View, frame: Frame, held: TmemFragment) -> list[Mark]:
     """The same where D lies in cells: a run of each lane that has some of it."""
-    along, runs = int(_is_column(view)), list[Mark]()
-    for lane, line in enumerate(places):
-        met = [column for column, at in enumerate(line) if at is not None and at[along] == view.inside[0]]
-        if met:
-            runs.append(Mark("subtile", *frame.cell(lane, met[0], 1, met[-1] - met[0] + 1)))
-    return _merge_marks(runs) if _is_column(view) else runs
+    along, line = int(_is_column(view)), view.inside[0]
+    columns_by_lane: dict[int, list[int]] = {}
+    for other in range(size(held.layout[1 - along])):
+        cell = held.cell(*((other, line) if along else (line, other)))
+        if cell.lane < frame.rows and cell.column < frame.columns:
+            columns_by_lane.setdefault(cell.lane, []).append(cell.column)
+    runs = [Mark("subtile", *frame.cell(lane, min(met), 1, max(met) - min(met) + 1))
+            for lane, met in sorted(columns_by_lane.items())]  # fmt: skip
+    return _merge_marks(runs) if along else runs
 
 
 def _merge_marks(marks: list[Mark]) -> list[Mark]:

@@ -12,14 +12,18 @@ tile, in elements, after the swizzle, or before it in a view without one.
 
 from __future__ import annotations
 
+from itertools import product
+
 from descriptors.show.pictures.panels import Frame, atom_name, every, table, times
-from descriptors.show.stages.stage import Grid, Mark, Stage, stage
+from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import PIECE, View, visible_colour
 from descriptors.smem.operands.swizzled import parts
 from layoutalg import Figure, bank_group
 
 #: Width of an element's cell by the digits of its number, its height, elements of a part, and what is between two.
-DIGIT, HIGH, PART, GAP = 6.2, 17, 16, 34
+DIGIT, HIGH, PARTS, GAP = 6.8, 17, (16, 8), 34
+#: The room that a window leaves for a picture.
+ROOM = 800, 480
 
 
 def atom(view: View) -> Stage:
@@ -30,11 +34,11 @@ def atom(view: View) -> Stage:
     offsets = _offsets(view, origin, block)
     figure, grids = Figure(), list[Grid]()
     wide = DIGIT * len(str(max(map(max, offsets)))) + 6
-    for i in range(0, block[0], _share(block[0])):
-        for j in range(0, block[1], _share(block[1])):
-            part = min(_share(block[0]), block[0] - i), min(_share(block[1]), block[1] - j)
-            # Two parts stand beside one another, the next two below them.
-            below, beside = divmod(len(grids), 2)
+    share, in_a_row = _arrangement(block, wide)
+    for i in range(0, block[0], share[0]):
+        for j in range(0, block[1], share[1]):
+            part = min(share[0], block[0] - i), min(share[1], block[1] - j)
+            below, beside = divmod(len(grids), in_a_row)
             x, y = beside * (part[1] * wide + GAP), below * (part[0] * HIGH + GAP)
             at = origin[0] + i, origin[1] + j
             inside = [row[j : j + part[1]] for row in offsets[i : i + part[0]]]
@@ -58,9 +62,21 @@ def _coloured(view: View) -> str:
     return f"; colour: {what}" if what else ""
 
 
-def _share(extent: int) -> int:
-    """Elements of a part, so that numbers can be read."""
-    return extent if extent <= PART else PART
+def _arrangement(block: tuple[int, int], wide: float) -> tuple[tuple[int, int], int]:
+    """Rows and columns of a part, and how many parts stand beside one another, so that numbers are largest.
+
+    >>> _arrangement((8, 64), 33), _arrangement((64, 8), 33)
+    (((8, 8), 3), ((16, 8), 2))
+    """
+
+    def scale(choice: tuple[tuple[int, int], int]) -> float:
+        (rows, columns), beside = choice
+        count = -(-block[0] // rows) * -(-block[1] // columns)
+        across, down = min(beside, count) * (columns * wide + GAP), -(-count // beside) * (rows * HIGH + GAP)
+        return min(ROOM[0] / across, ROOM[1] / down, 1.2)
+
+    shares = [(min(PARTS[0], block[0]), min(columns, block[1])) for columns in PARTS]
+    return max(product(shares, range(1, 5)), key=scale)
 
 
 def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, at: tuple[int, int]) -> Grid:
@@ -70,7 +86,7 @@ def _panel(figure: Figure, view: View, offsets: list[list[int]], frame: Frame, a
         for i, row in enumerate(offsets)
     ]
     wide, _ = frame.step
-    figure.table(frame.x, frame.y, wide, HIGH, roles, [[str(one) for one in row] for row in offsets], size=9.5)
+    figure.table(frame.x, frame.y, wide, HIGH, roles, [[str(one) for one in row] for row in offsets], size=LEAST_TYPE)
     u, v = view.anatomy.unit
     downs = [HIGH * i for i in range(u, frame.rows, u)] if u > 1 else []
     acrosses = [wide * j for j in range(v, frame.columns, v)] if v > 1 else []
@@ -122,10 +138,10 @@ def _axes(figure: Figure, frame: Frame, origin: tuple[int, int]) -> None:
     skip = every(frame.columns, wide, 30)
     figure.texts(
         [(frame.x + (j + 0.5) * wide, frame.y - 6, str(origin[1] + j)) for j in range(0, frame.columns, skip)],
-        "muted", 10.5, "middle", mono=True,
+        "muted", LEAST_TYPE, "middle", mono=True,
     )  # fmt: skip
     skip = every(frame.rows, high, 13)
     figure.texts(
         [(frame.x - 7, frame.y + (i + 0.5) * high + 4, str(origin[0] + i)) for i in range(0, frame.rows, skip)],
-        "muted", 10.5, "end", mono=True,
+        "muted", LEAST_TYPE, "end", mono=True,
     )  # fmt: skip

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from descriptors.errors import DescriptorError
 from descriptors.show.pictures.anatomy import Pair
 from descriptors.show.pictures.panels import Frame, every, hairs, table
-from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage
+from descriptors.show.stages.stage import LEAST_TYPE, Cells, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import PIECE, View, element_address, places
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
@@ -35,7 +35,7 @@ from layoutalg import Figure, access, accesses
 from layoutalg.frozen import frozen, replace
 
 #: Width of a panel, height of a line, of the bars, and what lies between two panels.
-WIDE, HIGH, BARS, GAP = 640, 22, 44, 58
+WIDE, HIGH, BARS, GAP = 400, 22, 44, 72
 #: The most lines of a panel.
 MOST_LINES = 24
 
@@ -43,18 +43,18 @@ MOST_LINES = 24
 def banks(view: View) -> Stage:
     """The lines that an access touches, in both forms, with the words that each bank must serve."""
     read_views, figure = reads(view), Figure()
-    grids, marks, texts, y = [], list[Mark](), list[str](), 0.0
+    grids, marks, texts, x = [], list[Mark](), list[str](), 0.0
     most = max(max(one.words, default=1) for one in read_views)
     for one in read_views:
         looked = replace(view, swizzled=one.swizzled)
         lines = _lines(view, one)
         there = cells(looked, lines, pieces_at(looked, lines))
-        frame = Frame(0, y + 42, WIDE, HIGH * len(lines), len(lines), view.line_bytes // PIECE)
+        frame = Frame(x, 42, WIDE, HIGH * len(lines), len(lines), view.line_bytes // PIECE)
         _panel(figure, looked, one, frame, there, lines, most)
         grids.append(Grid(*frame.box, frame.rows, frame.columns, cells=there))
         marks += _marks(looked, grids[-1], there)
         texts += [_name(one), *_table(looked, there, lines), f"   words per bank: {' '.join(map(str, one.words))}"]
-        y = frame.y + frame.height + BARS + GAP
+        x += WIDE + GAP
     return stage(
         figure, "Lines of shared memory over banks", _sentence(view, read_views), grids, marks, "\n".join(texts)
     )
@@ -71,39 +71,48 @@ def _lines(view: View, one: Read) -> range:
 
 def _panel(figure: Figure, view: View, one: Read, frame: Frame, there: Cells, lines: range, most: int) -> None:
     role = "good" if max(one.words, default=0) <= 1 else "bad"
-    figure.text(0, frame.y - 26, _name(one), "ink", 14, bold=True)
-    figure.text(WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
+    figure.text(frame.x, frame.y - 26, _name(one), "ink", 14, bold=True)
+    figure.text(frame.x + WIDE, frame.y - 26, counted(one.wavefronts, "wavefront"), role, 14, "end", bold=True)
     wide, high = frame.step
     step = every(view.banks, WIDE / view.banks, 24)
-    across = [((n + 0.5) * WIDE / view.banks, frame.y - 7, str(n)) for n in range(0, view.banks, step)]
-    figure.texts(across, "muted", 10, "middle", mono=True)
-    figure.text(-8, frame.y - 7, "bank", "muted", 10, "end", mono=True)
+    across = [(frame.x + (n + 0.5) * WIDE / view.banks, frame.y - 7, str(n)) for n in range(0, view.banks, step)]
+    figure.texts(across, "muted", LEAST_TYPE, "middle", mono=True)
+    figure.text(frame.x - 8, frame.y - 7, "bank", "muted", LEAST_TYPE, "end", mono=True)
     columns = [[None if at is None else column(view, at) for at in row] for row in there]
-    figure.cells(0, frame.y, wide, high, [[None if c is None else Figure.kind(c) for c in row] for row in columns])
+    figure.cells(
+        frame.x, frame.y, wide, high, [[None if c is None else Figure.kind(c) for c in row] for row in columns]
+    )
     hairs(figure, frame)
     figure.texts(
         (
-            ((j + 0.5) * wide, frame.y + (i + 0.5) * high + 4, str(c))
+            (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high + 4, str(c))
             for i, row in enumerate(columns)
             for j, c in enumerate(row)
             if c is not None
         ),
         "ink", 11, "middle", mono=True,
     )  # fmt: skip
-    labels = [(-8, frame.y + (i + 0.5) * high + 4, f"0x{view.line_bytes * line:03x}") for i, line in enumerate(lines)]
-    figure.texts(labels, "muted", 10, "end", mono=True)
+    labels = [
+        (frame.x - 8, frame.y + (i + 0.5) * high + 4, f"0x{view.line_bytes * line:03x}") for i, line in enumerate(lines)
+    ]
+    figure.texts(labels, "muted", LEAST_TYPE, "end", mono=True)
     for at in sorted(set(one.addresses)):
         line, within = divmod(at, view.line_bytes)
         if line in lines:
             width = min(one.access_bytes, view.line_bytes - within) / view.line_bytes * WIDE
             figure.border(
-                within / view.line_bytes * WIDE, frame.y + (line - lines[0]) * high, width, high, "tile", line=2
+                frame.x + within / view.line_bytes * WIDE,
+                frame.y + (line - lines[0]) * high,
+                width,
+                high,
+                "tile",
+                line=2,
             )
     figure.border(*frame.box, "tile", line=1.4)
     top = frame.y + frame.height + 14
-    figure.bars(0, top, WIDE, BARS, one.words, most, role)
-    figure.text(-8, top + BARS / 2 + 4, "words", "muted", 10, "end")
-    figure.text(WIDE + 6, top + 8, str(most), "muted", 10, mono=True)
+    figure.bars(frame.x, top, WIDE, BARS, one.words, most, role)
+    figure.text(frame.x - 8, top + BARS, "words", "muted", LEAST_TYPE, "end")
+    figure.text(frame.x - 8, top + 8, str(most), "muted", LEAST_TYPE, "end", mono=True)
 
 
 def _marks(view: View, grid: Grid, there: Cells) -> list[Mark]:

@@ -17,13 +17,14 @@ from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from math import ceil
 from typing import Any
+from zlib import crc32
 
 from layoutalg import Figure, Scene
 from layoutalg import Picture as Faces
 from layoutalg.frozen import frozen
 
-#: Paper around a picture, in pixels.
-MARGIN = 10
+#: Paper around a picture, in pixels; the smallest type: shrunk to a window of 1366 pixels it still has 9.
+MARGIN, LEAST_TYPE = 10, 11
 
 #: The first element (MN, K) of each cell; None where there is none.
 Cells = tuple[tuple[tuple[int, int] | None, ...], ...]
@@ -93,12 +94,19 @@ class Stage:
         """Pixels across."""
         return self.scene.width
 
-    def record(self) -> dict[str, Any]:
-        """What a page needs of it, as plain data."""
+    def record(self, known: str = "") -> dict[str, Any]:
+        """What a page needs of it, as plain data.
+
+        Args:
+            known: the ``picture`` that the page shows: its drawing, which a click leaves as it was, is not sent again.
+        """
+        svg = _svg(self.scene)
+        number = f"{crc32(svg.encode()):08x}"
         return {
             "title": self.scene.title,
             "said": self.said,
-            "svg": _svg(self.scene),
+            "picture": number,
+            **({} if known == number else {"svg": svg}),
             "inset": _svg(self.inset) if self.inset else "",
             "width": self.scene.width,
             "height": self.scene.height,
@@ -161,10 +169,10 @@ def with_inset(one: Stage, inset: Figure, grids: Sequence[Grid]) -> Stage:
         inset: what was drawn, in the stage's own coordinates, right of all that is there and no higher.
         grids: which of its cells can be chosen, in the same coordinates.
     """
-    _, _, right, bottom = inset.bounds()
+    left, top, right, bottom = inset.bounds()
     size = max(one.scene.width, ceil(right + MARGIN)), max(one.scene.height, ceil(bottom + MARGIN))
     own = inset.scene(f"{one.scene.title}, enlarged", one.said, MARGIN)
-    x, y = _shift(inset)
+    x, y = ceil(MARGIN - left), ceil(MARGIN - top)  # as the figure was moved when it became a scene
     shapes = tuple(shape.moved(-x, -y) for shape in own.shapes)
     return replace(
         one,

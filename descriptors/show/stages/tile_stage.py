@@ -25,7 +25,7 @@ from functools import lru_cache
 from descriptors.show.pictures.anatomy import Pair, ranks
 from descriptors.show.pictures.panels import Frame, atom_name, border, every, hairs, table, ticks, times, type_size
 from descriptors.show.stages.bank_stage import cells, column, row, window
-from descriptors.show.stages.stage import Cells, Grid, Mark, Stage, stage, with_inset
+from descriptors.show.stages.stage import LEAST_TYPE, Cells, Grid, Mark, Stage, stage, with_inset
 from descriptors.show.stages.view import PIECE, View, kinds, places, roles, visible_colour
 from descriptors.smem.operands.operand import SwizzleMode
 from layoutalg import Figure
@@ -173,7 +173,7 @@ def _whole(view: View) -> tuple[Stage, bool]:
     _levels(figure, view, logical)
     u, v = view.anatomy.unit
     left, top = [str(i * u) for i in range(rows)], [str(j * v) for j in range(columns)]
-    ticks(figure, logical, left, top)
+    ticks(figure, logical, left, top, LEAST_TYPE)
     grids = [Grid(*logical.box, *view.anatomy.extents)]
     x = logical.width + GAP
     for there, frame, first in _columns_of_lines(pieces, x):
@@ -220,7 +220,7 @@ def _near(figure: Figure, view: View, at: tuple[float, float], size: Enlarged) -
     _numbers(figure, logical, [[size.label(pieces, one) for one in line] for line in first])
     figure.border(*logical.box, "tile", line=1.4)
     downs, acrosses = [str(one[0][0]) for one in first], [str(one[1]) for one in first[0]]
-    ticks(figure, logical, downs, acrosses)
+    ticks(figure, logical, downs, acrosses, LEAST_TYPE)
     shown = window(view, size.lines)
     units = view.line_bytes // PIECE
     there = cells(view, shown, pieces.element_at)
@@ -256,14 +256,14 @@ def _memory(
     figure.border(*frame.box, "tile", line=1.4)
     skip = every(frame.rows, high, 13)
     ats = [(frame.x - 6, frame.y + (i + 0.5) * high + 4, i + first) for i in range(0, frame.rows, skip)]
-    figure.texts([(x, y, f"0x{line_bytes * one:04x}") for x, y, one in ats], "muted", 10, "end", mono=True)
+    figure.texts([(x, y, f"0x{line_bytes * one:04x}") for x, y, one in ats], "muted", LEAST_TYPE, "end", mono=True)
     skip = every(frame.columns, wide, 22)
     banks = [
         (frame.x + (j + 0.5) * wide, frame.y - 8, str(j * PIECE // view.bank_bytes))
         for j in range(0, frame.columns, skip)
     ]
-    figure.texts(banks, "muted", 10.5, "middle", mono=True)
-    figure.text(frame.x - 6, frame.y - 8, "bank", "muted", 10, "end", mono=True)
+    figure.texts(banks, "muted", LEAST_TYPE, "middle", mono=True)
+    figure.text(frame.x - 6, frame.y - 8, "bank", "muted", LEAST_TYPE, "end", mono=True)
 
 
 def _caption(figure: Figure, frame: Frame, text: str) -> None:
@@ -273,7 +273,7 @@ def _caption(figure: Figure, frame: Frame, text: str) -> None:
 def _numbers(figure: Figure, frame: Frame, labels: Sequence[Sequence[str]]) -> bool:
     """Number the cells of a panel where there is room; whether there was."""
     wide, high = frame.step
-    size = type_size(labels, wide, high)
+    size = type_size(labels, wide, high, [LEAST_TYPE])
     if size:
         none: list[list[str | None]] = [[None] * frame.columns] * frame.rows
         figure.table(frame.x, frame.y, wide, high, none, labels, size=size, hair=False)
@@ -303,9 +303,9 @@ def _atom_numbers(figure: Figure, view: View, logical: Frame, memory: Sequence[G
     frame = replace(logical, rows=a.atom_grid[0], columns=a.atom_grid[1])
     labels = [[str(one) for one in line] for line in order]
     wide, high = frame.step
-    size = type_size(labels, wide, high, (15, 13, 11, 10))
+    size = type_size(labels, wide, high, (15, 13, LEAST_TYPE))
     spots = [
-        (frame.x + (j + 0.5) * wide, frame.y + (i + 0.5) * high, label)
+        (frame.x + (j + 3 / 8) * wide, frame.y + (i + 0.5) * high, label)  # halves and quarters are borders of subtiles
         for i, line in enumerate(labels)
         for j, label in enumerate(line)
     ]

@@ -36,6 +36,8 @@ COLOURS = ("column", "order", "bank", "atom", "subtile", "chunk")
 LEVELS = ("tile", "atom", "subtile", "chunk")
 #: What is read at once, besides a layout of threads and values.
 ACCESSES = ("chunk", "row", "matrices")
+#: What of tensor memory is drawn.
+LYING = ("accumulator", "loads", "allocation", "copy", "scale factors")
 #: Bytes of a piece, the least that a swizzle moves.
 PIECE = 16
 
@@ -61,6 +63,7 @@ class View:
         word: a word to compare with that of the chosen subtile; None for none.
         across: M or N of the instruction, whichever the tile does not say.
         load: the shape of the loads that read an accumulator.
+        lying: which of ``LYING`` is shown of tensor memory.
 
     Raises:
         DescriptorError: if there is no such element, stage or bank.
@@ -83,11 +86,13 @@ class View:
     word: int | None = None
     across: int = 64
     load: str = "32x32b"
+    lying: str = "accumulator"
 
     def __post_init__(self) -> None:
         for what, value, known in (
             ("colour", self.colour, COLOURS),
             ("access", self.access, ACCESSES),
+            ("lying", self.lying, LYING),
             *(("a level", level, LEVELS) for level in self.levels),
         ):
             if value not in known:

@@ -1,2 +1,6 @@
-// Before the first paint: a link to another state than the frozen one shows no verdict of that one.
-if (location.hash.length > 1 && document.documentElement.dataset.engine !== "none") document.documentElement.dataset.pending = "";
+// Before the first paint: a link to another state than the frozen one shows nothing of that one, but what it asks for.
+if (location.hash.length > 1 && document.documentElement.dataset.engine !== "none") {
+  const root = document.documentElement, asked = location.hash.slice(1).replace(/&/g, ", ").replace(/%[0-9a-f]{2}/gi, unescape).replace(/[^ -~]|["\\]/g, " ");
+  root.dataset.pending = "";
+  root.style.setProperty("--asked", `"${asked.slice(0, 200)}"`);
+}

@@ -46,7 +46,7 @@
     },
   };
   const kept = keptIn(baked.kept);
-  const of = ({ want, tab, cell, paste, ...rest }) => rest;
+  const of = ({ want, known, tab, cell, paste, ...rest }) => rest;
   /** Ask; whatever happens, an answer comes. */
   const ask = async (question, path) => {
     try { return await engines[baked.engine](question, path); } catch (error) { return { ok: false, error: { message: `the engine does not answer: ${error.message}` } }; }
@@ -106,13 +106,15 @@
     const steps = [...STEPS[kind]];
     if (kind === "all" && $("story").open) steps.push(["story"]);
     for (const want of steps) {
-      const found = await ask({ ...small(), paste: undefined, want }, "answer");
+      const found = await ask({ ...small(), paste: undefined, want, known: shown.stage?.picture }, "answer");
       if (mine !== latest) return;
+      if (found.stage?.picture) found.stage.svg ??= shown.stage.svg;
       if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
       if (!found.ok) {
         refused = true;
         if (mode === "typing") { status(`not an answer yet: ${found.error.message}`); return; }
         shown = { ...shown, proof: null, edited: null };
+        status("");
         arrived(["told", "stage", "proof"]);
         problem(found.error.message);
         return;
@@ -137,9 +139,18 @@
   function show(parts) {
     for (const part of parts) ({ told: tellAll, stage, inspector, proof: badge, code, story, edited, pasted, links })[part]?.();
   }
+  /** What was pasted and is not on the stage: then the page is about it, and not about the tile. */
+  const alone = () => { const found = shown.pasted; return found && !found.error && (found.picture || !found.use || !found.ok) ? found : null; };
   /** The one verdict, of exactly what is on the screen: the word as it is typed, and whether it is right. */
   function badge() {
-    const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement;
+    const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement, other = alone();
+    document.body.classList.toggle("alone", Boolean(other));
+    if (other) {
+      const [name, text] = other.picture ? ["wait", "drawn by itself: no tile, no word to prove"] : [other.ok ? "" : "bad", other.text.split("\n")[0]];
+      $("wordof").textContent = document.title = other.kind;
+      $("headword").textContent = at.title = ""; at.className = `badge ${name}`; at.textContent = text; $("reset").hidden = true;
+      return;
+    }
     const isLate = waiting.has("told"), proof = shown.proof;
     root.classList.toggle("late", isLate || waiting.has("stage"));
     $("wordof").textContent = isLate ? "word" : `word of subtile (${told.subtiles.chosen.join(",")})`;
@@ -227,12 +238,13 @@
     node.setAttribute("class", role);
     return node;
   }
+  const framed = (all) => all.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]);
   function marks(hover = null) {
     const found = shown.stage, at = $("marks");
     if (!found?.svg) return;
     at.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
     const lit = lights(), arrows = lit.filter((one) => one.localName === "polyline");
-    const boxes = [...lit, ...found.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]), ...arrows];
+    const boxes = [...lit, ...framed(found.marks), ...arrows];
     if (hover) boxes.push(frame(hover, "hover"));
     at.replaceChildren(...boxes);
     $("canvas").style.setProperty("--w", found.width);
@@ -241,11 +253,11 @@
   }
   /** A picture that is wider than its place, as on a phone, shows the chosen element. */
   function keepInView({ width, marks: [...all] }) {
-    const room = $("scroll"), mark = all.findLast((one) => one.role === "cell"), scale = $("canvas").clientWidth / width;
+    const room = $("scroll"), is = (one) => one.role === "cell", mark = shown.edited?.ok === false ? all.find(is) : all.findLast(is), scale = $("canvas").clientWidth / width;
     if (!mark || room.scrollWidth <= room.clientWidth || String(mark.x) === room.dataset.at) return;
     room.dataset.at = String(mark.x);
     const x = mark.x * scale;
-    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 2;
+    if (x < room.scrollLeft || x > room.scrollLeft + room.clientWidth - 24) room.scrollLeft = x - room.clientWidth / 4;
   }
 
   // ---- what is pointed at is lit on the stage, and the other way round ----
@@ -358,32 +370,32 @@
     const found = shown.pasted, at = $("pasted");
     $("told").hidden = !found;
     $("use").hidden = !found?.use;
+    badge();
+    $("untell").textContent = alone() ? "back to the tile" : "close";
     if (!found) { at.replaceChildren(); return; }
     if (found.error) { at.replaceChildren(make("p", { className: "verdict bad", textContent: found.error.message })); return; }
-    const all = make("details", { open: !found.use || Boolean(found.picture) }, make("summary", { className: `verdict ${found.ok ? "good" : found.picture ? "" : "bad"}`, textContent: found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
-    at.replaceChildren(all, ...(found.picture ? [drawing(found)] : []));
+    const all = make("details", { open: !found.ok || (!found.use && !found.picture) }, make("summary", { className: found.picture ? "" : `verdict ${found.ok ? "good" : "bad"}`, textContent: found.picture ? "more about it" : found.kind }), make("pre", { tabIndex: 0, textContent: found.text, "aria-label": "what was pasted" }));
+    at.replaceChildren(...(found.picture ? [drawing(found)] : []), all);
   }
   /** A swizzle or a layout without an operand: what is set of it, its picture, the chosen unit. */
   function drawing({ picture, drawing: set, facts }) {
     const again = (key, value) => {
-      const next = { ...set, [key]: value }, notation = next.swizzle ? `Swizzle<${next.swizzle}>` : next.notation;
-      $("paste").value = [notation, ...["tile", "grid", "at", "label", "swizzled"].filter((one) => next[one] && (one !== "tile" || key !== "swizzle")).map((one) => `${one}=${next[one]}`)].join(" ");
+      const kept = key === "swizzle" ? [[key]] : set.controls;  // another swizzle has tiles of its own
+      $("paste").value = [set.notation, ...kept.map(([name, , now]) => `${name}=${name === key ? value : now}`)].filter((one) => !one.endsWith("=")).join(" ");
       tell(true);
     };
-    const names = { swizzle: "B, M, S", tile: "swizzle tile, rows x units", grid: "grid of tiles", at: "unit", label: "number", swizzled: "swizzled" };
-    const lists = { label: ["column", "CMmRn"], swizzled: ["yes", "no"] };
-    const inputs = Object.keys(names).filter((key) => key in set).map((key) => {
+    const inputs = set.controls.map(([key, label, value, values]) => {
       const on = { change: (event) => again(key, event.target.value.trim()) };
-      return make("label", {}, `${names[key]} `, lists[key] ? make("select", { on }, ...choice(lists[key], set[key])) : make("input", { value: set[key], size: 8, spellcheck: false, on }));
+      return make("label", {}, `${label} `, values.length ? make("select", { on, disabled: frozen }, ...choice(values, value)) : make("input", { value, disabled: frozen, size: Math.max(8, value.length), spellcheck: false, on }));
     });
     const box = document.createElementNS(SVG, "svg"), svg = make("div", {});
     draw(svg, picture.svg);
     box.setAttribute("viewBox", `0 0 ${picture.width} ${picture.height}`);
     box.setAttribute("class", "marks");
-    box.append(...picture.marks.flatMap((mark) => [frame(mark, "casing"), frame(mark, mark.role)]));
+    box.append(...framed(picture.marks));
     const canvas = make("div", { className: "canvas", on: { click: (event) => { const found = place(event, picture, box); if (found) again("at", found.at.join(",")); } } }, svg, box);
     canvas.style.setProperty("--w", picture.width);
-    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over" }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
+    return make("div", { className: "drawn" }, make("p", {}, ...inputs), make("p", { className: "quiet", textContent: picture.said }), make("div", { className: "over", tabIndex: 0, role: "region", "aria-label": picture.title }, canvas), make("pre", { tabIndex: 0, textContent: facts, "aria-label": "the chosen unit" }));
   }
   function code() {
     const found = shown.code, chosen = $("language").value;
@@ -408,6 +420,15 @@
     for (const name of ["tile", "order"]) document.querySelector(`[name=${name}]`).parentElement.hidden = explicit;
     $("layoutlabel").hidden = $("unitlabel").hidden = $("nolayout").hidden = !explicit;
     $("cell").value = state.cell;
+    looks();
+  }
+  /** Only the controls that the picture has. */
+  function looks() {
+    const has = (names, one) => names.split(" ").includes(one);
+    for (const one of document.querySelectorAll("#looks [data-tabs]")) {
+      const { tabs: on, lying } = one.dataset;
+      one.hidden = !has(on, state.tab) || (state.tab === "tensor" && lying && !has(lying, state.lying));
+    }
   }
   function change(control, mode) {
     const { name } = control;
@@ -432,7 +453,7 @@
     const depth = CLOSER.indexOf(state.tab);
     $("zoomout").disabled = depth < 1;
     $("zoomin").disabled = depth < 0 || depth === CLOSER.length - 1;
-    for (const one of document.querySelectorAll("#looks [data-tabs]")) one.hidden = !one.dataset.tabs.split(" ").includes(state.tab);
+    looks();
   }
   /** Another state altogether: nothing that stands in a control is kept. */
   function become(other, mode = "push") {
@@ -555,24 +576,25 @@
   async function tell(mine = false) {
     const asked = mine ? $("paste").value : state.paste;
     if (tooLong(asked)) return;
-    $("paste").value = asked; grow();
+    $("paste").value = asked;
     const found = await ask({ ...small(), paste: asked, want: ["pasted"] }, "answer");
     if (found.frozen) return;
     shown.pasted = found.pasted ?? (found.ok ? null : { error: found.error });
     pasted();
+    $("paste").rows = 1;
     if (!mine || !shown.pasted || shown.pasted.error) return;
     if (shown.pasted.use && shown.pasted.ok && !shown.pasted.picture) { take(); if (shown.pasted.kind === "a word") untell(); } else { state.paste = asked; writeHash("push"); }
   }
-  const take = () => { const use = shown.pasted.use; typing = null; state = structuredClone({ ...state, paste: "", ...use }); tabs(); refresh("all"); };
+  const take = () => { typing = null; state = structuredClone({ ...state, paste: "", ...shown.pasted.use }); tabs(); refresh("all"); };
   function untell() { shown.pasted = null; state.paste = ""; pasted(); writeHash("keep"); }
   $("tell").addEventListener("click", () => tell(true));
   $("untell").addEventListener("click", untell);
-  $("paste").addEventListener("input", grow);
+  for (const event of ["input", "focus"]) $("paste").addEventListener(event, grow);
   $("paste").addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); tell(true); } });
   $("paste").addEventListener("paste", (event) => {
     if (tooLong(event.clipboardData?.getData("text") ?? "")) event.preventDefault(); else setTimeout(() => tell(true), 0);
   });
-  $("use").addEventListener("click", take);
+  $("use").addEventListener("click", () => { take(); untell(); });
   $("story").addEventListener("toggle", () => { if ($("story").open) { ask({ ...small(), want: ["story"] }).then((found) => { Object.assign(shown, found.ok ? found : {}); story(); }); } });
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   for (const control of named()) {
@@ -588,7 +610,7 @@
     tabs(); fill();
     show(["told", "stage", "inspector", "proof", "code", "edited", "pasted", "story", "links"]);
     document.documentElement.dataset.painted = String(Math.round(performance.now()));
-    if (loading) status(loading);
+    if (loading && !others) status(loading);
     if (others) become(asked, "keep");
     else { document.documentElement.removeAttribute("data-pending"); if (baked.engine === "worker") ask({ want: ["told"] }); }
   }

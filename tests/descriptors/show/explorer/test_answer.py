@@ -112,3 +112,17 @@ def test_a_stage_is_shown_whose_word_is_its_own() -> None:
 def test_tabs_are_all_drawn_and_the_first_state_is_a_question() -> None:
     assert set(STAGES) == set(TABS) == set(choices()["tab"])
     assert question(first_state()) == question({})
+
+
+def test_a_drawing_that_the_page_knows_is_not_sent_again() -> None:
+    first = answer({"want": ["stage"]})["stage"]
+    again = answer({"cell": "70,21", "known": first["picture"], "want": ["stage"]})["stage"]
+    assert "svg" not in again and again["marks"] != first["marks"]
+    other = answer({"swizzle": "64B", "known": first["picture"], "want": ["stage"]})["stage"]
+    assert other["svg"] != first["svg"] and other["picture"] != first["picture"]
+
+
+def test_a_layout_that_no_word_describes_is_drawn_by_the_box() -> None:
+    layout = "S<2,3,4> o 0 o (64,64):(64,1)"
+    assert answer({"layout": layout})["error"]["message"].endswith("drawn by itself, without a word")
+    assert answer({"paste": layout, "want": ["pasted"]})["pasted"]["picture"]["grids"]

@@ -71,6 +71,7 @@ def test_a_word_is_known_however_it_was_written(text: str) -> None:
     ("text", "kind", "use"),
     [
         ("Swizzle<3,4,3>", "a swizzle", {"swizzle": "128B"}),
+        ("Swizzle<0,4,3>", "a swizzle", {"swizzle": "none"}),
         ("Sw<2,4,3>", "a swizzle", {"swizzle": "64B"}),
         ("S<3,3,3>", "a swizzle", {"swizzle": "128B"}),
         ("sA: Swizzle<3,4,3> o smem_ptr[16b](0x400) o (64,64):(64,1)", "a layout", {"swizzle": "128B", "major": "K"}),
@@ -196,3 +197,52 @@ def test_what_is_nothing_is_said_in_a_sentence(text: str) -> None:
     reply = answer({"paste": text, "want": ["pasted"]})
     assert reply["ok"]
     assert reply["pasted"]["error"]["message"]
+
+
+LDMATRIX = "make_tiled_copy(ldmatrix.x1, ((4,8),2):((16,1),8), (8,8))"
+CUTE_COPY = """TiledCopy
+  Tiler_MN:       (_8,_8)
+  TiledLayout_TV: ((_4,_8),_2):((_16,_1),_8)
+Copy_Atom
+  ThrID:        _32:_1
+  ValLayoutSrc: ((_8,_4),_8):((_8,_0),_1)
+  ValLayoutDst: (_32,_2):(_2,_1)
+  ValLayoutRef: (_32,_2):(_2,_1)
+  ValueType:    16b"""
+DSL_COPY = """Tiled Copy
+  Tiler MN:        (8:1,8:1)
+  TV Layout tiled: ((4,8),2):((16,1),8)
+Copy Atom
+  ThrID:           32:1
+  TV Layout Src:   ((8,4),8):((8,0),1)
+  TV Layout Dst:   (32,2):(2,1)
+  Value type:      f16"""
+
+
+@each("text", [CUTE_COPY, DSL_COPY])
+def test_a_tiled_copy_is_known_as_cute_and_the_dsl_print_it(text: str) -> None:
+    record, known = pasted(f"{text} at=9,1"), pasted(f"{LDMATRIX} at=9,1")
+    assert (record["kind"], record["use"]) == ("a tiled copy", None)
+    assert (record["picture"], record["facts"]) == (known["picture"], known["facts"])
+
+
+def test_the_tensor_that_a_tiled_copy_reads_can_be_set() -> None:
+    rows = "make_tiled_copy(ldmatrix.x4, ((4,8),(2,2,2)):((32,1),(16,8,128)), (16,16)) tensor="
+    plain, moved = (pasted(rows + one)["facts"] for one in ("(16,64):(64,1)", "S<3,3,3> o 0 o (16,64):(64,1)"))
+    assert "28 of them for bank conflicts" in plain and "0 of them for bank conflicts" in moved
+
+
+@each(
+    ("text", "said"),
+    [
+        ("Tiled Copy\n TV Layout tiled: 3", "found none of its tile"),
+        (DSL_COPY.replace("TV Layout Src", "x"), "found none of its source"),
+        (DSL_COPY.replace("(32,2):(2,1)", "4"), "must be a plain layout, found 4"),
+        ("make_tiled_copy_tv(8, 3)", "an atom and two layouts"),
+        ("make_tiled_copy_tv(foo, (4,8):(8,1), (1,8):(8,1))", "copy_atom: must be a number of elements, or ldmatrix"),
+        (f"{LDMATRIX} at=99,0", "at must be one of 32 threads"),
+        (f"{LDMATRIX} tensor=5", "tensor must be a layout of rows and columns, found '5'"),
+    ],
+)
+def test_a_tiled_copy_that_is_none_says_why(text: str, said: str) -> None:
+    assert said in answer({"paste": text, "want": ["pasted"]})["pasted"]["error"]["message"]

@@ -271,9 +271,11 @@ def test_what_cute_printed_can_be_shown_on_the_stage(home: Any) -> None:
 @pytest.mark.parametrize("number", range(len(PRESETS)), ids=lambda number: PRESETS[number]["name"])
 def test_every_example_is_shown(home: Any, number: int) -> None:
     settled(home, lambda: home.select_option("#preset", str(number)))
-    wrong = "edit" in PRESETS[number]["question"]
-    assert text(home, "#proof").startswith("WRONG: 896 of 1024" if wrong else "proved")
-    assert home.locator("#svg svg").count() == 1
+    question = PRESETS[number]["question"]
+    said = {"edit": "WRONG: 896 of 1024", "paste": "drawn by itself: no tile, no word"}
+    home.locator("#proof", has_text=next((said[key] for key in said if key in question), "proved")).wait_for()
+    assert home.is_visible("#svg svg") != ("paste" in question), "what is drawn by itself has the page to itself"
+    assert home.locator("#pasted .canvas svg").count() == 2 * ("paste" in question)
     assert home.is_hidden("#problem")
 
 

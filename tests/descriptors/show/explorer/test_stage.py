@@ -32,6 +32,23 @@ def selected(home: Any) -> str:
     return str(home.get_attribute("[role=tab][aria-selected=true]", "id"))
 
 
+#: The smallest type of the pictures that are in view, in pixels of the screen.
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('#svg text, #inset text, .canvas text')].map((one) => {
+    const m = one.getScreenCTM();
+    return one.getClientRects().length ? Math.hypot(m.a, m.b) * parseFloat(getComputedStyle(one).fontSize) : 99; }))"""
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_no_text_of_a_picture_is_below_nine_pixels(page: Any, server: Server, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for tab in ("tile", "memory", "atom", "banks", "tensor", "registers"):
+        page.goto("about:blank")
+        page.goto(f"{server.url}#cell=70,21&tab={tab}")
+        page.wait_for_selector("html[data-settled]", state="attached")
+        assert page.evaluate(SMALLEST) >= 8.99, tab
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+
+
 def test_zoom_is_by_wheel_keys_buttons_and_a_double_click_and_keeps_the_element_in_view(home: Any) -> None:
     grid = answer({"want": ["stage"]})["stage"]["grids"][0]
     settled(home, lambda: click(home, grid, 70, 21))
@@ -126,14 +143,14 @@ def test_any_swizzle_is_drawn_without_an_operand_and_set_freely(home: Any) -> No
     home.locator("#pasted .canvas svg").first.wait_for()
     assert "none that a descriptor has" in text(home, "#pasted")
     inputs = home.locator("#pasted input")
-    assert inputs.evaluate_all("all => all.map(one => one.value)") == ["3,4,4", "8x16", "2x2", "0,0"]
-    inputs.nth(2).fill("1x3")
-    inputs.nth(2).press("Tab")
+    assert inputs.evaluate_all("all => all.map(one => one.value)") == ["3,4,4", "2x2", "", "0,0"]
+    inputs.nth(1).fill("1x3")
+    inputs.nth(1).press("Tab")
     home.wait_for_url(lambda url: "grid%3D1x3" in url)
     canvas = home.locator("#pasted .canvas").bounding_box()
-    drawn = answer({"paste": "Swizzle<3,4,4> tile=8x16 grid=1x3", "want": ["pasted"]})["pasted"]["picture"]
+    drawn = answer({"paste": "Swizzle<3,4,4> grid=1x3", "want": ["pasted"]})["pasted"]["picture"]
     grid, scale = drawn["grids"][0], canvas["width"] / drawn["width"]
-    x, y = grid["x"] + 21.5 * grid["width"] / grid["columns"], grid["y"] + 3.5 * grid["height"] / grid["rows"]
+    x, y = grid["x"] + 13.5 * grid["width"] / grid["columns"], grid["y"] + 3.5 * grid["height"] / grid["rows"]
     home.mouse.click(canvas["x"] + scale * x, canvas["y"] + scale * y)
     home.locator("#pasted", has_text="row_tile_idx 0, col_tile_idx 1, row in it 3, column in it 5").wait_for()
     other = home.context.new_page()

@@ -75,6 +75,35 @@ def test_not_even_before_its_script_has_run(chromium: Any) -> None:
     context.close()
 
 
+def test_what_a_link_asks_for_is_said_before_the_script_has_run(chromium: Any) -> None:
+    """Whoever comes by a link sees what it asks for, and neither tile nor picture of the state that was baked in."""
+    cut = page_of({}, "worker").rpartition("<script>")[0]
+    context = chromium.new_context(bypass_csp=True)
+    opened = context.new_page()
+    opened.route("**/*", lambda route: route.fulfill(body=cut, content_type="text/html"))
+    opened.goto("http://127.0.0.1:9/#tile=64x64&word=0x8000402000010000&paste=%22%5C%3C")
+    said = opened.evaluate("getComputedStyle(document.getElementById('summary'), '::after').content")
+    assert "tile=64x64, word=0x8000402000010000" in said
+    assert "not computed yet" in opened.evaluate(
+        "getComputedStyle(document.getElementById('verdict'), '::before').content"
+    )
+    assert opened.evaluate("getComputedStyle(document.getElementById('canvas')).visibility") == "hidden"
+    context.close()
+
+
+def test_what_is_drawn_by_itself_has_no_verdict_of_the_tile_beside_it(home: Any) -> None:
+    home.fill("#paste", "Swizzle<3,4,4>")
+    home.press("#paste", "Enter")
+    home.locator("#pasted .canvas svg").first.wait_for()
+    assert text(home, "#proof") == "drawn by itself: no tile, no word to prove"
+    assert home.is_hidden("#headword") and home.is_hidden("main") and home.is_hidden("#operand")
+    home.fill("#paste", "0x4000404000010000\n0x4000402000010000")
+    home.press("#paste", "Enter")
+    home.locator("#proof.bad", has_text="different: 0x4000404000010000 and 0x4000402000010000").wait_for()
+    home.click("#untell")
+    assert home.is_visible("main") and text(home, "#proof").startswith("proved")
+
+
 def test_a_changed_field_takes_the_verdict_away_until_there_is_one_of_the_changed_word(home: Any) -> None:
     assert is_green(home)
     free = hold(home)

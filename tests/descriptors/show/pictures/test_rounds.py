@@ -9,7 +9,7 @@ from ring_kernels import ring_sm90, ring_sm100
 from descriptors.check.execution.rounds import WAITS
 from descriptors.check.pipeline import Pipeline, pipelines
 from descriptors.show.pictures.round_picture import TIMES, RoundPicture
-from layoutalg.drawing.shapes import Arrow, Text
+from layoutalg.drawing.shapes import Arrow, Box, Text
 
 
 def of(text: str) -> Pipeline:
@@ -64,3 +64,13 @@ def test_the_run_that_is_shown_is_the_first_in_which_something_is_wrong() -> Non
     assert "k_param_0 = 1024" in of(late).launch and any("barrier-hang" in one for one in of(late).wrong)
     times = [act.time for act in RoundPicture(of(late)).acts.values()]
     assert max(times) - min(times) == TIMES - 1 and any(act.endless for act in RoundPicture(of(late)).acts.values())
+
+
+@pytest.mark.parametrize("text", [(ROOT / "docs/kernels/hang.ptx").read_text(), ring_sm100(3)], ids=["hang", "ring"])
+def test_every_colour_of_the_legend_is_that_of_an_act(text: str) -> None:
+    shapes = RoundPicture(of(text)).scene().shapes
+    boxes = [(box[1], one.fill) for one in shapes if isinstance(one, Box) for box in [one.bounds()]]
+    foot = max(y for y, fill in boxes if fill == "faint")
+    acts, legend = ({fill for y, fill in boxes if (y > foot + 60) is below} for below in (False, True))
+    swatches = legend - {"good", "bad"}  # dots, of the arrows and of waits
+    assert swatches and swatches <= acts - {"faint"}

@@ -2,31 +2,66 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from derived import K_128
 
-from descriptors import DescriptorError, accumulator, derive
+from descriptors import DescriptorError, accumulator, derive, picture, tmem_plan
 from descriptors.show.stages.accumulator_stage import registers, tensor_memory
 from descriptors.show.stages.view import View
+from descriptors.tmem.accumulator_model import tcgen05_cells
+from descriptors.tmem.copied import tmem_copied
+from descriptors.tmem.readout import readout
+from descriptors.tmem.scale_factors import scale_factors
 from layoutalg import fragment
+from layoutalg.drawing.shapes import Cells
 
 
 @pytest.mark.parametrize("m", [64, 128])
-def test_every_cell_of_tensor_memory_shows_the_element_that_lies_there(m: int) -> None:
-    stage = tensor_memory(View(derive(**{**K_128, "mma": (m, 16)}), across=32))
-    known = accumulator(m, 32)
-    lines = stage.text.splitlines()[1:]
-    for row, column in ((0, 0), (m - 1, 31), (17, 5)):
-        cell = known.cell(row, column)
-        if cell.lane < len(lines) - 1:
-            assert lines[cell.lane].split()[1 + cell.column] == f"{row},{column}"
+def test_the_frames_of_an_element_are_where_the_model_puts_its_row(m: int) -> None:
+    d = derive(**{**K_128, "mma": (m, 16)})
+    for cell in ((0, 0), (m - 1, 31), (17, 5)):
+        stage = tensor_memory(View(d, across=32, cell=cell))
+        whole, corner = stage.grids
+        model = tcgen05_cells(m, 32, 1)[cell[0] % m]
+        lane, columns = int(model[0][0]), sorted(int(column) for _, column in model)
+        assert {int(one) for one, _ in model} == {lane} and columns == list(range(columns[0], columns[0] + 32))
+        framed = [(one.x, one.y, one.width) for one in stage.marks]
+        x, y, wide, _ = whole.box(lane, columns[0], 1, 32)
+        assert framed[0] == pytest.approx((x, y, wide))
+        assert len(framed) == 1 + (lane < corner.rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "lying", "command"),
+    [
+        ({"mma": (128, 16)}, "accumulator", lambda: accumulator(128, 64)),
+        ({"mma": (128, 16)}, "loads", lambda: readout(accumulator(128, 64), "16x256b")),
+        ({"mma": (128, 16)}, "allocation", lambda: tmem_plan(128, 64, 16)),
+        ({}, "copy", lambda: tmem_copied((128, 128), "bf16", "128B", "128x256b")),
+        ({"dtype": "e4m3", "mma": (128, 32)}, "scale factors", lambda: scale_factors(128, 128, 32)),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_tensor_memory_has_the_pictures_of_its_commands(change: dict[str, Any], lying: str, command: Any) -> None:
+    stage = tensor_memory(View(derive(**{**K_128, **change}), lying=lying, load="16x256b"))
+    drawn = picture(command())
+    cells = [shape.role for shape in drawn.scene().shapes if isinstance(shape, Cells)]
+    assert [shape.role for shape in stage.scene.shapes if isinstance(shape, Cells)] == cells
+    assert stage.text == drawn.text()
 
 
 def test_of_a_b_operand_the_columns_are_its_rows() -> None:
     d = derive(**{**K_128, "mma": (64, 16), "operand": "B"})
     stage = tensor_memory(View(d, across=128, cell=(5, 0)))
-    assert stage.scene.title.startswith("Accumulator 128 × 64")
-    assert len(stage.marks) == 1 and stage.marks[0].height > stage.marks[0].width
+    assert stage.scene.title.startswith("Accumulator of 128x64")
+    assert all(mark.height > mark.width for mark in stage.marks)
+
+
+def test_only_narrow_types_have_scale_factors() -> None:
+    with pytest.raises(DescriptorError, match="must be of 4 to 8 bits, found bf16"):
+        tensor_memory(View(derive(**K_128), lying="scale factors"))
 
 
 def test_the_registers_of_wgmma_are_those_of_its_fragment() -> None:
