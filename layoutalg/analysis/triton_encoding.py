@@ -86,6 +86,8 @@ def _tensor_core_tile(fields: dict[str, str], body: str, shape: Sequence[int] | 
             "from_triton: nvmma_shared does not say its shape: give two extents, found " + safe_text(shape)
         )
     extents = (as_int(shape[0], "from_triton: an extent"), as_int(shape[1], "from_triton: an extent"))
+    if min(extents) < 1:
+        raise LayoutError(f"from_triton: extents must be positive, found {extents}")
     turned, unit = fields.get("transposed") == "true", int(bits) // 8
     row = int(width) // unit or extents[0 if turned else 1]
     atom = Layout((row, 8), (1, row)) if turned else Layout((8, row), (row, 1))

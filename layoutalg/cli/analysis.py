@@ -94,8 +94,9 @@ def f2(layout: str, as_json: bool) -> None:
 @click.option("--invert", is_flag=True, help="From offsets to coordinates: how Triton writes shared memory.")
 @json_option("Write the bases as JSON.")
 def linear(layout: str, in_dims: str | None, out_dims: str | None, invert: bool, as_json: bool) -> None:
-    """Write LAYOUT as the linear layout that Triton uses: bases for each named dimension; or an encoding of Triton as
-    the layout that it is.
+    """Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.
+
+    An encoding as Triton prints it is written as the layout that it is.
 
     \b
     layoutalg linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4

@@ -208,6 +208,10 @@ OPERATIONS: dict[str, tuple[Place, ...]] = {
         Place(["o"], "to_linear_layout", "text"),
     ),
     "from_linear_layout": (Place(LINEAR, "from_linear_layout"),),
+    "from_triton": (
+        Place("#ttg.nvmma_shared<{swizzlingByteWidth = 32}>", "from_triton"),
+        Place((8, 32), "from_triton|tile_to_shape"),
+    ),
     "LinearLayout": (Place({"a": [(1,), (2,)]}, "LinearLayout"), Place({"o": 4}, "LinearLayout", "text")),
     "access": (Place(LANES, "banks", "empty"), Place(4, "banks"), Place(32, "banks", "8"), Place(4, "banks", "8")),
     "bank_group": (Place(64, "banks", "8 0"), Place(128, "banks")),
