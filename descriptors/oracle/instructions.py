@@ -2,6 +2,14 @@
 
 The DSL's operations check less than its documentation says (bf16 with an f16 accumulator passes, and N = 40 of kind
 i8): a word is evidence of its encoding, not of its legality.
+
+Law: the compiler writes the word that `descriptors.idesc` gives.
+
+>>> from descriptors import idesc
+>>> from descriptors.oracle import available
+>>> asked = InstructionRequest("f16", "bf16", "bf16", "f32", 128, 128, 16)
+>>> not available() or instruction_words([asked])[0].word == idesc("bf16", m=128, n=128)
+True
 """
 
 from __future__ import annotations
@@ -76,11 +84,6 @@ def instruction_words(requests: Iterable[InstructionRequest]) -> list[Instructio
     Raises:
         OracleUnavailableError: if the CuTe DSL is not installed.
         OracleError: if the oracle broke as a tool.
-
-    >>> from descriptors.oracle import available
-    >>> request = InstructionRequest(kind="f16", a="bf16", b="bf16", d="f32", m=128, n=128, k=16)
-    >>> hex(instruction_words([request])[0].word or 0) if available() else "0x8200490"
-    '0x8200490'
     """
     asked = list(requests)
     words: list[InstructionWord] = [InstructionWord("crashed", None)] * len(asked)

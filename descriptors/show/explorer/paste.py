@@ -36,7 +36,6 @@ from layoutalg import (
     Fragment,
     Layout,
     Swizzle,
-    TiledCopy,
     TiledMma,
     draw,
     evaluate,
@@ -227,14 +226,14 @@ def _swizzle(q: Question, swizzle: Swizzle) -> dict[str, Any]:
 
 
 def _encoded(q: Question, lines: list[str]) -> dict[str, Any] | None:
-    """What another compiler wrote, or a tiled copy or MMA that CuTe printed; None of anything else.
+    """What another compiler wrote, or a tiled MMA that CuTe printed; None of anything else.
 
     A word on a line of its own is compared with it. Where the text says no extents, they are those of the controls.
     """
     words = [line for line in lines if not _WRITTEN.search(line) and word_in(line) is not None]
     text = "\n".join(line for line in lines if line not in words)
-    if text.startswith(("Tiled", "TiledM")) and isinstance(tiled := evaluate(text), (TiledCopy, TiledMma)):
-        return _record("a tiled copy" if isinstance(tiled, TiledCopy) else "a tiled MMA", str(tiled)) | _owners(tiled)
+    if text.startswith("Tiled") and isinstance(tiled := evaluate(text), TiledMma):
+        return _record("a tiled MMA", str(tiled)) | _owners(tiled)
     encoding = parse_encoding(text, q.tile[:2]) if _WRITTEN.search(text) else None
     if encoding is None:
         return None
@@ -269,7 +268,7 @@ def _of_width(q: Question, encoding: Encoding) -> dict[str, Any]:
     return {"dtype": names[0], **k}
 
 
-def _owners(what: Fragment | TiledCopy | TiledMma) -> dict[str, Any]:
+def _owners(what: Fragment | TiledMma) -> dict[str, Any]:
     """Who holds what, as a picture, where it is not too large for one."""
     picture = draw(what)
     if size(picture.layout.shape) > MOST_DRAWN:
