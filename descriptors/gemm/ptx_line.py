@@ -51,7 +51,7 @@ def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
     >>> from descriptors.gemm.plan_request import main_loop
     >>> line_of(main_loop("m64n8k32", "s8", tile=(64, 8, 64))).ptx
     'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, %a_desc, %b_desc, %p;'
-    >>> line_of(main_loop("wgmma.sp.m64n8k16", "tf32", tile=(64, 8, 32))).ptx[-38:]
+    >>> line_of(main_loop("wgmma.sp.m64n8k16", "tf32", tile=(64, 8, 32))).ptx[-37:]
     '%a_desc, %b_desc, %e, %sel, %p, 1, 1;'
     """
     if loop.arch == "sm90":

@@ -76,7 +76,7 @@ def test_what_the_probe_finds_of_a_warpgroup_by_the_rules_is_what_the_rules_say(
     issue = warpgroup_by_the_rules(one)
     if not one.a_in_registers:
         assert (sparse.registers(one, issue) == sparse.by_the_rules(sparse.name_of(one, "registers"))).all()
-        for what, some in sparse.asked(one).items():
+        for what, some in sparse.code_sets(one).items():
             assert (sparse.codes(one, issue, some) == sparse.by_the_rules(sparse.name_of(one, what))).all()
     elements, wrong = sparse.products(one, issue, 4)
     assert (elements, wrong) == (4 * 64 * one.n, 0)

@@ -37,7 +37,7 @@ def texts(plan: Plan, own_tile: str = "") -> dict[str, str]:
         "depth_parameter": ", int k",
         "depth": ", k",
         "metadata_drawn": _DRAWN,
-        "metadata_made": _MADE,
+        "metadata_setup": _SETUP,
         "position": "i",
         "row_of_a": "k",
         "factors": " *\n             a_factor(row, i / GROUP_K) * b_factor(column / GROUP_K, i / GROUP_K)",
@@ -171,7 +171,7 @@ __global__ void scale(float* a_scales, float* b_scales, int m, int n, int k) {
 
 """
 
-_MADE = """\
+_SETUP = """\
   float *a_scales, *b_scales;
   const size_t groups = (K + GROUP_K - 1) / GROUP_K;
   check(cudaMalloc(&a_scales, sizeof(float) * groups * ((M + PADDED - 1) / PADDED * PADDED)), "factors of A");

@@ -41,7 +41,7 @@ def texts(plan: Plan, own_tile: str = "") -> dict[str, str]:
         "depth_parameter": ", int k",
         "depth": ", k",
         "metadata_drawn": _drawn(plan, plan.metadata),
-        "metadata_made": _MADE,
+        "metadata_setup": _SETUP,
         "position": "k_of(row, i)",
         "row_of_a": "(k / 2)",
         "factors": "",
@@ -67,7 +67,7 @@ def constants(plan: Plan) -> list[str]:
 
 _PLACES = (
     "half", "metadata_memory", "metadata_load", "metadata_parameter", "metadata_name", "metadata_rows",
-    "metadata_words", "depth_parameter", "depth", "metadata_drawn", "metadata_made", "factors",
+    "metadata_words", "depth_parameter", "depth", "metadata_drawn", "metadata_setup", "factors",
 )  # fmt: skip
 
 _MEMORY = """
@@ -148,7 +148,7 @@ __global__ void pack(uint32_t* metadata, int m, int k) {{
 """
 
 
-_MADE = """\
+_SETUP = """\
   uint32_t* metadata;
   check(cudaMalloc(&metadata, sizeof(uint32_t) * 128 * ((M + 63) / 64) * ((K + COVERED - 1) / COVERED)), "metadata");
   pack<<<1024, 256>>>(metadata, M, K);

@@ -166,7 +166,7 @@ def name_of(one: Instruction, what: str) -> str:
     return f"wgmma.sp.m64n{one.n}k{one.k}.{one.dtype} selector {one.selector} {what}"
 
 
-def asked(one: Instruction) -> dict[str, tuple[int, ...]]:
+def code_sets(one: Instruction) -> dict[str, tuple[int, ...]]:
     """The questions about codes: their names, and the codes."""
     if groups_of(one)[1] == 1:
         return {"codes": CODES_OF_TWO}
@@ -184,7 +184,7 @@ def measured(device: Device) -> Iterator[tuple[str, np.ndarray]]:
     for one in every_instruction():
         issue = on_gpu(device, modules[f"sparse_{one.dtype}"], one)
         yield name_of(one, "registers"), registers(one, issue)
-        for what, some in asked(one).items():
+        for what, some in code_sets(one).items():
             yield name_of(one, what), codes(one, issue, some)
     for dtype in TYPES:
         for one in sparse_instructions(dtype):
@@ -215,7 +215,7 @@ def by_the_rules(name: str) -> np.ndarray:
             table[np.arange(128) % 4 // 2 != one.selector] = -1
         return table
     j = np.arange(k // 2)
-    rows = [group * (j // stored) + (code >> (3 if stored == 1 else 2 * (j % 2)) & 3) for code in asked(one)[what]]
+    rows = [group * (j // stored) + (code >> (3 if stored == 1 else 2 * (j % 2)) & 3) for code in code_sets(one)[what]]
     return np.array(rows, np.int32)
 
 
@@ -226,7 +226,7 @@ def digest(table: np.ndarray) -> str:
 
 def every_case() -> list[str]:
     """The names of all tables, in the order of :func:`measured`."""
-    names = [name_of(one, what) for one in every_instruction() for what in ("registers", *asked(one))]
+    names = [name_of(one, what) for one in every_instruction() for what in ("registers", *code_sets(one))]
     for dtype in TYPES:
         for one in sparse_instructions(dtype):
             of = "A in registers" if one.a_in_registers else "A in shared memory"
