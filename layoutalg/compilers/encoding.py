@@ -23,7 +23,7 @@ from layoutalg.algebra.rearrange import append
 from layoutalg.analysis.linear_layout import LinearLayout, from_linear_layout
 from layoutalg.compilers.mosaic import tiled
 from layoutalg.compilers.padded import padded
-from layoutalg.compilers.syntax import Node, Reader, Tensor, tensor_behind
+from layoutalg.compilers.syntax import Node, Reader, Tensor, tensor_before, tensor_behind
 from layoutalg.compilers.tilelang import registers, shared, tilelang_match
 from layoutalg.compilers.triton import GLUON, from_gluon, linear_layout, product_of, rank_of, space_of
 from layoutalg.drawing.shown import Shown
@@ -43,7 +43,7 @@ _TRITON_START = re.compile(_TRITON)
 _ALIAS = re.compile(rf"#(\w+)\s*=\s*(?={_TRITON})")
 _TYPE = re.compile(r"(?<![\w.])(?:tensor|(?:!ttg\.)?memdesc)<(?=\s*\d)")
 _CLASS = re.compile(rf"(?<!\w)(?:\w+\.)*({'|'.join(GLUON)})(?=\()")
-_TRANSFORM = re.compile(r"(?<!\w)(?:\w+\.)*(\w+Transform)(?=\()")
+_TRANSFORM = re.compile(r"(?<!\w)(?:\w+\.)*([A-Za-z]\w*Transform)(?=\()")
 #: Element types by the names that Python has for them, in the DSL's spelling.
 _TYPES = {"bfloat16": "bf16", "float16": "f16", "float32": "f32", "tfloat32": "tf32", "int8": "i8", "uint8": "i8"}
 _TYPES |= {"float8_e4m3fn": "f8E4M3FN", "float8e4nv": "f8E4M3FN", "float8_e5m2": "f8E5M2", "float8e5": "f8E5M2"}
@@ -137,11 +137,20 @@ def encoding_span(text: str, shape: tuple[int, ...] | None = None) -> tuple[Enco
     if (start := _CLASS.search(text)) and _short_enough(text):
         reader = Reader(text, start.start(1))
         node, of_class = from_gluon(reader.value())
+        _check_last(_CLASS, text, reader.position)
         if of_class is not None and tensor_behind(text, reader.position) is None:
             return _of_node(node, of_class, "Triton"), start.start(), reader.position
         tensor, end = _tensor(text, start.start(), reader.position, shape, node.name)
         return _of_node(node, tensor, "Triton"), start.start(), end
     return None
+
+
+def _check_last(encoding: re.Pattern[str], text: str, position: int) -> None:
+    """Refuse a text with another encoding behind the first: one of them would not be read."""
+    if (other := encoding.search(text, position)) is not None:
+        raise NotationError(
+            f"notation: one encoding must be meant, found another: {brief(text[other.start() :])}", text
+        )
 
 
 def _short_enough(text: str) -> bool:
@@ -205,9 +214,11 @@ def _triton(text: str, shape: tuple[int, ...] | None) -> tuple[Encoding, int, in
             "has it, as tensor<128x64xf16, #blocked>"
         )
     begin = _ALIAS.search(text) or _TRITON_START.search(text)
-    assert begin is not None
+    if begin is None:
+        raise NotationError(f"notation: a type must have extents and an encoding, found {brief(text)}")
     reader = Reader(text, begin.end() if aliases else begin.start())
     node = reader.value()
+    _check_last(_TRITON_START, text, reader.position)
     tensor, end = _tensor(text, begin.start(), reader.position, shape, node.name)
     return _of_node(node, tensor, "Triton"), begin.start(), end
 
@@ -276,9 +287,16 @@ def _memory(linear: LinearLayout, bits: int | None) -> tuple[AnyLayout, int]:
 def _mosaic(text: str, starts: Sequence[int], shape: tuple[int, ...] | None) -> tuple[Encoding, int, int]:
     nodes, start, end = [], starts[0], 0
     for place in starts:
+        # What stands between two transforms, or before the first of a list, would be one that is misspelt.
+        if re.search(r",\s*\Z" if place == start else r"[^\s,]", text[end:place]):
+            raise NotationError(
+                f"notation: transforms must follow one another, found {brief(text[end:place])}", text, end
+            )
         reader = Reader(text, place)
         nodes.append(reader.value())
         end = reader.position
+    if re.match(r"\s*,\s*[\w.]+\s*\(", text[end:]):
+        raise NotationError(f"notation: a transform must be one that is known, found {brief(text[end:])}", text, end)
     begin, close = re.search(r"[\[(]\s*\Z", text[:start]), re.compile(r"\s*,?\s*[\])]").match(text, end)
     if begin and close:  # of the tuple of all transforms
         start, end = begin.start(), close.end()
@@ -299,8 +317,8 @@ def _tilelang(printed: re.Match[str]) -> Encoding:
 def _tensor(text: str, start: int, end: int, shape: tuple[int, ...] | None, name: str) -> tuple[Tensor, int]:
     """The tensor that a text says beside an encoding, behind it or before; and where both end."""
     short, found = name.rpartition(".")[2], tensor_behind(text, end)
-    if found is None and (before := tensor_behind(text[:start], 0)) is not None:
-        found = before[0], end
+    if found is None and (before := tensor_before(text[:start])) is not None:
+        found = before, end
     if found is None and shape is not None:
         found = Tensor(shape, ""), end
     if found is None:

@@ -190,24 +190,43 @@ def _tensor(dims: str) -> Tensor:
 
 
 def tensor_behind(text: str, position: int) -> tuple[Tensor, int] | None:
-    """The extents that stand in the rest of a text, in any of the forms people write, and where they end.
+    """The extents that come next in a text, in any of the forms people write, and where they end.
 
     >>> tensor_behind("on 128x64xf16", 0), tensor_behind("(128, 64)", 0), tensor_behind("nothing", 0)
     ((Tensor(shape=(128, 64), type='f16'), 13), (Tensor(shape=(128, 64), type=''), 9), None)
     """
-    words = _EXTENTS.search(text, position)
-    if words is not None:
-        return _tensor(words[1]), words.end()
-    listed = _LISTED.search(text, position)
-    if listed is not None:
-        return Tensor(tuple(int(one) for one in listed[1].split(",")), ""), listed.end()
-    alone = _ALONE.fullmatch(text, position)
-    return None if alone is None else (Tensor((int(alone[1]),), ""), alone.end())
+    match = _BEHIND.match(text, position)
+    return None if match is None else (_of_match(match), match.end())
 
 
-_EXTENTS = re.compile(r"(?<![\w.])(\d+(?:x\d+)*x!?[A-Za-z][\w.]*|\d+(?:x\d+)+)(?!\w)", re.ASCII)
-_LISTED = re.compile(r"[\[(]\s*(\d{1,12}(?:\s*,\s*\d{1,12})*)\s*,?\s*[\])]", re.ASCII)
-_ALONE = re.compile(r"\W*(\d{1,12})\W*", re.ASCII)
+def tensor_before(text: str) -> Tensor | None:
+    """The extents that a text ends with, but for names and what opens brackets: ``alloc(f16, [128, 64], layout=``.
+
+    >>> tensor_before("SMEM((128, 64), bfloat16, transforms=(")
+    Tensor(shape=(128, 64), type='')
+    """
+    matches = list(_BEFORE.finditer(text))
+    return _of_match(matches[-1]) if matches and _OPENING.fullmatch(text, matches[-1].end()) else None
+
+
+def _of_match(match: re.Match[str]) -> Tensor:
+    """The extents of one of the patterns below."""
+    if match["words"]:
+        return _tensor(match["words"])
+    if alone := match.groupdict().get("alone"):
+        return Tensor((int(alone),), "")
+    return Tensor(tuple(int(one) for one in re.findall(r"\d+", match["listed"])), "")
+
+
+_WORDS_OR_LIST = (
+    r"(?:(?<![\w.])(?P<words>\d+(?:x\d+)*x!?[A-Za-z][\w.]*|\d+(?:x\d+)+)(?!\w)"
+    r"|[\[(]\s*(?P<listed>\d{1,12}(?:\s*,\s*\d{1,12})*)\s*,?\s*[\])]"
+)
+_BEHIND = re.compile(
+    rf"[\s,;:)\]]*(?:(?:shape|on|of|for)\b\s*=?\s*)?{_WORDS_OR_LIST}|(?<!\w)(?P<alone>\d{{1,12}})\s*\Z)", re.ASCII
+)
+_BEFORE = re.compile(rf"{_WORDS_OR_LIST})", re.ASCII)
+_OPENING = re.compile(r"[\w.\s,=(\[]*", re.ASCII)
 
 
 class Fields:

@@ -57,6 +57,12 @@ def test_other_transforms_permute_the_dimensions(text: str, layout: str) -> None
         ("SwizzleTransform(128) 64x64", "width of an element must be known"),
         ("(SwizzleTransform(128), TilingTransform((8, 64))) 64x64xbf16", "must be the last"),
         ("(TilingTransform((8, 64)), UnrollTransform(2)) 64x64xbf16", "UnrollTransform: a transform must be one of"),
+        ("(TilingTransfrm((8, 64)), SwizzleTransform(128)) 64x64xbf16", "must follow one another"),
+        ("(TilingTransform((8, 64)), SwizzleTransfrm(128)) 64x64xbf16", "must be one that is known"),
+        (
+            "(TilingTransform((8, 8)), 8TransposeTransform(1), SwizzleTransform(16)) 64x64xbf16",
+            "must follow one another",
+        ),
         ("TilingTransform((8, 64))", "extents of the tensor must be known"),
         ("SwizzleTransform(96) 64x64xbf16", "swizzle must be one of 16, 32, 64, 128"),
         ("TileTransform((8, 64), rounding=1) 64x64xbf16", "rounding must be None"),
