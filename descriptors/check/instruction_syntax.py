@@ -436,10 +436,15 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return _number(operand, found, class_of)
     if isinstance(operand, int) and wanted != "pred" and not wanted.startswith("="):
         return None
-    return _register(operand, wanted.removeprefix("="), class_of)
+    return register_of(operand, wanted.removeprefix("="), class_of)
 
 
-def _register(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
+def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
+    """What is wrong with an operand that must be a register of a width, as ``b32``; None if nothing is.
+
+    >>> register_of("%h1", "b32", {"%h1": "u16"}.get)
+    ('form-class', 'found %h1 in .u16, which must be of .b32,')
+    """
     if not isinstance(operand, str) or operand == "_":
         return "form-operands", f"found no register of .{wanted}"
     class_ = class_of(operand)
@@ -458,7 +463,7 @@ def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told |
         return None
     if kind == "#":
         return "form-immediate", "found no number"
-    return _register(operand, "b32", class_of)
+    return register_of(operand, "b32", class_of)
 
 
 def _length(wanted: str, words: tuple[str, ...]) -> int:
@@ -477,7 +482,7 @@ def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Tol
     if len(operand.items) != length:
         return "form-registers", f"found {len(operand.items)} registers of {length}"
     for item in operand.items if width else ():
-        if not isinstance(item, int) and (wrong := _register(item, width, class_of)):
+        if not isinstance(item, int) and (wrong := register_of(item, width, class_of)):
             return wrong
     return None
 
