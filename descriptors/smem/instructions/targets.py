@@ -31,7 +31,8 @@ from functools import lru_cache
 from descriptors.errors import ChoiceError
 from layoutalg.frozen import frozen
 
-PTXAS = "ptxas 13.5.37"
+#: The newest version of PTX that was asked about.
+NEWEST = "9.5"
 
 
 @frozen
