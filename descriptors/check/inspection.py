@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from descriptors.check.execution.configuration import Configuration, configuration
-from descriptors.check.instruction_forms import tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_forms import group_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -149,6 +149,7 @@ def _line(one: Finding | Undecided) -> int:
 def _forms(function: Function, module: Module) -> Iterator[Finding]:
     room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
+    yield from group_findings(function.code[index] for index in function.having("tcgen05."))
     target, version = module.target, module.version
     for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
         one = function.code[index]

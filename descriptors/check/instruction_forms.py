@@ -25,7 +25,7 @@ Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -242,6 +242,10 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
     yield from _tail(view)
     if not isinstance(view.b, str):
         yield "form-operands", "found no register with a descriptor for B"
+    if view.ws and one.qualifiers[2] != "ws":
+        yield "form-qualifier", "found .ws elsewhere than behind tcgen05.mma"
+    if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
+        yield "form-qualifier", "found two scale vectors"
     if view.ws and view.cta_group == 2:
         yield "form-qualifier", "found .cta_group::2 with .ws"
     if view.ashift and (view.ws or not view.in_tensor_memory):
@@ -272,7 +276,7 @@ def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
         yield "block16, block32"
     if view.sparse and view.kind in ("mxf4", "mxf4nvf4"):
         yield "sparse mxf4, mxf4nvf4"
-    if view.tail and not view.ws:
+    if view.tail and not view.ws and view.kind != "i8":
         yield "scale-input-d"
     if view.table is not None:
         yield "decompress::lut::b"
@@ -359,6 +363,21 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
         yield finding(one.line, "form-qualifier", "found no .cta_group::1 or .cta_group::2", one.opcode)
 
 
+def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
+    """The instructions of a function with another ``.cta_group`` than its first: an assembler takes one a function.
+
+    >>> made = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
+    >>> [one.line for one in group_findings(made)]
+    [2]
+    """
+    first = ""
+    for one in code:
+        group = next((word for word in one.qualifiers if word.startswith("cta_group::")), "")
+        first = first or group
+        if group != first and group:
+            yield finding(one.line, "form-qualifier", f"found .{group} in a function with .{first}", one.opcode)
+
+
 _GROUPED = ("alloc", "dealloc", "relinquish_alloc_permit", "cp", "shift", "mma", "commit")
 _Told = Iterator[tuple[str, str]]
 
@@ -436,10 +455,12 @@ def _reduced(words: tuple[str, ...], shape: str, num: int) -> _Told:
     elif not red and not compressed:
         if operations or {"sp::2:4"} & set(words):
             yield "form-qualifier", f"found .{sorted(operations | {'sp::2:4'} & set(words))[0]} without .red"
-    elif len(operations & {"min", "max"}) != 1 or not operations <= _REDUCED[types[0]]:
+    elif len(operations & {"min", "max"}) != 1 or not operations <= _REDUCED.get(types[0], set()):
         yield "form-qualifier", f"found .{'.'.join(sorted(operations)) or '(no operation)'} of {types[0]}"
     elif ("sp::2:4" in words) != compressed or (compressed and not red and "NaN" in operations):
         yield "form-qualifier", f"found {'.NaN without .red' if 'NaN' in operations else 'no .sp::2:4'}"
+    if red and words[2] != "red":
+        yield "form-qualifier", "found .red elsewhere than behind tcgen05.ld"
     if red and "pack::16b" in words:
         yield "form-qualifier", "found .pack::16b with .red"
     shapes = ("32x32b",) if compressed else ("32x32b", "16x32bx2") if red else tuple(MOST)

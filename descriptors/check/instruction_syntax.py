@@ -4,13 +4,14 @@ A form is a row: the name of an instruction, its qualifiers, its operands, and t
 of PTX must have. An instruction is right if it is of some form of its name; what is told of one that is of none is what
 it lacks of the nearest.
 
-    qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces
-                 and formats of matrices, joined with ``+``, are in theirs
-    operands     ``[]`` an address, ``at`` likewise, with brackets or without; ``[D]`` one with D coordinates, D of the qualifier ``2d``; ``[O]`` one with what a
-                 tensor map is overridden by; ``b32`` a register of so many bits, or a number; ``=b32`` a register, ``pred``, ``number``
-                 (``number*16`` a multiple, ``number:1:5`` in a range); ``#`` instead of ``number``: no register; ``v2`` a
-                 vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``, ``v2X`` of twice as many; ``_`` the sink;
-                 ``a/b`` one or the other; ``word?a`` where the qualifier ``word`` stands; ``?a`` may be left out
+    qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
+                 formats of matrices, joined with ``+``, are in theirs
+    operands     ``[]`` an address, ``at`` one with brackets or without; ``[D]`` one with D coordinates, D of the
+                 qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
+                 bits, or a number; ``=b32`` a register; ``pred``; ``number`` (``number*16`` a multiple,
+                 ``number:1:5`` in a range), ``#`` likewise, but no register; ``v2`` a vector of offsets, ``vD-2``
+                 likewise; ``vX`` one of X registers, X of the qualifier ``x4``, ``v2X`` of twice as many; ``_`` the
+                 sink; ``a/b`` one or the other; ``word?a`` where the qualifier stands; ``?a`` may be left out
 
 Source: ptxas 13.5.37 (``.version 9.5``), asked of combinations of all of it on nineteen targets; PTX ISA 9.1 and 9.4.
 
@@ -144,9 +145,12 @@ def _tensor() -> Iterator[_Row]:
         words = f"L2 global {dims} {mode} [L2::cache_hint|L2::evict_last]"
         yield prefetch, f"{words} {_OVER}", f"[D]{offsets}, L2::cache_hint?b64", feature
     for dims, over in _DIMENSIONS:
-        yield prefetch, f"L2 global {dims} [tile] [L2::cache_hint|L2::evict_last] {over}", (
-            "[O], L2::cache_hint?b64"
-        ), "override"
+        yield (
+            prefetch,
+            f"L2 global {dims} [tile] [L2::cache_hint|L2::evict_last] {over}",
+            ("[O], L2::cache_hint?b64"),
+            "override",
+        )
 
 
 def _mbarriers() -> Iterator[_Row]:

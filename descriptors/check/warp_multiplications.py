@@ -1,4 +1,4 @@
-"""Whether a ``mma.sync`` is one that an assembler takes: shape, types, kind, scale factors, registers, selectors, target.
+"""Whether a ``mma.sync`` is one that an assembler takes: shape, types, kind, scale factors, registers, selectors.
 
 A warp multiplies fragments: 32 threads share the elements of each operand, so that its registers are counted. Types of
 4 and 6 bits lie in bytes of their own with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse
@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector
-from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.smem.instructions.targets import has, lacking
 from layoutalg.frozen import frozen
 
@@ -162,8 +162,8 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
     if view.kind and view.kind not in KIND_ROWS:
         yield "form-qualifier", f"found .kind::{view.kind}"
         return
-    rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if view.shape == _QUAD or _QUAD not in row.dense
-                                                      or "f64" in row.types]  # fmt: skip
+    quad = view.shape == _QUAD or view.types[0] == "f64"
+    rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or _QUAD not in row.dense]
     rows = [row for row in rows if a in row.types and b in row.types and (d, c) in row.accumulators]
     if not rows:
         yield "form-types", f"found {a} by {b} into {d} with C {c}"

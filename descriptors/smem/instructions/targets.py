@@ -253,7 +253,9 @@ def spelled(targets: str) -> str:
     for one in targets.split():
         found = _SET.match(one)
         assert found, one
-        words.append(", ".join(f"sm_{found[1]}{letter}" for letter in found[3] or ("",)) + " and later" * bool(found[2]))
+        words.append(
+            ", ".join(f"sm_{found[1]}{letter}" for letter in found[3] or ("",)) + " and later" * bool(found[2])
+        )
     return ", ".join(words)
 
 
