@@ -109,7 +109,7 @@ def check_ptx(
         undecided += _not_understood(function, found)
     shown = []
     for number, function in enumerate(module.functions):
-        wrong = [replace(one, function=function.name) for one in _forms(function, module)]
+        wrong = [replace(one, function=function.name) for one in forms_of(function, module)]
         warp = len(function.having(*WARP_MMA))
         if number in held or warp or wrong:
             shown.append(function.name)
@@ -146,7 +146,13 @@ def _line(one: Finding | Undecided) -> int:
     return one.line
 
 
-def _forms(function: Function, module: Module) -> Iterator[Finding]:
+def forms_of(function: Function, module: Module) -> Iterator[Finding]:
+    """What an assembler would refuse of the instructions of a function.
+
+    >>> module = parse(".version 9.5\\n.target sm_107a\\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
+    >>> [one.instruction for one in forms_of(module.functions[0], module)]
+    ['fence.proxy.other', 'fence.proxy.other']
+    """
     room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
     yield from group_findings(function.code[index] for index in function.having("tcgen05."))

@@ -8,7 +8,7 @@ it lacks of the nearest.
                  formats of matrices, joined with ``+``, are in theirs
     operands     ``[]`` an address, ``at`` one with brackets or without; ``[D]`` one with D coordinates, D of the
                  qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
-                 bits, or a number; ``=b32`` a register; ``pred``; ``number`` (``number*16`` a multiple,
+                 bits, or a number; ``=b32`` a register; ``any``; ``pred``; ``number`` (``number*16`` a multiple,
                  ``number:1:5`` in a range), ``#`` likewise, but no register; ``v2`` a vector of offsets, ``vD-2``
                  likewise; ``vX`` one of X registers, X of the qualifier ``x4``, ``v2X`` of twice as many; ``_`` the
                  sink; ``a/b`` one or the other; ``word?a`` where the qualifier stands; ``?a`` may be left out
@@ -190,21 +190,43 @@ def _mbarriers() -> Iterator[_Row]:
 
 _FENCES: tuple[_Row, ...] = (
     ("fence", "[sc|acq_rel] cta|gpu|sys", "", ""),
-    ("fence", "[sc|acq_rel] cluster", "", "fences of sm_90"),
+    ("fence", "[sc|acq_rel] cluster", "", "fences and stores of sm_90"),
     ("fence", f"acquire|release {_SCOPES}", "", "one-way fences"),
-    ("fence", "mbarrier_init release cluster", "", "fences of sm_90"),
+    ("fence", "mbarrier_init release cluster", "", "fences and stores of sm_90"),
     ("fence", "acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
     ("fence", "release sync_restrict::shared::cta cluster", "", "one-way fences"),
     ("fence.proxy", "alias", "", ""),
-    ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences of sm_90"),
-    ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences of sm_90"),
-    ("fence.proxy", f"tensormap::generic acquire {_SCOPES}", "[], #:128:128", "fences of sm_90"),
-    ("fence.proxy", f"tensormap::generic acq_rel {_SCOPES}", "[], #", "fences of sm_90"),
+    ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic acquire {_SCOPES}", "[], #:128:128", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic acq_rel {_SCOPES}", "[], #", "fences and stores of sm_90"),
     ("fence.proxy", "async::generic acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
     ("fence.proxy", "async::generic release|acq_rel sync_restrict::shared::cta cluster", "", "one-way fences"),
     ("fence.proxy", "async::generic release sync_restrict::shared::cluster::read cluster", "", "fences of a reader"),
     ("setmaxnreg.inc", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
     ("setmaxnreg.dec", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
+)
+
+_STORED = "b32|b64|u32|u64|s32|s64|f32|f64|b128"
+_ADDED = ("add u32|s32|u64|s64", "min|max u32|s32", "inc|dec u32", "and|or|xor b32")
+_REMOTE: tuple[_Row, ...] = (
+    (
+        "st.async",
+        f"[weak] [shared::cluster|shared::cta] {_TX} [v2|v4] {_STORED}",
+        "[], any, ?[]",
+        "fences and stores of sm_90",
+    ),
+    ("st.async", f"weak|release.gpu|release.sys [global] {_STORED}", "[], any", "st.async to global"),
+    ("st.async", f"mmio release.sys [global] {_STORED}", "[], any", "st.async to global"),
+    *(
+        ("red.async", f"relaxed.cluster [shared::cluster] {_TX} {of}", "[], any, []", "fences and stores of sm_90")
+        for of in _ADDED
+    ),
+    *(("red.async", f"[mmio] release.sys [global] {of}", "[], any", "st.async to global") for of in _ADDED),
+    *(
+        ("red.async", f"release.gpu|relaxed.gpu|relaxed.sys [global] {of}", "[], any", "st.async to global")
+        for of in _ADDED
+    ),
 )
 
 _MAP = "tile b1024 [global|shared::cta]"
@@ -223,7 +245,7 @@ _MAPS: tuple[_Row, ...] = (
     ("tensormap.query.alloc_class_large", "b1024 [global|const|param]", "pred, []", "tensormap.query"),
     (
         "tensormap.cp_fenceproxy", f"global+shared::cta tensormap::generic release {_SCOPES} sync aligned",
-        "[], [], #:128:128", "fences of sm_90",
+        "[], [], #:128:128", "fences and stores of sm_90",
     ),
 )  # fmt: skip
 
@@ -295,7 +317,7 @@ def forms() -> Mapping[str, tuple[Form, ...]]:
     8
     """
     found: dict[str, list[Form]] = {}
-    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES):
+    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE):
         for name, words, operands, feature in rows:
             slots = tuple(_slot(text) for text in words.split())
             made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature)
@@ -310,7 +332,7 @@ def _slot(text: str) -> Slot:
 
 #: Beginnings of the opcodes of which forms are known.
 SYNTAX = ("cp.async.bulk", "cp.reduce.async.bulk", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
-          "stmatrix.")  # fmt: skip
+          "stmatrix.", "st.async.", "red.async.")  # fmt: skip
 
 ClassOf = Callable[[str], str | None]
 #: A rule, and what was found.
@@ -429,6 +451,8 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
         return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
+    if wanted == "any":
+        return None
     if wanted == "_":
         return None if operand == "_" else ("form-operands", "found no sink _")
     if wanted == "pred|pred":

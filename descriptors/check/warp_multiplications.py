@@ -283,6 +283,8 @@ def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of:
 
 
 def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Told]:
+    if len({isinstance(item, int) for item in operand.items if item != "_"}) > 1:
+        yield "form-operands", f"found numbers and registers for {name}"
     for item in operand.items:
         if isinstance(item, str) and item != "_" and (wrong := register_of(item, width, class_of)):
             yield wrong[0], f"{wrong[1]} for {name}"

@@ -152,7 +152,7 @@ FEATURES: Mapping[str, Feature] = {
     "relaxed mbarriers": Feature("90+", "8.0"),
     "mbarrier layouts": Feature("90+", "9.3"),
     "mbarrier phase types": Feature("90+", "9.3"),
-    "fences of sm_90": Feature("90+", "8.0"),
+    "fences and stores of sm_90": Feature("90+", "8.0"),
     "one-way fences": Feature("90+", "8.6"),
     "fences of a reader": Feature("90+", "9.4"),
     "clusterlaunchcontrol": Feature("100+", "8.6"),
