@@ -224,11 +224,11 @@ def _choices(context: click.Context, name: str) -> Iterable[str]:
 
 def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
     """The names that the tables of instructions have for an architecture."""
-    from descriptors.smem.instructions.rules import ARCHES, select_rows
+    from descriptors.smem.instructions.rules import TENSOR_ARCHES, select_rows
     from descriptors.smem.operands.operand import ELEMENT_TYPES
 
     arch = context.params.get("arch")
-    rows = select_rows(arch if arch in ARCHES else "sm100")
+    rows = select_rows(arch if arch in TENSOR_ARCHES else "sm100")
     types = dict.fromkeys(dtype for row in rows.kinds for dtype in row.dtypes)
     return {
         "a_dtype": types,

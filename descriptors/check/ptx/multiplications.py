@@ -373,7 +373,7 @@ def described_by(word: int, use: Use) -> Described | None:
     (128, None)
     """
     try:
-        return instruction_of(decode_idesc(word, use.kind), use)
+        return instruction_of(decode_idesc(word, use.kind, use.arch), use)
     except DescriptorError:
         return None
 
