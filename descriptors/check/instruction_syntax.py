@@ -419,7 +419,7 @@ def _available(form: Form, name: str, words: tuple[str, ...], target: str, versi
 
 
 def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], class_of: ClassOf) -> list[Told]:
-    wanted = []
+    wanted: list[str] = []
     for text in form.operands:
         word, asked, rest = text.partition("?")
         if asked and word and word not in words:

@@ -208,9 +208,10 @@ def _words(view: WarpMma) -> Iterator[Told]:
 
 
 def _scaled(view: WarpMma) -> Iterator[Told]:
+    legal = SCALES.get((view.kind, view.scale_vector), ())
     if view.kind.startswith("mx") != view.scaled:
         yield "form-qualifier", f"found kind {view.kind or '(none)'} with{'' if view.scaled else 'out'} .block_scale"
-    elif view.scaled and (legal := SCALES.get((view.kind, view.scale_vector))) is None:
+    elif view.scaled and not legal:
         yield "form-qualifier", f"found scale vector {view.scale_vector or 'none'} of kind {view.kind}"
     elif view.scaled and view.types[4] not in legal:
         yield "form-types", f"found scale factors of {view.types[4]}, which must be of {' or '.join(legal)}"

@@ -230,7 +230,9 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
     arch = context.params.get("arch")
     rows = select_rows(arch if arch in TENSOR_ARCHES else "sm100")
     types = dict.fromkeys(dtype for row in rows.kinds for dtype in row.dtypes)
+    by_table = context.command.name in ("shapes", "idesc", "decode-idesc")
     return {
+        **({"arch": TENSOR_ARCHES} if by_table else {}),
         "a_dtype": types,
         "b_dtype": ELEMENT_TYPES if context.command.name == "plan" else types,
         "d_dtype": dict.fromkeys(dtype for row in rows.types for dtype in row.d),

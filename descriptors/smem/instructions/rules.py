@@ -231,7 +231,7 @@ def kind_row(arch: str, kind: str) -> KindRow:
     False
     """
     arch = as_arch(arch)
-    row_of = {row.kind: row for row in rows_of("KINDS", arch)}
+    row_of: dict[str, KindRow] = {row.kind: row for row in rows_of("KINDS", arch)}
     if not isinstance(kind, str) or kind not in row_of:
         raise ChoiceError(f"legality: kind of {arch}", kind, row_of)
     return row_of[kind]
@@ -262,7 +262,8 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     if base == "sm100" and names == ["e2m1", "e2m1"]:
         return "mxf4"
     operand_types = {type_name(name) for name in names}
-    rows = [row for row in rows_of("KINDS", arch) if row.kind.startswith("mx") == (scaled and base == "sm100")]
+    rows: list[KindRow] = rows_of("KINDS", arch)
+    rows = [row for row in rows if row.kind.startswith("mx") == (scaled and base == "sm100")]
     for row in rows:
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind

@@ -114,7 +114,7 @@ Arch: TypeAlias = Literal["sm90", "sm100"]
 WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
 
 #: The same, and that of the architecture of which words alone are known.
-_ALL_WORDS: Mapping[str, Word] = {**WORDS, "sm107": SM107_DESCRIPTOR}
+_ALL_WORDS: Mapping[str, Word] = {"sm107": SM107_DESCRIPTOR, **dict(WORDS.items())}
 
 #: What the instructions that read them are called.
 MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
@@ -181,7 +181,7 @@ class SmemDescriptor:
     """What a tensor core is told about one operand in shared memory.
 
     Args:
-        arch: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
+        arch: ``"sm90"`` or ``"sm100"``; ``"sm107"`` too, of which there is no more than the word.
         start_address: shared-memory address of the operand's first element, in bytes.
         leading_byte_offset: step of the canonical form's leading mode, in bytes.
         stride_byte_offset: step of the canonical form's stride mode, in bytes.
@@ -206,7 +206,7 @@ class SmemDescriptor:
     '0x4000404000014000'
     """
 
-    arch: Arch | Literal["sm107"]
+    arch: Arch
     leading_byte_offset: int
     stride_byte_offset: int
     swizzle: SwizzleMode
