@@ -107,14 +107,15 @@ def check_ptx(
             line = function.code[row.place].line
             undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
-    shown = []
+    shown, formed = [], list[Finding]()
     for number, function in enumerate(module.functions):
         wrong = [replace(one, function=function.name) for one in forms_of(function, module)]
         warp = len(function.having(*WARP_MMA))
         if number in held or warp or wrong:
             shown.append(function.name)
         counted += warp
-        findings += wrong
+        formed += wrong
+    findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
     judged = [

@@ -238,7 +238,7 @@ class SmemDescriptor:
             FieldError: if an offset is no multiple of 16 bytes or too large for its field.
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
-        half = {"row_half": self.row_half} if self.row_half or self.arch == "sm107" else {}
+        half = {"row_half": self.row_half} if self.row_half else {}
         word = self.word.encode(
             start_address=self.start_address,
             leading_byte_offset=self.leading_byte_offset,
