@@ -64,3 +64,15 @@ def test_multiplications_of_a_warp_are_counted_and_looked_at() -> None:
     right, wrong = (check_ptx(text_of(body.replace("BYTE", byte), "sm_120a")) for byte in "04")
     assert (right.multiplications, right.errors) == (1, ())
     assert [one.found for one in wrong.errors] == ["found byte-id-a 4, which must be of 0, 1, 2, 3"]
+
+
+def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
+    words = "tcgen05.{}.cta_group::1.sync.aligned"
+    body = (
+        f"{words.format('alloc.exclusive')}.shared::cta.b32 [%r1], 576; "
+        f"{words.format('relinquish_alloc_permit')}; {words.format('dealloc.exclusive')}.b32 %r2, 576;"
+    )
+    kernel = text_of(f".shared .b32 at; mov.u32 %r1, at; {body}", "sm_107a")
+    kernel = kernel.replace(".entry k()", ".entry k() .reqntid 32")
+    told = {one.rule.name for one in check_ptx(kernel).errors}
+    assert not told & {"tcgen05-alloc-size", "tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "barrier-hang"}, told
