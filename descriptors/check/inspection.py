@@ -13,11 +13,12 @@ Law: a text without a tensor-core instruction has no finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from descriptors.check.execution.configuration import Configuration, configuration
-from descriptors.check.instruction_forms import matrix_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_forms import group_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
     Finding,
@@ -38,8 +39,9 @@ from descriptors.check.ptx.ptx_module import MOST_REGISTERS, Function, Module, p
 from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
 from descriptors.check.run_report import executed
-from descriptors.check.scope import FAMILIES, MATRICES, read_of
+from descriptors.check.scope import FAMILIES, WARP_MMA, read_of
 from descriptors.check.serialization import Calls, calls_of, serializations, varying
+from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from layoutalg.frozen import replace
@@ -93,7 +95,7 @@ def check_ptx(
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values, module.target))
         counted += len(function.having(*_MULTIPLIES))
-        made = [*_forms(function, module), *_words(found), *_advances(function, found, graph)]
+        made = [*_words(found), *_advances(function, found, graph)]
         protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
         undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
@@ -105,6 +107,15 @@ def check_ptx(
             line = function.code[row.place].line
             undecided.append(Undecided(row.property, line, row.what, row.why, row.decides, function.name))
         undecided += _not_understood(function, found)
+    shown, formed = [], list[Finding]()
+    for number, function in enumerate(module.functions):
+        wrong = [replace(one, function=function.name) for one in forms_of(function, module)]
+        warp = len(function.having(*WARP_MMA))
+        if number in held or warp or wrong:
+            shown.append(function.name)
+        counted += warp
+        formed += wrong
+    findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
     judged = [
@@ -116,7 +127,7 @@ def check_ptx(
     ]
     report = Report(
         target=module.target,
-        functions=tuple(module.functions[number].name for number in held),
+        functions=tuple(shown),
         multiplications=counted,
         words=words,
         resolved=words - len(unresolved),
@@ -136,19 +147,31 @@ def _line(one: Finding | Undecided) -> int:
     return one.line
 
 
-def _forms(function: Function, module: Module) -> Iterator[Finding]:
+def forms_of(function: Function, module: Module) -> Iterator[Finding]:
+    """What an assembler would refuse of the instructions of a function.
+
+    >>> module = parse(".version 9.5\\n.target sm_107a\\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
+    >>> [one.instruction for one in forms_of(module.functions[0], module)]
+    ['fence.proxy.other', 'fence.proxy.other']
+    """
     room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
-    for index in function.having(*FAMILIES, *MATRICES):
+    yield from group_findings(function.code[index] for index in function.having("tcgen05."))
+    target, version = module.target, module.version
+    for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
         one = function.code[index]
+        found: Iterable[tuple[str, str]] = ()
         if one.opcode.startswith(FAMILIES):
-            yield from (finding(one.line, name, found, one.opcode) for name, found in class_findings(one, class_of))
+            found = class_findings(one, class_of)
+        elif one.opcode.startswith(WARP_MMA):
+            found = warp_findings(one, target, version, class_of)
+        else:
+            found = syntax_findings(one, target, version, class_of)
+        yield from (finding(one.line, name, told, one.opcode) for name, told in found)
         if one.opcode.startswith("wgmma."):
-            yield from wgmma_findings(one, module.target, room)
+            yield from wgmma_findings(one, target, room, version)
         elif one.opcode.startswith("tcgen05."):
-            yield from tcgen05_findings(one, module.target)
-        elif one.opcode.startswith(MATRICES):
-            yield from matrix_findings(one, module.target)
+            yield from tcgen05_findings(one, target, version)
 
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:

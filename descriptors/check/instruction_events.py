@@ -181,7 +181,9 @@ def _tensor(
         case "cp" | "shift":
             return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
-            return [Alloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
+            # An exclusive one takes other sizes, and no other lives beside it: its form is looked at.
+            sized = len(one.operands) > 1 and "exclusive" not in words
+            return [Alloc(number(one.operands[1], values) if sized else None)]
         case "dealloc":
             return [Dealloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
         case "relinquish_alloc_permit":

@@ -1,10 +1,10 @@
 """Whether a ``wgmma`` or ``tcgen05`` instruction is one that an assembler takes: its target, qualifiers, types, shape,
-registers, masks, scale factors, immediates; and the ``ldmatrix`` and ``stmatrix`` beside them.
+registers, masks, scale factors, immediates.
 
 Where the manual is narrower than ptxas, which takes scale-input-d with kind i8, ptxas is followed: an error is what an
-assembler rejects.
-Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record; the rows of our
-tables.
+assembler rejects. Which target has what is a row of ``targets``.
+Source: PTX ISA 9.1, wgmma.mma_async and its companions, tcgen05; the verdicts of ptxas on record, up to 13.5 and
+``.version 9.5``; the rows of our tables.
 
 Law: the registers of an accumulator of ``wgmma`` are M by N over 128 threads, two halves to a register.
 
@@ -25,7 +25,7 @@ Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -35,9 +35,10 @@ from descriptors.check.ptx.ptx_module import MOST_REGISTERS, REST, Instruction
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
-from descriptors.smem.instructions.rules import IllegalError, kind_row
+from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
-from descriptors.tmem.geometry import ALLOCATIONS
+from descriptors.smem.instructions.targets import FEATURES, NEWEST, has, lacking
+from descriptors.tmem.geometry import ALLOCATIONS, LEAST_COLUMNS
 from descriptors.tmem.moves import MOST, tmem_move
 
 _KNOWN = ("fence", "mma_async", "commit_group", "wait_group")
@@ -46,17 +47,17 @@ _MOVE = r"sync|aligned|\d+x\d+bx?2?|x\d+|b32"
 #: What may stand behind the name of an instruction, in whatever order; ``multiplications`` has those of tcgen05.mma.
 _QUALIFIERS = {
     "wgmma.mma_async": rf"sync|aligned|sp|m\d+n\d+k\d+|{_TYPE}|satfinite|and|xor|popc",
-    "tcgen05.alloc": f"{_GROUP}|sync|aligned|shared::cta|b32",
-    "tcgen05.dealloc": f"{_GROUP}|sync|aligned|b32",
+    "tcgen05.alloc": f"{_GROUP}|sync|aligned|shared::cta|b32|exclusive",
+    "tcgen05.dealloc": f"{_GROUP}|sync|aligned|b32|exclusive",
     "tcgen05.relinquish_alloc_permit": f"{_GROUP}|sync|aligned",
-    "tcgen05.ld": rf"{_MOVE}|pack::16b|red|min|max|abs|NaN|[fus]32",
+    "tcgen05.ld": rf"{_MOVE}|pack::16b|red|min|max|abs|NaN|[fus]32|spcompress|sp::2:4|b2",
     "tcgen05.st": rf"{_MOVE}|unpack::16b",
     "tcgen05.cp": rf"{_GROUP}|\d+x\d+b|warpx[24]\w*|warpx2::\w+|b8x16|b6x16_p32|b4x16_p64",
     "tcgen05.shift": f"{_GROUP}|down",
-    "tcgen05.commit": f"{_GROUP}|mbarrier::arrive::one|shared::cluster|multicast::cluster|b64",
-    "ldmatrix": r"sync|aligned|m\d+n\d+|x\d+|trans|shared|shared::cta|b8x16|b6x16_p32|b4x16_p64|b\d+",
+    "tcgen05.commit": f"{_GROUP}|mbarrier::arrive::one|shared::cluster|multicast::cluster(::16b|::32b)?|b64"
+    "|sync_restrict::shared::read::mma::a",
+    "tcgen05.fence": r"(?!)",
 }
-_QUALIFIERS |= {"stmatrix": _QUALIFIERS["ldmatrix"], "tcgen05.fence": r"(?!)"}
 #: What has to stand at the end.
 _TYPES = {"tcgen05.alloc": "b32", "tcgen05.dealloc": "b32", "tcgen05.st": "b32", "tcgen05.commit": "b64"}
 #: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
@@ -88,13 +89,16 @@ def _legal(pattern: str) -> Callable[[str], object]:
     return re.compile(pattern).fullmatch
 
 
-def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) -> Iterator[Finding]:
+def wgmma_findings(
+    one: Instruction, target: str, room: int = MOST_REGISTERS, version: str = NEWEST
+) -> Iterator[Finding]:
     """What an assembler would refuse about a ``wgmma`` instruction.
 
     Args:
         one: the instruction.
         target: the ``.target``.
         room: registers that a thread may have.
+        version: the ``.version``.
 
     >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
     >>> [found.rule.name for found in wgmma_findings(made, "sm_100a")]
@@ -107,6 +111,8 @@ def wgmma_findings(one: Instruction, target: str, room: int = MOST_REGISTERS) ->
 
     if target != "sm_90a":
         yield told("form-target", f"found {target}; wgmma is of sm_90a alone")
+    elif lack := lacking("wgmma", target, version):
+        yield told("form-version", f"found {target}: {lack}")
     if len(words) < 2 or words[1] not in _KNOWN:
         yield told("form-qualifier", f"found .{words[1] if len(words) > 1 else ''}")
         return
@@ -150,6 +156,18 @@ def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
     if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
         yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
     yield from _immediates(view)
+    if view.sparse:
+        yield from _metadata(view, one.operands[3:5])
+
+
+def _metadata(view: Wgmma, given: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
+    """Metadata in a register, and a selector of the threads that give it: all of them where a byte is an element."""
+    most = 1 if view.kind in ("f16", "tf32") else 0
+    if not isinstance(given[0], str):
+        yield "form-operands", "found no register with the metadata"
+    if not isinstance(given[1], int) or not 0 <= given[1] <= most:
+        shown = given[1] if isinstance(given[1], int) else "no number"
+        yield "form-immediate", f"found sparsity selector {shown} of {view.types[1]}, which must be from 0 to {most}"
 
 
 def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
@@ -202,16 +220,20 @@ def _shown(value: Operand) -> str:
 
 #: Registers of the mask of output lanes, by cta_group.
 MASKS = {1: 4, 2: 8}
-_KINDS = tuple(row.kind for row in KINDS if row.arch == "sm100")
+_KINDS = ("ti16", *(row.kind for row in KINDS if row.arch == "sm100"))
 _SCALE_NAMES = {
     "mxf8f6f4": ("", "1X", "block32"),
     "mxf4": ("", "2X", "block32"),
     "mxf4nvf4": ("2X", "4X", "block16", "block32"),
 }
 _BUFFERS = ("fill", "use", "lastuse", "discard")
+#: Kinds whose B may be decompressed by a lookup table.
+_DECOMPRESSED = ("f8f6f4", "mxf8f6f4")
+#: Kinds with scale-input-d.
+_SCALED_D = ("f16", "tf32", "i8")
 
 
-def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
+def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iterator[tuple[str, str]]:
     """What an assembler would refuse about a ``tcgen05.mma``: the rule, and what was found.
 
     >>> from descriptors.check.ptx.ptx_operands import operands
@@ -226,26 +248,54 @@ def multiplication(one: Instruction, target: str) -> Iterator[tuple[str, str]]:
     if view.kind not in _KINDS:
         yield "form-qualifier", f"found .kind::{view.kind}"
         return
-    yield from _target(view, target)
+    for feature in _features(view, one):
+        yield from needed(feature, target, version)
     yield from _scaled(view)
     yield from _collector(view, one)
     yield from _mask(view)
     yield from _tail(view)
     if not isinstance(view.b, str):
         yield "form-operands", "found no register with a descriptor for B"
+    if view.ws and one.qualifiers[2] != "ws":
+        yield "form-qualifier", "found .ws elsewhere than behind tcgen05.mma"
+    if len([w for w in one.qualifiers if w.startswith("scale_vec::") or w in ("block16", "block32")]) > 1:
+        yield "form-qualifier", "found two scale vectors"
     if view.ws and view.cta_group == 2:
         yield "form-qualifier", "found .cta_group::2 with .ws"
     if view.ashift and (view.ws or not view.in_tensor_memory):
         yield "form-qualifier", f"found .ashift with {'.ws' if view.ws else 'A in shared memory'}"
-    if not isinstance(view.enable, str | Negated):
-        yield "form-operands", "found no predicate for enable-input-d"
+    if view.table is not None and (view.kind not in _DECOMPRESSED or view.ws or view.ashift or view.sparse):
+        why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(view, name)), f"kind {view.kind}")
+        yield "form-qualifier", f"found .decompress::lut::b with {why.replace('sparse', 'sp')}"
 
 
-def _target(view: TensorMma, target: str) -> Iterator[tuple[str, str]]:
-    if view.kind == "i8" and (target.endswith("f") or target.startswith("sm_103")):
-        yield "form-target", f"found kind i8 on {target}; it is of {kind_row('sm100', 'i8').targets}"
-    if view.scale_name[-1:] == "X" and target.endswith("f"):
-        yield "form-target", f"found .scale_vec::{view.scale_name} on {target}; write .block16 or .block32"
+def needed(feature: str, target: str, version: str) -> Iterator[tuple[str, str]]:
+    """What a target or a version lacks of a feature: the rule, and what was found.
+
+    >>> [rule for target, version in (("sm_90a", "9.5"), ("sm_107a", "9.1"), ("sm_107a", "9.5"))
+    ...     for rule, _ in needed("kind::ti16", target, version)]
+    ['form-target', 'form-version']
+    """
+    if lack := lacking(feature, target, version):
+        yield ("form-version" if has(feature, target) else "form-target"), f"found {target}: {lack}"
+
+
+def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
+    """What a target must have beside ``tcgen05``."""
+    if view.kind in ("i8", "ti16"):
+        yield f"kind::{view.kind}"
+    if view.scale_name[-1:] == "X":
+        yield "scale_vec"
+    elif view.scale_name:
+        yield "block16, block32"
+    if view.sparse and view.kind in ("mxf4", "mxf4nvf4"):
+        yield "sparse mxf4, mxf4nvf4"
+    if view.tail and not view.ws and view.kind != "i8":
+        yield "scale-input-d"
+    if view.table is not None:
+        yield "decompress::lut::b"
+    if any(word.startswith("collector::b::") for word in one.qualifiers):
+        yield "collector::b"
 
 
 def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
@@ -260,15 +310,20 @@ def _scaled(view: TensorMma) -> Iterator[tuple[str, str]]:
 
 
 def _collector(view: TensorMma, one: Instruction) -> Iterator[tuple[str, str]]:
+    """Buffers that are kept: of A, of B where a target has that, and with ``.ws`` one of four of B."""
+    seen = []
     for word in one.qualifiers:
         if not word.startswith("collector::"):
             continue
         buffer, _, use = word.removeprefix("collector::").partition("::")
-        legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",)
+        legal = ("b0", "b1", "b2", "b3") if view.ws else ("a",) if view.kind == "i8" else ("a", "b")
         if buffer not in legal or use not in _BUFFERS:
-            yield "form-qualifier", f"found .{word}{' with .ws' if view.ws else ''}"
-        elif view.ashift and use in ("fill", "use"):
+            yield "form-qualifier", f"found .{word}{' with .ws' if view.ws else f' of kind {view.kind}'}"
+        elif view.ashift and buffer == "a" and use in ("fill", "use"):
             yield "form-qualifier", f"found .{word} with .ashift"
+        elif buffer[0] in seen:
+            yield "form-qualifier", f"found .{word} as a second collector of {buffer[0].upper()}"
+        seen.append(buffer[:1])
 
 
 def _mask(view: TensorMma) -> Iterator[tuple[str, str]]:
@@ -284,13 +339,12 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
     if not view.tail or view.ws:
         return
     (scale,) = view.tail
-    if view.kind not in ("f16", "tf32", "i8"):
+    if view.kind not in _SCALED_D or view.table is not None:
         yield "form-immediate", f"found scale-input-d with kind {view.kind}, which has none"
     elif not isinstance(scale, int) or not 0 <= scale <= 15:
         yield "form-immediate", f"found scale-input-d {scale if isinstance(scale, int) else '?'}, which must be 0 to 15"
 
 
-_TARGET = re.compile(r"sm_(100|101|103|110)([af])\Z")
 _NUM = re.compile(r"x(\d+)\Z")
 _CONVERSIONS = ("b8x16", "b6x16_p32", "b4x16_p64")
 
@@ -305,48 +359,74 @@ def registers(shape: str, num: int) -> int:
     return tmem_move(f"{shape}.x{num}").registers
 
 
-def tcgen05_findings(one: Instruction, target: str) -> Iterator[Finding]:
+def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
     """What an assembler would refuse about a ``tcgen05`` instruction.
 
     >>> made = Instruction(3, "tcgen05.wait::ld", ())
     >>> [found.found for found in tcgen05_findings(made, "sm_100a")]
     ['found no .sync.aligned']
     """
-    found = _TARGET.match(target)
-    if found is None:
-        yield finding(one.line, "form-target", f"found {target}", one.opcode)
     name = one.qualifiers[1] if len(one.qualifiers) > 1 else ""
-    rows = [] if name == "mma" or name.partition("::")[0] not in _FORMS else [_qualifiers(one)]
-    for rule, text in chain(*rows, _FORMS.get(name.partition("::")[0], _unknown)(one, target)):
+    family = name.partition("::")[0]
+    rows = [needed("tcgen05", target, version)]
+    if family in _FORMS and name != "mma":
+        rows.append(_qualifiers(one))
+    for rule, text in chain(*rows, _FORMS.get(family, _unknown)(one, target, version)):
         yield finding(one.line, rule, text, one.opcode)
     if name in _GROUPED and not any(w in ("cta_group::1", "cta_group::2") for w in one.qualifiers):
         yield finding(one.line, "form-qualifier", "found no .cta_group::1 or .cta_group::2", one.opcode)
+
+
+def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
+    """The instructions of a function with another ``.cta_group`` than its first: an assembler takes one a function.
+
+    >>> made = [Instruction(n, f"tcgen05.shift.cta_group::{n}.down", ()) for n in (1, 2)]
+    >>> [one.line for one in group_findings(made)]
+    [2]
+    """
+    first = ""
+    for one in code:
+        group = next((word for word in one.qualifiers if word.startswith("cta_group::")), "")
+        first = first or group
+        if group != first and group:
+            yield finding(one.line, "form-qualifier", f"found .{group} in a function with .{first}", one.opcode)
 
 
 _GROUPED = ("alloc", "dealloc", "relinquish_alloc_permit", "cp", "shift", "mma", "commit")
 _Told = Iterator[tuple[str, str]]
 
 
-def _unknown(one: Instruction, _: str) -> _Told:
+def _unknown(one: Instruction, *_: str) -> _Told:
     yield "form-qualifier", f"found {one.opcode}"
 
 
-def _synchronous(one: Instruction) -> _Told:
+def _synchronous(one: Instruction, *_: str) -> _Told:
     if not {"sync", "aligned"} <= set(one.qualifiers):
         yield "form-qualifier", "found no .sync.aligned"
 
 
-def _alloc(one: Instruction, _: str) -> _Told:
+def _alloc(one: Instruction, target: str, version: str) -> _Told:
     yield from _synchronous(one)
+    exclusive = "exclusive" in one.qualifiers
+    if exclusive:
+        yield from needed("exclusive allocation", target, version)
     if len(one.operands) != 2:
         yield "form-operands", f"found {len(one.operands)} operands where there are 2"
-    elif isinstance(one.operands[0], Address) != (one.qualifiers[1] == "alloc"):
+        return
+    place, columns = one.operands
+    if isinstance(place, Address) != (one.qualifiers[1] == "alloc"):
         yield "form-operands", f"found {'a value' if one.qualifiers[1] == 'alloc' else 'an address in brackets'}"
-    elif isinstance(one.operands[1], int) and one.operands[1] not in ALLOCATIONS:
-        yield "form-immediate", f"found {one.operands[1]} columns, which must be 32, 64, 128, 256 or 512"
+    elif isinstance(columns, int) and exclusive and (columns <= 0 or columns % LEAST_COLUMNS):
+        yield "form-immediate", f"found {columns} columns, which must be a multiple of {LEAST_COLUMNS}"
+    elif isinstance(columns, int) and not exclusive and columns not in ALLOCATIONS:
+        yield "form-immediate", f"found {columns} columns, which must be 32, 64, 128, 256 or 512"
 
 
-def _load(one: Instruction, target: str) -> _Told:
+#: What reduces, with the types that it is of.
+_REDUCED = {"f32": {"min", "max", "abs", "NaN"}, "s32": {"min", "max"}, "u32": {"min", "max"}}
+
+
+def _load(one: Instruction, target: str, version: str) -> _Told:
     yield from _synchronous(one)
     words, store = one.qualifiers, one.qualifiers[1] == "st"
     shape = next((w for w in words if w in MOST), "")
@@ -356,28 +436,60 @@ def _load(one: Instruction, target: str) -> _Told:
         return
     if ("pack::16b" if store else "unpack::16b") in words:
         yield "form-qualifier", f"found {'.pack::16b of st' if store else '.unpack::16b of ld'}"
-    red = "red" in words
-    if red and (shape not in ("32x32b", "16x32bx2") or num < 2):
-        yield "form-shape", f"found .red with .{shape}.x{num}"
-    if red and target.startswith("sm_100"):
-        yield "form-target", f"found ld.red on {target}"
-    wanted = 2 + red + (shape == "16x32bx2")
+    red, compressed = "red" in words, "spcompress" in words
+    for name, present in (("red", red and not compressed), ("spcompress", compressed)):
+        if present:
+            yield from needed(f"tcgen05.ld.{name}", target, version)
+    yield from _reduced(words, shape, num)
+    wanted = 2 + red + compressed + (shape == "16x32bx2")
     if len(one.operands) != wanted:
         yield "form-operands", f"found {len(one.operands)} operands where .{shape} has {wanted}"
         return
-    vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
-    given = len(vector.items) if isinstance(vector, Vector) else 0
-    if not isinstance(vector, Vector):
-        yield "form-operands", "found no vector of registers"
-    elif given != registers(shape, num):
-        yield "form-registers", f"found {given}; .{shape}.x{num} has {registers(shape, num)}"
+    if compressed:
+        yield from _registers_of(one.operands[0], -(-num // 32), f".x{num} has", "the metadata")
+        yield from _registers_of(one.operands[1], num // 2, f".x{num} has", "the data")
+        place: Operand = one.operands[-1]
+    else:
+        vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
+        yield from _registers_of(vector, registers(shape, num), f".{shape}.x{num} has")
     if not isinstance(place, Address):
         yield "form-operands", "found no address in tensor memory"
     if shape == "16x32bx2" and not isinstance(one.operands[-1 if not store else 1], int):
         yield "form-immediate", "found no immediate offset, which .16x32bx2 has"
 
 
-def _copy(one: Instruction, _: str) -> _Told:
+def _reduced(words: tuple[str, ...], shape: str, num: int) -> _Told:
+    """The words of a load that reduces or compresses, and of one that does neither."""
+    red, compressed = "red" in words, "spcompress" in words
+    types = [word for word in words if word in ("f32", "s32", "u32", "b32", "b2")]
+    operations = {word for word in words if word in ("min", "max", "abs", "NaN")}
+    wanted = ["f32", "b2"] if compressed else types if red and types in (["f32"], ["s32"], ["u32"]) else ["b32"]
+    if types != wanted:
+        yield "form-types", f"found .{'.'.join(types) or '(no type)'}, which must be .{'.'.join(wanted)}"
+    elif not red and not compressed:
+        if operations or {"sp::2:4"} & set(words):
+            yield "form-qualifier", f"found .{sorted(operations | {'sp::2:4'} & set(words))[0]} without .red"
+    elif len(operations & {"min", "max"}) != 1 or not operations <= _REDUCED.get(types[0], set()):
+        yield "form-qualifier", f"found .{'.'.join(sorted(operations)) or '(no operation)'} of {types[0]}"
+    elif ("sp::2:4" in words) != compressed or (compressed and not red and "NaN" in operations):
+        yield "form-qualifier", f"found {'.NaN without .red' if 'NaN' in operations else 'no .sp::2:4'}"
+    if red and words[2] != "red":
+        yield "form-qualifier", "found .red elsewhere than behind tcgen05.ld"
+    if red and "pack::16b" in words:
+        yield "form-qualifier", "found .pack::16b with .red"
+    shapes = ("32x32b",) if compressed else ("32x32b", "16x32bx2") if red else tuple(MOST)
+    if shape not in shapes or num < (4 if compressed else 2 if red else 1):
+        yield "form-shape", f"found {'.spcompress' if compressed else '.red'} with .{shape}.x{num}"
+
+
+def _registers_of(vector: Operand, wanted: int, what: str, name: str = "") -> _Told:
+    if not isinstance(vector, Vector):
+        yield "form-operands", f"found no vector of registers{name and f' for {name}'}"
+    elif len(vector.items) != wanted:
+        yield "form-registers", f"found {len(vector.items)}{name and f' for {name}'}; {what} {wanted}"
+
+
+def _copy(one: Instruction, *_: str) -> _Told:
     words = one.qualifiers[2:]
     shape = next((w for w in words if re.fullmatch(r"\d+x\d+b", w)), "")
     multicast = next((w for w in words if w.startswith("warpx")), None)
@@ -392,36 +504,38 @@ def _copy(one: Instruction, _: str) -> _Told:
         yield "form-operands", "found no address and descriptor"
 
 
-def _shift(one: Instruction, target: str) -> _Told:
+def _shift(one: Instruction, target: str, version: str) -> _Told:
     if "down" not in one.qualifiers:
         yield "form-qualifier", "found no .down"
-    if target.endswith("f"):
-        yield "form-target", f"found tcgen05.shift on {target}; it is of the targets that end with a"
+    yield from needed("tcgen05.shift", target, version)
 
 
-def _commit(one: Instruction, _: str) -> _Told:
+def _commit(one: Instruction, target: str, version: str) -> _Told:
     many = any(w.startswith("multicast::") for w in one.qualifiers)
+    for word in one.qualifiers:
+        if word in FEATURES:
+            yield from needed(word, target, version)
     if len(one.operands) != 1 + many or not isinstance(one.operands[0], Address):
         yield "form-operands", f"found {len(one.operands)} operands where there are {1 + many}"
     if "mbarrier::arrive::one" not in one.qualifiers:
         yield "form-qualifier", "found no .mbarrier::arrive::one"
 
 
-def _wait(one: Instruction, _: str) -> _Told:
+def _wait(one: Instruction, *_: str) -> _Told:
     if one.qualifiers[1] not in ("wait::ld", "wait::st"):
         yield "form-qualifier", f"found .{one.qualifiers[1]}"
     yield from _synchronous(one)
 
 
-def _fence(one: Instruction, _: str) -> _Told:
+def _fence(one: Instruction, *_: str) -> _Told:
     if one.qualifiers[1] not in ("fence::before_thread_sync", "fence::after_thread_sync"):
         yield "form-qualifier", f"found .{one.qualifiers[1]}"
 
 
-_FORMS: dict[str, Callable[[Instruction, str], _Told]] = {
+_FORMS: dict[str, Callable[[Instruction, str, str], _Told]] = {
     "alloc": _alloc,
     "dealloc": _alloc,
-    "relinquish_alloc_permit": lambda one, _: _synchronous(one),
+    "relinquish_alloc_permit": _synchronous,
     "ld": _load,
     "st": _load,
     "cp": _copy,
@@ -431,58 +545,3 @@ _FORMS: dict[str, Callable[[Instruction, str], _Told]] = {
     "wait": _wait,
     "fence": _fence,
 }
-
-
-#: Matrices that are moved, by instruction, shape and type: how many at once, whether .trans is asked for (None: either
-#: way), and the registers of one.
-_MATRICES: dict[tuple[str, str, str], tuple[tuple[str, ...], bool | None, int]] = {
-    ("ldmatrix", "m8n8", "b16"): (("x1", "x2", "x4"), None, 1),
-    ("ldmatrix", "m16n16", "b8"): (("x1", "x2"), True, 2),
-    ("ldmatrix", "m16n16", "b8x16"): (("x1", "x2"), True, 2),
-    ("ldmatrix", "m8n16", "b8x16"): (("x1", "x2", "x4"), False, 1),
-    ("stmatrix", "m8n8", "b16"): (("x1", "x2", "x4"), None, 1),
-    ("stmatrix", "m16n8", "b8"): (("x1", "x2", "x4"), True, 1),
-}
-_MATRIX_SHAPE, _MATRIX_TYPE, _REPEATED = (re.compile(rf"{one}\Z") for one in (r"m\d+n\d+", r"b8x16|b\d+", r"x\d+"))
-_BEFORE_HOPPER = re.compile(r"sm_[1-8]\d[af]?\Z")
-_SPECIFIC = re.compile(r"sm_1\d\d[af]\Z")
-
-
-def matrix_findings(one: Instruction, target: str) -> Iterator[Finding]:
-    """What an assembler would refuse about a ``ldmatrix`` or ``stmatrix``.
-
-    >>> made = Instruction(3, "stmatrix.sync.aligned.m16n8.x1.shared.b8", (Address("%r1"), Vector(("%r2",))))
-    >>> [found.found for found in matrix_findings(made, "sm_100a")]
-    ['found no .trans with .m16n8.b8']
-    """
-    for rule, text in chain(_qualifiers(one), _matrix(one, target)):
-        yield finding(one.line, rule, text, one.opcode)
-
-
-def _matrix(one: Instruction, target: str) -> _Told:
-    words = one.qualifiers
-    shape, type_, many = (
-        next((w for w in words[1:] if pattern.match(w)), "") for pattern in (_MATRIX_SHAPE, _MATRIX_TYPE, _REPEATED)
-    )
-    yield from _synchronous(one)
-    if (words[0], shape, type_) not in _MATRICES:
-        yield "form-shape", f"found {words[0]} of .{shape or '?'} with .{type_ or '?'}"
-        return
-    counts, turned, each = _MATRICES[words[0], shape, type_]
-    if many not in counts:
-        yield "form-shape", f"found .{many or '?'} of .{shape}.{type_}"
-        return
-    if turned is not None and ("trans" in words) != turned:
-        yield "form-qualifier", f"found {'no ' if turned else ''}.trans with .{shape}.{type_}"
-    if type_ == "b8x16" and not {"b6x16_p32", "b4x16_p64"} & set(words):
-        yield "form-qualifier", "found .b8x16 without the format of the source"
-    if type_ != "b16" and not _SPECIFIC.match(target):
-        yield "form-target", f"found .{type_} on {target}; it is of sm_100a, sm_100f and such, sm_120 likewise"
-    elif words[0] == "stmatrix" and _BEFORE_HOPPER.match(target):
-        yield "form-target", f"found stmatrix on {target}; it is of sm_90 and later"
-    vector = next((operand for operand in one.operands if isinstance(operand, Vector)), None)
-    wanted = each * int(many[1:])
-    if vector is None or len(one.operands) != 2:
-        yield "form-operands", "found no address and vector of registers"
-    elif len(vector.items) != wanted:
-        yield "form-registers", f"found {len(vector.items)}; .{shape}.{many} has {wanted}"

@@ -184,7 +184,7 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
     unseen = [one for one in verdicts if not _was_looked_at(report, one)]
     held = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unseen))
     if not report.functions and not report.notes:
-        yield f"no wgmma or tcgen05 instruction of {target}:", ""
+        yield f"no tensor-core instruction of {target}:", ""
         yield f"nothing was looked at{f' ({held})' if held else ''}.", _OPEN
         return
     yield f"{counted(report.multiplications, 'MMA instruction')} of {target}.", ""

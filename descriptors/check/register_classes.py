@@ -53,6 +53,7 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "the columns": _INTEGER,
     "the address in shared memory": (*_INTEGER, *_ADDRESS),
     "the mask of CTAs": ("b16", "u16"),
+    "the mask of 32 CTAs": _INTEGER,
 }
 
 #: An operand, and what it is called.
@@ -104,7 +105,8 @@ def _operands(one: Instruction) -> _Named:
         if made := tensor_mma(one):
             yield from _tensor(made, one)
     elif words[0] == "tcgen05" and name in _NAMES:
-        yield from zip(_NAMES[name], one.operands, strict=False)
+        names = _WIDE_COMMIT if "multicast::cluster::32b" in words else _NAMES[name]
+        yield from zip(names, one.operands, strict=False)
     elif words[0] == "tcgen05" and name == "ld":
         yield "the registers", one.operands[0] if one.operands else 0
         yield from (
@@ -122,6 +124,7 @@ _NAMES = {
     "dealloc": ("the address to free", "the columns"),
     "commit": ("the address in shared memory", "the mask of CTAs"),
 }
+_WIDE_COMMIT = ("the address in shared memory", "the mask of 32 CTAs")
 
 
 def _wgmma(view: Wgmma, one: Instruction) -> _Named:

@@ -150,6 +150,11 @@ _ROWS = (
         "write another .target", f"{_MMA}, Target ISA", ASSEMBLER,
     ),
     Rule(
+        "form-version", _E, _FORMS, "the .version must have the instruction",
+        "write the .version that is named, or a later one", "ptxas 13.5, asked with every .version from 8.3 on",
+        ASSEMBLER,
+    ),
+    Rule(
         "form-qualifier", _E, _FORMS, "qualifiers must be those of the instruction",
         "correct the qualifier", _MMA, ASSEMBLER,
     ),

@@ -1,6 +1,6 @@
 """How much there is in a kernel to look at, property by property: what a verdict is of.
 
-What no check looks at is counted too, so that a report can name it: the multiplications of ``mma.sync``; and all that
+What no check looks at is counted too, so that a report can name it: the multiplications of ``wmma``; and all that
 only running a kernel tells, which is what mbarriers wait for, how many bytes copies bring, whether the asynchronous
 proxy sees what ordinary stores wrote, and when shared memory is used again.
 Source: PTX ISA 9.1, mbarrier, Asynchronous copy, Async proxy, wgmma, tcgen05.
@@ -13,7 +13,7 @@ Law: what is not looked at is never clean.
 >>> [(one.property, one.number, one.unit, one.looked_at) for one in not_run(module).scopes if one.number]
 [('barriers', 1, 'mbarrier', 0), ('proxies', 1, 'ordinary store', 0), ('reuse', 1, 'asynchronous operation', 0)]
 >>> [(one.property, one.number, one.looked_at) for one in read_of(module).scopes if one.number]
-[('forms', 2, 1), ('order', 1, 1)]
+[('forms', 2, 2), ('order', 1, 1)]
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from descriptors.text import counted
 
 #: What the checker is about.
 FAMILIES = ("wgmma.", "tcgen05.")
-#: What is looked at beside them.
-MATRICES = ("ldmatrix.", "stmatrix.")
-_WARP_MMA = ("mma.", "wmma.")
+#: Multiplications of a warp, of which the forms alone are looked at.
+WARP_MMA = ("mma.",)
+#: What moves matrices, counted beside multiplications.
+_MATRICES = ("ldmatrix.", "stmatrix.")
+_WMMA = ("wmma.mma",)
 _ALLOCATES = ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit")
 _TOUCHES = ("tcgen05.mma", "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.shift")
 _BULK = ("cp.async.bulk", "cp.reduce.async.bulk")
@@ -40,16 +42,16 @@ _OTHER_SPACES = ("global", "local", "param", "param::func", "param::entry")
 def read_of(module: Module) -> Judgement:
     """What a reading of the text looks at, but for descriptor words: forms, order, tensor memory."""
     held = len(_having(module, *FAMILIES))
-    warp = _having(module, *_WARP_MMA)
-    moves = sum(len(one.having(*MATRICES)) for one in module.functions if one.having(*FAMILIES))
+    warp, older = len(_having(module, *WARP_MMA)), _having(module, *_WMMA)
+    moves = sum(len(one.having(*_MATRICES)) for one in module.functions if one.having(*FAMILIES, *WARP_MMA))
     order = held - len(_having(module, *_ALLOCATES))
     touching = held - order + len(_having(module, *_TOUCHES))
     scopes = (
-        Scope("forms", held + moves + len(warp), "instruction" if held else "mma.sync instruction", held + moves),
+        Scope("forms", held + moves + warp + len(older), "instruction", held + moves + warp),
         Scope("order", order, "instruction", order),
         Scope("tensor memory", touching, "instruction", touching),
     )
-    return Judgement(scopes, _unseen("forms", warp, "mma.sync instruction"))
+    return Judgement(scopes, _unseen("forms", older, "wmma instruction"))
 
 
 def not_run(module: Module) -> Judgement:

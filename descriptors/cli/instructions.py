@@ -26,7 +26,7 @@ _MAJOR = click.Choice(["K", "MN"], case_sensitive=False)
 _SOURCE = click.Choice(["smem", "tmem"])
 
 #: What decides the kind of an instruction.
-_KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector")
+_KIND_OPTIONS = ("a_dtype", "b_dtype", "kind", "scale_dtype", "scale_vector", "arch")
 
 
 def as_word(text: str) -> int:
@@ -44,13 +44,18 @@ def as_word(text: str) -> int:
         raise DescriptorError(f"decode-idesc: a word must be a number like 0x08200490, found {brief(text)}") from None
 
 
+_ARCH = click.option(
+    "--arch", default="sm100", show_default=True, shell_complete=complete, help="sm100, sm103, sm107 or sm110."
+)
+
+
 @click.command()
 @click.argument("name", required=False, metavar="[DTYPE|INSTRUCTION]")
-@option("arch")
+@option("arch", help="sm90, sm100, or what follows it: sm103 sm107 sm110.  [default: sm100]")
 @click.option(
     "--kind",
     shell_complete=complete,
-    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1.  [default: a list]",
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1; ti16 on sm107.  [default: a list]",
 )
 @json_option("Write the rows as JSON.")
 def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None:
@@ -106,7 +111,7 @@ def _of_instruction(name: str, arch: str, as_json: bool) -> str:
 )
 @click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2; derive takes a half.")
 @click.option("--n", required=True, type=int, help="N.")
-@click.option("--k", type=int, help="K; only 96 need be said.")
+@click.option("--k", type=int, help="K; only 96 need be said, and 64 and 128 of sm107.")
 @click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
 @click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 @click.option("--a-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of A.")
@@ -121,10 +126,16 @@ def _of_instruction(name: str, arch: str, as_json: bool) -> str:
 )
 @click.option("--ws", is_flag=True, help="The weight-stationary form.")
 @click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
+@click.option(
+    "--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3, or ue5m3 of sm107, for the kinds with scale factors."
+)
 @click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
 @click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
 @click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
+@click.option(
+    "--sfa-lanes", type=int, default=32, show_default=True, help="Lanes of the scale factors of A; 128 of sm107."
+)
+@_ARCH
 @click.option(
     "--legality",
     type=_LEGALITY,
@@ -137,7 +148,7 @@ def _of_instruction(name: str, arch: str, as_json: bool) -> str:
 )
 @json_option("Write the word and its fields as JSON.")
 def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
-    """Build the instruction descriptor of a tcgen05.mma (sm100), checked to be a legal instruction.
+    """Build the instruction descriptor of a tcgen05.mma, checked to be a legal instruction.
 
     \b
     descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
@@ -154,7 +165,7 @@ def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
         note(
             f"M {m} and N {n} are over both CTAs; derive takes what one holds, {m // 2} of M for A, {n // 2} of N for B"
         )
-    instruction = words.decode_idesc(word, kind)
+    instruction = words.decode_idesc(word, kind, options["arch"])
     if not compared:
         say(answered(instruction, as_json))
         return Status.ANSWER
@@ -178,6 +189,8 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
         raise click.UsageError(
             "--check goes with --saturate for integers, and for them alone: so the DSL's operations do"
         )
+    if options["arch"] not in ("sm100", "sm103"):
+        raise click.UsageError(f"--check goes with --arch sm100 and sm103, found {options['arch']}")
     if not oracle.available():
         raise NotThereError(f"--check: {oracle.MISSING}")
     values = dict(instruction.values)
@@ -187,7 +200,7 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
         kind=instruction.kind, a=str(values["a_dtype"]), b=str(values["b_dtype"]), d=str(values.get("d_dtype", "f32")),
         m=options["m"], n=options["n"], k=k, cta_group=options["cta_group"], sparse=options["sparse"],
         scale=str(values.get("scale_dtype", "ue8m0")), scale_ids=(options["sfa_id"], options["sfb_id"]),
-        negate=(options["negate_a"], options["negate_b"]), target="sm_103a" if k == 96 else "sm_100a", **plain,
+        negate=(options["negate_a"], options["negate_b"]), target="sm_103a" if k == 96 or options["arch"] == "sm103" else "sm_100a", **plain,
     )  # fmt: skip
     try:
         (answer,) = instruction_words([question])
@@ -200,20 +213,21 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
 
 @click.command("decode-idesc")
 @click.argument("word")
+@_ARCH
 @click.option(
     "--kind",
     required=True,
     shell_complete=complete,
-    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4: the word does not say it.",
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, ti16 of sm107: the word does not say it.",
 )
 @json_option("Write the fields as JSON.")
-def decode_idesc(word: str, kind: str, as_json: bool) -> None:
-    """Name every field of an instruction descriptor (sm100) and warn of what is illegal.
+def decode_idesc(word: str, kind: str, arch: str, as_json: bool) -> None:
+    """Name every field of an instruction descriptor and warn of what is illegal.
 
     \b
     descriptors decode-idesc 0x08410490 --kind f16
     """
-    say(answered(words.decode_idesc(as_word(word), kind), as_json))
+    say(answered(words.decode_idesc(as_word(word), kind, arch), as_json))
 
 
 #: The commands that the group registers.

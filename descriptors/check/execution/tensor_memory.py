@@ -33,8 +33,10 @@ class TensorMemory:
         self.allocated: list[tuple[int, int]] = []
         self.freed: list[tuple[int, int, Access]] = []
 
-    def room(self, columns: int) -> int | None:
-        """The first column of so many that are free; None where there are none."""
+    def room(self, columns: int, exclusive: bool = False) -> int | None:
+        """The first column of so many that are free; None where there are none. An exclusive allocation has all."""
+        if exclusive:
+            return None if self.allocated else 0
         place = 0
         for low, high in sorted(self.allocated):
             if place + columns <= low:

@@ -89,7 +89,7 @@ def cell_of(machine: Machine, one: Fragment, step: Step, operand: Operand | None
     if not isinstance(value, int):
         unseen(machine, step, f"an address that depends on {origin(value)}")
         return None
-    return value >> 16 & 0x7F, value & 0x1FF
+    return value >> 16 & 0x7F, value & 0x3FF
 
 
 # -- allocation
@@ -100,7 +100,7 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     slot, size = step.instruction.operands[:2]
     columns = machine.known(one, size, step, "the columns of an allocation")
     tensor = machine.memory.tensor[one.cta]
-    place = tensor.room(columns)
+    place = tensor.room(columns, "exclusive" in step.instruction.qualifiers)
     if place is None:
         return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
     tensor.allocate(place, place + columns)

@@ -36,8 +36,15 @@ from descriptors.check.ptx.known_bits import Known
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.warnings import Remark
-from descriptors.smem.instructions.idesc import DecodedInstruction, Instruction, decode_idesc, illegal
-from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.instructions.idesc import (
+    RUBIN_DESCRIPTORS,
+    DecodedInstruction,
+    Instruction,
+    decode_idesc,
+    extent_of,
+    illegal,
+)
+from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
@@ -70,17 +77,22 @@ class Use:
     scale_vector: int | None = None
     target: str = ""
 
+    @property
+    def arch(self) -> str:
+        """The architecture whose word it is: sm107 has one of its own."""
+        return "sm107" if self.target.startswith("sm_107") and self.kind in RUBIN_DESCRIPTORS else "sm100"
+
 
 def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
     """The instruction that a word and its use are together; None where a field has a code that names nothing."""
-    values = {name: value for name, value in read.values if name not in ("k_is_96", "sparse")}
+    values = {name: value for name, value in read.values if not name.startswith("k_is_") and name != "sparse"}
     if any(isinstance(value, UnknownCode) for value in values.values()):
         return None
-    wide = any(name == "k_is_96" and value for name, value in read.values)
     d_dtype = values.pop("d_dtype", "f32")
     return Instruction(
         kind=use.kind,
-        k=96 if wide else DENSE_K["sm100", use.kind] * (1 + use.sparse),
+        k=extent_of(use.kind, dict(read.values), use.sparse, read.arch),
+        arch=read.arch,
         d_dtype=d_dtype,
         sparse=use.sparse,
         ws=use.ws,
@@ -105,17 +117,17 @@ def complaints(word: int, use: Use) -> list[str]:
     >>> complaints(0x04200490, Use("f16", cta_group=2))[0].partition(";")[0]
     'M must be 128, 256, found 64'
     """
-    read = decode_idesc(word, use.kind)
+    read = decode_idesc(word, use.kind, use.arch)
     values = dict(read.values)
     told = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if read.unknown_bits:
         told.append(f"reserved bits are set: {read.unknown_bits:#010x}")
     if read["sparse"] != use.sparse:
         told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
-    if values.get("k_is_96") and use.target and not use.target.startswith("sm_103"):
+    if values.get("k_is_96") and use.target and not has("K = 96", use.target):
         told.append(f"bit 31 (K 96) must be 0 but for targets of sm_103, found {use.target}")
     of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
-    told += illegal(use.kind, values, **of_use)
+    told += illegal(use.kind, values, arch=use.arch, **of_use)
     if use.ashift and values["m"] not in (128, 256):
         told.append(f"M must be 128 or 256 with .ashift, found {values['m']}")
     return told

@@ -168,6 +168,7 @@ class TensorMma:
         scales: the addresses of the scale factors.
         enable: whether D is added to: a predicate.
         tail: what follows: the scale of D, or the mask of zero columns.
+        table: the address of the lookup table that B is decompressed by; None without one.
     """
 
     kind: str
@@ -185,6 +186,7 @@ class TensorMma:
     scales: tuple[Operand, ...]
     enable: Operand
     tail: tuple[Operand, ...]
+    table: Operand | None = None
 
     @property
     def in_tensor_memory(self) -> bool:
@@ -217,11 +219,12 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
     named = dict(w.split("::", 1) for w in words if "::" in w)
     sparse, scaled = "sp" in words, "block_scale" in words
     read = list(one.operands)
-    if len(read) < 5 + sparse or not isinstance(read[0], Address) or "kind" not in named:
+    beside = sparse + ("decompress" in named)
+    if len(read) < 5 + beside or not isinstance(read[0], Address) or "kind" not in named:
         return None
     d, a, b = read[:3]
-    rest = read[3 + sparse :]
-    if sparse and not isinstance(read[3], Address):
+    rest = read[3 + beside :]
+    if not all(isinstance(one, Address) for one in read[3 : 3 + beside]):
         return None
     idesc, rest = rest[0], rest[1:]
     mask = rest.pop(0) if rest and isinstance(rest[0], Vector) else None
@@ -237,6 +240,7 @@ def tensor_mma(one: Instruction) -> TensorMma | None:
         kind=named["kind"], cta_group=int(group) if group in ("1", "2") else 0, ws="ws" in words, sparse=sparse,
         ashift="ashift" in words, scale_name=name, block_scaled=scaled, d=d, a=a, b=b, idesc=idesc, mask=mask,
         scales=scales, enable=rest[0], tail=tuple(rest[1:]),
+        table=read[2 + beside] if "decompress" in named else None,
     )  # fmt: skip
 
 
@@ -372,7 +376,7 @@ def described_by(word: int, use: Use) -> Described | None:
     (128, None)
     """
     try:
-        return instruction_of(decode_idesc(word, use.kind), use)
+        return instruction_of(decode_idesc(word, use.kind, use.arch), use)
     except DescriptorError:
         return None
 

@@ -400,7 +400,8 @@ _VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DO
 _NAMED = re.compile(r"\.[busf]\d+\s+([\w$%]+)")
 _ALIGN = re.compile(r"\.align\s+(\d{1,9})(?!\d)")
 _WHOLE = r"(?:0[xX][0-9a-fA-F]+|[0-9]+)"
-_PARTS = re.compile(r"(?:@\s*(!?)\s*([\w$%]+)\s+)?([\w.:]*)\s*(.*)", re.DOTALL)
+# White space may stand before a qualifier.
+_PARTS = re.compile(r"(?:@\s*(!?)\s*([\w$%]+)\s+)?([\w.:]*+(?:\s++\.[\w.:]++)*+)\s*(.*)", re.DOTALL)
 
 
 class _Scope:
@@ -561,7 +562,7 @@ class _Reader:
             read = operands(rest.rstrip())
         except DescriptorError as error:
             raise DescriptorError(f"{error}; line {one.line}") from None
-        done = Instruction(one.line, opcode, read, predicate, bool(negated))
+        done = Instruction(one.line, "".join(opcode.split()), read, predicate, bool(negated))
         if len(self.scopes) > 1:
             done = self._renamed(done)
         self.open.code.append(done)

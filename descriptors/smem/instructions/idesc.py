@@ -1,10 +1,12 @@
-"""Instruction descriptors of ``tcgen05.mma`` (sm100), written and read: types, majors and extents in 32 bits.
+"""Instruction descriptors of ``tcgen05.mma``, written and read: types, majors and extents in 32 bits.
 
 The word does not say its kind, nor K (but for one bit: K = 96), ``cta_group`` or ``.ws``; ``wgmma`` has no such word.
 There are three layouts of it, one for the plain kinds, one for mxf8f6f4, one for mxf4 and mxf4nvf4; each kind reads the
-type codes in its own way (code 1 is bf16, e5m2, s8, or e2m1). ``Instruction`` is one with nothing left open, which is
-checked; ``idesc`` fills in what a caller leaves out, and ``decode_idesc`` reads words back.
-Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44); CuTe DSL 4.8.1
+type codes in its own way (code 1 is bf16, e5m2, s8, or e2m1). sm107 has bits that sm100 reserves: K 64, 96 and 128,
+scale factors of ue5m3, in how many lanes those of A are, the version of sparsity, and the kind ti16. ``Instruction`` is
+one with nothing left open, which is checked; ``idesc`` fills in what a caller leaves out, and ``decode_idesc`` reads
+words back.
+Source: PTX ISA 9.1, tcgen05, Instruction descriptor (Tables 42-44), and 9.4 for sm107 (Tables 51-53); CuTe DSL 4.8.1
 ``experimental/primitives/descriptors.py`` (Tcgen05InstrDesc, Tcgen05MxInstrDesc, Tcgen05MxOmmaInstrDesc), which give
 some bits that PTX reserves on sm100 to later architectures.
 
@@ -50,8 +52,18 @@ from descriptors.smem.instructions.legality import (
     check_types,
     shape_refusals,
 )
-from descriptors.smem.instructions.rules import IllegalError, Legality, as_mode, kind_of, kind_row, type_name
-from descriptors.smem.instructions.tables import DENSE_K, SCALES
+from descriptors.smem.instructions.rules import (
+    IllegalError,
+    Legality,
+    as_arch,
+    as_mode,
+    dense_k,
+    kind_of,
+    kind_row,
+    rows_of,
+    type_name,
+)
+from descriptors.smem.instructions.targets import architecture
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
 from layoutalg.frozen import contents, frozen
@@ -68,6 +80,8 @@ _TYPES: Mapping[str, tuple[tuple[str, int], ...]] = {
     "mxf4": (("e2m1", 1),),
     "mxf4nvf4": (("e2m1", 1),),
 }
+_RUBIN_TYPES = {**{kind: types for kind, types in _TYPES.items() if kind != "i8"}, "ti16": (("s1z4m11", 3),)}
+_INTEGER = ("i8", "ti16")
 
 
 def _flag(name: str, low: int) -> Field:
@@ -76,7 +90,7 @@ def _flag(name: str, low: int) -> Field:
 
 def _operands(kind: str, b_bits: int = 3) -> tuple[Field, ...]:
     """The fields that all three layouts share."""
-    types = _TYPES[kind]
+    types = _TYPES[kind] if kind in _TYPES else _RUBIN_TYPES[kind]
     return (
         _flag("sparse", 2),
         Field("a_dtype", 7, 3, codes=types, default=types[0][0]),
@@ -89,11 +103,15 @@ def _operands(kind: str, b_bits: int = 3) -> tuple[Field, ...]:
     )
 
 
+def _accumulator(kind: str) -> str:
+    return "s32" if kind in _INTEGER else "f32"
+
+
 def _plain(kind: str) -> tuple[Field, ...]:
     return (
         Field("sparsity_selector", 0, 2),
         _flag("saturate", 3),
-        Field("d_dtype", 4, 2, codes=(("f16", 0), ("f32", 1), ("s32", 2)), default="s32" if kind == "i8" else "f32"),
+        Field("d_dtype", 4, 2, codes=(("f16", 0), ("f32", 1), ("s32", 2)), default=_accumulator(kind)),
         *_operands(kind),
         Field("m", 24, 5, unit=16),
         Field("max_shift", 30, 2, codes=((0, 0), (8, 1), (16, 2), (32, 3))),
@@ -111,32 +129,56 @@ def _scaled(kind: str) -> tuple[Field, ...]:
     return fields if kind == "mxf8f6f4" else (*fields, _flag("k_is_96", 31))
 
 
-def _word(kind: str) -> Word:
-    fields = _plain(kind) if kind in ("f16", "tf32", "f8f6f4", "i8") else _scaled(kind)
+def _rubin(kind: str) -> tuple[Field, ...]:
+    """The fields of sm107: those of sm100, and what it has beside them."""
+    if not kind.startswith("mx"):
+        return (*_plain(kind), _flag("k_is_64", 29)) if kind == "f8f6f4" else _plain(kind)
+    fields = (
+        *(field for field in _scaled(kind) if field.name != "scale_dtype"),
+        Field("scale_dtype", 23, 2, codes=(("ue4m3", 0), ("ue8m0", 1), ("ue5m3", 2)), default="ue8m0"),
+        Field("sfa_lanes", 26, 1, codes=((32, 0), (128, 1)), default=32),
+    )
+    if kind == "mxf8f6f4":
+        return (*fields, _flag("k_is_64", 31))
+    return (*fields, _flag("k_is_128", 3), Field("sparsity_version", 12, 1))
+
+
+def _word(arch: str, kind: str, fields: tuple[Field, ...]) -> Word:
     from_bit_0 = tuple(sorted(fields, key=lambda field: field.low))
-    return Word(f"sm100 instruction descriptor of kind {kind}", 32, from_bit_0)
+    return Word(f"{arch} instruction descriptor of kind {kind}", 32, from_bit_0)
 
 
-#: The 32-bit instruction descriptor of each kind; M and N in elements.
-INSTRUCTION_DESCRIPTORS: Mapping[str, Word] = {kind: _word(kind) for kind in _TYPES}
+#: The 32-bit instruction descriptor of each kind of sm100; M and N in elements.
+INSTRUCTION_DESCRIPTORS: Mapping[str, Word] = {
+    kind: _word("sm100", kind, _scaled(kind) if kind.startswith("mx") else _plain(kind)) for kind in _TYPES
+}
+#: Those of sm107.
+RUBIN_DESCRIPTORS: Mapping[str, Word] = {kind: _word("sm107", kind, _rubin(kind)) for kind in _RUBIN_TYPES}
 
 
-def word_of(kind: str) -> Word:
-    """The instruction descriptor of a kind of sm100.
+def word_of(kind: str, arch: str = "sm100") -> Word:
+    """The instruction descriptor of a kind of an architecture.
 
     Raises:
-        ChoiceError: if there is no such kind.
+        ChoiceError: if there is no such kind, or no such architecture.
+        DescriptorError: if its instructions have no descriptor.
 
-    >>> word_of("mxf8f6f4")["scale_dtype"].low
-    23
+    >>> word_of("mxf8f6f4")["scale_dtype"].low, word_of("f8f6f4", "sm107")["k_is_64"].low
+    (23, 29)
     """
-    if not isinstance(kind, str) or kind not in INSTRUCTION_DESCRIPTORS:
-        raise ChoiceError("idesc: kind", kind, INSTRUCTION_DESCRIPTORS)
-    return INSTRUCTION_DESCRIPTORS[kind]
+    arch = as_arch(arch)
+    if architecture(arch).tables != "sm100":
+        raise DescriptorError(f"idesc: the arch of an instruction descriptor must have tcgen05, found {arch}")
+    known = RUBIN_DESCRIPTORS if arch == "sm107" else INSTRUCTION_DESCRIPTORS
+    kinds = [row.kind for row in rows_of("KINDS", arch)]
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ChoiceError("idesc: kind", kind, kinds)
+    return known[kind]
 
 
 #: Options that not every kind's word has a field for, with the value that needs none.
-_OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0}
+_OPTIONS = {"saturate": False, "sparsity_selector": 0, "max_shift": 0, "scale_dtype": None, "sfa_id": 0, "sfb_id": 0,
+            "sfa_lanes": 32, "sparsity_version": 0}  # fmt: skip
 
 
 @frozen
@@ -165,6 +207,9 @@ class Instruction:
     scale_vector: int | None = None
     sfa_id: int = 0
     sfb_id: int = 0
+    arch: str = "sm100"
+    sfa_lanes: int = 32
+    sparsity_version: int = 0
 
     def encode(self) -> int:
         """The word, without a check of legality.
@@ -173,15 +218,22 @@ class Instruction:
             FieldError: if a value does not fit its field.
             ChoiceError: for a type without a code, or an option for which this kind's word has no field.
         """
-        word = word_of(self.kind)
+        word = word_of(self.kind, self.arch)
         defaults = {field.name: field.default for field in word.fields}
         values = {name: value for name, value in contents(self).items() if name in defaults}
         for name, plain in _OPTIONS.items():
             if name not in defaults and getattr(self, name) != plain:
                 values[name] = getattr(self, name)  # an option that this word cannot express: encode refuses it
-        if "k_is_96" in defaults:
-            values["k_is_96"] = self.k == 96
+        for name in defaults:
+            if name.startswith("k_is_"):
+                values[name] = self.k in _extents(name, self.sparse)
         return word.encode(values)
+
+
+def _extents(name: str, sparse: bool) -> tuple[int, ...]:
+    """K of an instruction whose word has a flag set: twice as much where A is stored without its zeros."""
+    k = int(name.removeprefix("k_is_"))
+    return (2 * k, k) if sparse and k == 96 else (2 * k,) if sparse else (k,)
 
 
 def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
@@ -196,17 +248,18 @@ def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
     ['M', 'N', 'saturate']
     """
     kind, pair, major = one.kind, one.cta_group, one.b_major
-    yield from _caught(lambda: check_types("sm100", kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality))
+    arch = one.arch
+    yield from _caught(lambda: check_types(arch, kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality))
     yield from shape_refusals(
-        "sm100", kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
+        arch, kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
         a_source=one.a_source, legality=legality,
     )  # fmt: skip
     place = one.a_source
     yield from _caught(
-        lambda: check_major("sm100", kind, one.a_dtype, one.a_major, a_source=place, legality=legality),
-        lambda: check_major("sm100", kind, one.b_dtype, one.b_major, legality=legality),
+        lambda: check_major(arch, kind, one.a_dtype, one.a_major, a_source=place, legality=legality),
+        lambda: check_major(arch, kind, one.b_dtype, one.b_major, legality=legality),
         lambda: check_transposed_b(
-            "sm100", kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
+            arch, kind, n=one.n, b_dtype=one.b_dtype, b_major=major, cta_group=pair, legality=legality
         ),
     )
     yield from _option_refusals(one)
@@ -223,8 +276,8 @@ def _caught(*checks: Callable[[], object]) -> Iterator[IllegalError]:
 
 
 def _option_refusals(one: Instruction) -> Iterator[IllegalError]:
-    row = kind_row("sm100", one.kind)
-    about = f"sm100 {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
+    row = kind_row(one.arch, one.kind)
+    about = f"{one.arch} {one.kind} {'sparse' if one.sparse else 'dense'}{' .ws' if one.ws else ''}"
     selectors = row.selectors if one.sparse and row.selectors else (0,)
     for what, found, legal in (
         ("negate_a", one.negate_a, (False, row.negate)),
@@ -232,21 +285,31 @@ def _option_refusals(one: Instruction) -> Iterator[IllegalError]:
         ("saturate", one.saturate, (False, row.saturate)),
         ("sparsity_selector", one.sparsity_selector, selectors),
         ("max_shift", one.max_shift, (0, 8, 16, 32) if one.ws else (0,)),
+        ("sparsity_version", one.sparsity_version, _versions(one)),
     ):
         if found not in legal:
             yield IllegalError(f"{what} must be {' or '.join(map(str, dict.fromkeys(legal)))}", found, about, row)
 
 
+def _versions(one: Instruction) -> tuple[int, ...]:
+    """Versions of sparsity: sm107 stores two of four elements, those before it two pairs of four."""
+    if one.arch != "sm107" or not one.kind.startswith("mxf4"):
+        return (0,)
+    return (1,) if one.sparse else (0, 1)
+
+
 def _scale_refusals(one: Instruction, dtype: str, legality: Legality) -> Iterator[IllegalError]:
     """What is wrong with the scale factors, and then with their ids beside factors that the kind has."""
     vector, ids = one.scale_vector or 0, (one.sfa_id, one.sfb_id)
-    wrong = list(_caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, legality=legality)))
+    wrong = list(_caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, legality=legality, arch=one.arch)))
     yield from wrong
     if wrong:
-        rows = [row for row in SCALES if row.kind == one.kind and one.k in row.k]
+        rows = [row for row in rows_of("SCALES", one.arch, one.kind) if one.k in row.k]
         dtype, vector = (rows[0].dtype, rows[0].vector) if rows else (dtype, vector)
     if not wrong or rows:
-        yield from _caught(lambda: check_scale(one.kind, dtype, vector, k=one.k, ids=ids, legality=legality))
+        yield from _caught(
+            lambda: check_scale(one.kind, dtype, vector, k=one.k, ids=ids, legality=legality, arch=one.arch)
+        )
 
 
 class Options(TypedDict, total=False):
@@ -256,7 +319,8 @@ class Options(TypedDict, total=False):
     ``negate_a``, ``negate_b``: of the elements. ``saturate``: clamp integer results. ``sparsity_selector``: which
     columns of metadata a sparse instruction reads. ``max_shift``: 8, 16 or 32, of B's reuse in the ``.ws`` form.
     ``sfa_id``, ``sfb_id``: which bytes of a tensor-memory word hold the scale factors. ``a_source``: where A lies,
-    ``smem`` unless given, or ``tmem``; the word is the same.
+    ``smem`` unless given, or ``tmem``; the word is the same. ``sfa_lanes``: 32, or 128, lanes that hold the scale
+    factors of A (sm107). ``sparsity_version``: 0, or 1 of sm107, which a sparse mxf4 instruction there must have.
     """
 
     cta_group: int
@@ -270,6 +334,8 @@ class Options(TypedDict, total=False):
     sfa_id: int
     sfb_id: int
     a_source: str
+    sfa_lanes: int
+    sparsity_version: int
 
 
 @frozen
@@ -282,6 +348,7 @@ class DecodedInstruction:
         values: (name, value) of every field, lowest bits first; an ``UnknownCode`` where a code names nothing.
         unknown_bits: set bits that belong to no field; PTX has them reserved, to be zero.
         warnings: what is illegal about it, leniently read.
+        arch: the architecture it was read for.
     """
 
     kind: str
@@ -289,6 +356,7 @@ class DecodedInstruction:
     values: tuple[tuple[str, Any], ...]
     unknown_bits: int
     warnings: tuple[str, ...]
+    arch: str = "sm100"
 
     def __getitem__(self, name: str) -> Any:
         for field, value in self.values:
@@ -302,9 +370,9 @@ class DecodedInstruction:
         >>> decode_idesc(0x08200490, "f16").rows()[3]
         ('[4,6)', 'd_dtype', 'f32')
         """
-        word = word_of(self.kind)
+        word = word_of(self.kind, self.arch)
         rows = [(span(word[name]), name, str(value)) for name, value in self.values]
-        only = ": target sm_103a alone"
+        only = ": target sm_103a alone" if self.arch == "sm100" else ""
         return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 
@@ -322,6 +390,7 @@ def idesc(
     a_major: Major | MajorName = Major.K,
     b_major: Major | MajorName = Major.K,
     legality: Legality = "strict",
+    arch: str = "sm100",
     **options: Unpack[Options],
 ) -> int:
     """The instruction descriptor of a ``tcgen05.mma``, checked to be a legal instruction.
@@ -332,13 +401,14 @@ def idesc(
         d_dtype: type of the accumulator; f32, or s32 for integers, if left out.
         m: M of the whole instruction, over both CTAs where ``cta_group`` is 2.
         n: N of the whole instruction.
-        k: K; only K = 96 need be said.
+        k: K; only what is wider than usual need be said: 96, and on sm107 64 and 128.
         kind: the kind; found from the types if left out.
-        scale_dtype: type of the scale factors (``ue8m0``, ``ue4m3``) of a block-scaled kind.
+        scale_dtype: type of the scale factors (``ue8m0``, ``ue4m3``, ``ue5m3``) of a block-scaled kind.
         scale_vector: elements that share a scale factor (16, 32), counted as they are stored.
         a_major: contiguous dimension of A.
         b_major: contiguous dimension of B.
         legality: ``"strict"``, ``"lenient"`` or ``"off"``, as in ``descriptors.smem.instructions.legality``.
+        arch: the architecture: ``sm100``, ``sm103``, ``sm107`` or ``sm110``.
         options: the rest, as in ``Options``.
 
     Raises:
@@ -348,24 +418,30 @@ def idesc(
 
     >>> hex(idesc("bf16", m=128, n=128)), hex(idesc("e2m1", m=256, n=256, cta_group=2, scale_dtype="ue4m3"))
     ('0x8200490', '0x10400480')
+    >>> hex(idesc("e4m3", m=128, n=128, k=64, arch="sm107"))
+    '0x28200010'
     """
+    arch = as_arch(arch)
     for name in options.keys() - Options.__annotations__.keys():
         raise ChoiceError("idesc: an option", name, Options.__annotations__)
     b = a_dtype if b_dtype is None else b_dtype
-    kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
+    if arch == "sm107" and options.get("sparse") and kind.startswith("mxf4"):
+        options.setdefault("sparsity_version", 1)
     scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector)
     instruction = Instruction(
         kind=kind,
         a_dtype=type_name(a_dtype),
         b_dtype=type_name(b),
-        d_dtype=type_name(("s32" if kind == "i8" else "f32") if d_dtype is None else d_dtype),
+        d_dtype=type_name(_accumulator(kind) if d_dtype is None else d_dtype),
         m=m,
         n=n,
-        k=DENSE_K["sm100", kind] * (1 + bool(options.get("sparse"))) if k is None else k,
+        k=dense_k(arch, kind) * (1 + bool(options.get("sparse"))) if k is None else k,
         a_major=as_major(a_major),
         b_major=as_major(b_major),
         scale_dtype=scale_dtype,
         scale_vector=scale_vector,
+        arch=arch,
         **options,
     )
     if as_mode(legality) != "off":
@@ -390,8 +466,9 @@ def as_kind(
     kind: str | None = None,
     scale_dtype: str | None = None,
     scale_vector: int | None = None,
+    arch: str = "sm100",
 ) -> str:
-    """The kind of sm100 that was named, or the one that these types and scale factors mean.
+    """The kind that was named, or the one that these types and scale factors mean.
 
     Raises:
         IllegalError: if no kind takes both types.
@@ -406,18 +483,20 @@ def as_kind(
     if scale_vector is not None:
         scale_vector = as_integer(scale_vector, "idesc: scale_vector")
     if kind is None:
-        kind = kind_of("sm100", a_dtype, b_dtype, scaled=scale_dtype is not None)
-        kind = "mxf4nvf4" if kind == "mxf4" and (scale_dtype == "ue4m3" or scale_vector == 16) else kind
-    word_of(kind)
+        kind = kind_of(arch, a_dtype, b_dtype, scaled=scale_dtype is not None)
+        narrow = scale_dtype in ("ue4m3", "ue5m3") or scale_vector == 16
+        kind = "mxf4nvf4" if kind == "mxf4" and narrow else kind
+    word_of(kind, arch)
     return kind
 
 
-def decode_idesc(word: int, kind: str) -> DecodedInstruction:
+def decode_idesc(word: int, kind: str, arch: str = "sm100") -> DecodedInstruction:
     """Read an instruction descriptor. The word does not say its kind: the instruction's qualifier does.
 
     Args:
         word: the 32 bits.
         kind: the kind of the instruction that it goes to.
+        arch: the architecture that reads it.
 
     Raises:
         FieldError: if ``word`` is no 32-bit integer.
@@ -427,29 +506,29 @@ def decode_idesc(word: int, kind: str) -> DecodedInstruction:
     >>> read["n"], str(read["b_major"]), read.warnings
     (256, 'MN', ())
     """
-    layout = word_of(kind)
+    arch, layout = as_arch(arch), word_of(kind, arch)
     values = layout.decode(word)
     unknown = layout.unknown_bits(word)
     warnings = [f"{name} has {value}" for name, value in values.items() if isinstance(value, UnknownCode)]
     if unknown:
         warnings.append(f"reserved bits are set: {unknown:#010x}")
-    warnings.extend(_complaints(kind, values))  # of A and of B one complaint may be the same
-    return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(dict.fromkeys(warnings)))
+    warnings.extend(_complaints(kind, values, arch))  # of A and of B one complaint may be the same
+    return DecodedInstruction(kind, int(word), tuple(values.items()), unknown, tuple(dict.fromkeys(warnings)), arch)
 
 
-def _complaints(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
+def _complaints(kind: str, values: Mapping[str, Any], arch: str) -> Iterator[str]:
     """What no reading of the word makes legal; what the word does not hold is taken as it fits."""
     told = [
-        list(illegal(kind, values, cta_group=cta_group, ws=ws, scale_vector=vector))
-        for cta_group, ws in ((1, False), (2, False), *(((1, True),) if kind_row("sm100", kind).ws else ()))
-        for vector in _vectors(kind, values)
+        list(illegal(kind, values, cta_group=cta_group, ws=ws, scale_vector=vector, arch=arch))
+        for cta_group, ws in ((1, False), (2, False), *(((1, True),) if kind_row(arch, kind).ws else ()))
+        for vector in _vectors(kind, values, arch)
     ]
     yield from min(told, key=len)
 
 
-def _vectors(kind: str, values: Mapping[str, Any]) -> tuple[int | None, ...]:
+def _vectors(kind: str, values: Mapping[str, Any], arch: str) -> tuple[int | None, ...]:
     """Scale vectors that a word may be of: those that go with the type of its scale factors, if any do."""
-    known = [row.vector for row in SCALES if row.kind == kind and row.dtype == values.get("scale_dtype")]
+    known = [row.vector for row in rows_of("SCALES", arch, kind) if row.dtype == values.get("scale_dtype")]
     return tuple(dict.fromkeys(known)) or ((32,) if kind.startswith("mx") else (None,))
 
 
@@ -465,12 +544,31 @@ def illegal(kind: str, values: Mapping[str, Any], **known: Any) -> Iterator[str]
     >>> [one.partition(" must")[0] for one in told]
     ['M', 'N', 'saturate', 'max_shift']
     """
-    layout = word_of(kind)
+    arch = known.get("arch", "sm100")
+    layout = word_of(kind, arch)
     wrong = {name for name, value in values.items() if isinstance(value, UnknownCode)}
     held = {name: layout[name].default if name in wrong else value for name, value in values.items()}
-    wide = held.pop("k_is_96", False)
+    k = extent_of(kind, held, held["sparse"], arch)
+    held = {name: value for name, value in held.items() if not name.startswith("k_is_")}
     held.setdefault("d_dtype", "f32")
-    k = 96 if wide else DENSE_K["sm100", kind] * (1 + held["sparse"])
     for error in refusals(Instruction(**{"kind": kind, "k": k, **held, **known}), "lenient"):
         if not (wrong and error.rule.startswith("types must")):
             yield str(error).removeprefix("legality: ")
+
+
+def extent_of(kind: str, values: Mapping[str, Any], sparse: bool, arch: str = "sm100") -> int:
+    """K of an instruction, by the fields of its word.
+
+    Args:
+        kind: its kind.
+        values: the fields, as ``decode_idesc`` has them.
+        sparse: whether A is stored without its zeros.
+        arch: the architecture.
+
+    >>> extent_of("mxf4", {"k_is_128": True}, False, "sm107"), extent_of("f16", {}, True)
+    (128, 32)
+    """
+    for name, value in values.items():
+        if name.startswith("k_is_") and value is True:
+            return _extents(name, sparse)[-1 if arch == "sm100" else 0]
+    return dense_k(arch, kind) * (1 + sparse)

@@ -42,7 +42,7 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
     >>> print(tell_idesc(decode_idesc(0x08200490, "f16")).splitlines()[0])
     0x08200490  sm100 instruction descriptor of kind f16
     """
-    word = word_of(instruction.kind)
+    word = word_of(instruction.kind, instruction.arch)
     title = f"{word_text(instruction.word, word.bits)}  {word.name}"
     warnings = (f"warning: {warning}" for warning in instruction.warnings)
     rows = aligned([("bits", "field", "value"), *instruction.rows()])
@@ -56,7 +56,7 @@ def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
     >>> record_idesc(decode_idesc(0x08200490, "f16"))["fields"]["n"]
     128
     """
-    bits = word_of(instruction.kind).bits
+    bits = word_of(instruction.kind, instruction.arch).bits
     return {
         "kind": instruction.kind,
         "word": word_text(instruction.word, bits),

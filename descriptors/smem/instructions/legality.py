@@ -36,10 +36,13 @@ from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, S
 from descriptors.smem.instructions.rules import (
     IllegalError,
     Legality,
+    as_arch,
     as_mode,
     decide,
+    dense_k,
     kind_of,
     kind_row,
+    rows_of,
     rows_read,
     type_name,
 )
@@ -64,9 +67,9 @@ def check_types(
     >>> check_types("sm100", "f8f6f4", "e4m3", "e2m1", "f32").d
     ('f16', 'f32')
     """
-    kind_row(arch, kind)
+    arch = kind_row(arch, kind).arch
     names = (type_name(a), type_name(b), type_name(d))
-    rows, legality = [row for row in tables.TYPES if (row.arch, row.kind) == (arch, kind)], as_mode(legality)
+    rows, legality = rows_of("TYPES", arch, kind), as_mode(legality)
 
     def allows(row: TypeRow) -> bool:
         return names[0] in row.a and names[1] in row.b and names[2] in row.d
@@ -121,8 +124,9 @@ def check_shape(
         raise error
     if legality == "off":
         return None
-    k = tables.DENSE_K[arch, kind] * (1 + bool(sparse)) if k is None else k
-    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind) and a_source in row.a_source]
+    arch = as_arch(arch)
+    k = dense_k(arch, kind) * (1 + bool(sparse)) if k is None else k
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", arch, kind) if a_source in row.a_source]
     rows = [row for row in rows_read(rows, legality) if (row.sparse, row.ws) == (bool(sparse), bool(ws))]
     return next(row for row in rows if row.cta_group == cta_group and row.k == k and m in row.m and n in row.n)
 
@@ -151,12 +155,13 @@ def shape_refusals(
     >>> [error.rule.partition(" must")[0] for error in shape_refusals("sm100", "f16", m=48, n=20)]
     ['M', 'N']
     """
-    nearest, place = kind_row(arch, kind), choose("legality: a_source", a_source, tables.A_SOURCES)
+    nearest, arch = kind_row(arch, kind), as_arch(arch)
+    place = choose("legality: a_source", a_source, tables.A_SOURCES)
     sparse, ws = as_flag(sparse, "legality: sparse"), as_flag(ws, "legality: ws")
     if k is None:
-        k = tables.DENSE_K[arch, kind] * (1 + sparse)
+        k = dense_k(arch, kind) * (1 + sparse)
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}{' .ws' if ws else ''}"
-    rows = [row for row in tables.SHAPES if (row.arch, row.kind) == (arch, kind)]
+    rows: list[ShapeRow] = rows_of("SHAPES", arch, kind)
     rows = [row for row in rows if row.sparse == sparse and row.ws == ws]
     legality = as_mode(legality)
     if not rows and legality != "off":
@@ -222,13 +227,13 @@ def check_transposed_b(
 
     >>> check_transposed_b("sm100", "f8f6f4", n=16, b_dtype="e4m3", b_major="MN")
     """
-    kind_row(arch, kind)
+    arch = kind_row(arch, kind).arch
     bits8 = type_name(b_dtype) in ("e4m3", "e5m2", "s8", "u8")
     legality = as_mode(legality)
     if legality == "off" or as_major(b_major) is Major.K or not bits8:
         return
     n, cta_group = as_integer(n, "legality: N"), as_integer(cta_group, "legality: cta_group")
-    rows = [row for row in tables.TRANSPOSED_B if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
+    rows = [row for row in rows_of("TRANSPOSED_B", arch, kind) if row.cta_group == cta_group]
     if rows:
         about = f"{arch} {kind}, cta_group {cta_group}, B MN-major of 8-bit elements"
         rule = f"N must be {spell(sorted({one for row in rows_read(rows, legality) for one in row.n}))}"
@@ -243,28 +248,30 @@ def check_scale(
     k: int,
     ids: tuple[int, int] = (0, 0),
     legality: Legality = "strict",
+    arch: str = "sm100",
 ) -> ScaleRow | None:
-    """Check the scale factors of a block-scaled kind of sm100.
+    """Check the scale factors of a block-scaled kind.
 
     Args:
         kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
-        dtype: ``ue8m0`` or ``ue4m3``.
+        dtype: ``ue8m0``, ``ue4m3`` or ``ue5m3``.
         vector: elements that share a factor: 16 or 32.
         k: K of the instruction.
         ids: scale factor data ids of A and of B.
         legality: how to read the rows.
+        arch: the architecture.
 
     Raises:
         IllegalError: if the kind has no such factors.
-        ChoiceError: for a kind that sm100 does not have.
+        ChoiceError: for a kind that the architecture does not have.
 
     >>> check_scale("mxf4nvf4", "ue4m3", 16, k=64).name
     '4X'
     """
-    of_kind = kind_row("sm100", kind)
+    of_kind = kind_row(arch, kind)
     k, vector = as_integer(k, "legality: K"), as_integer(vector, "legality: the scale vector")
-    about, name = f"sm100 {kind}, K {k}", type_name(dtype)
-    rows = [row for row in tables.SCALES if row.kind == of_kind.kind and k in row.k]
+    about, name = f"{of_kind.arch} {kind}, K {k}", type_name(dtype)
+    rows: list[ScaleRow] = [row for row in rows_of("SCALES", of_kind.arch, of_kind.kind) if k in row.k]
     legality = as_mode(legality)
     if not rows:
         if legality == "off":
@@ -324,7 +331,7 @@ def check_operand(
     about, legality = f"{arch} {kind}", as_mode(legality)
     if legality != "off" and name not in of_kind.dtypes:
         raise IllegalError(f"dtype must be {', '.join(of_kind.dtypes)}", name, about, of_kind)
-    rows = [row for row in tables.OPERANDS if (row.arch, row.kind) == (arch, kind) and name in row.dtypes]
+    rows: list[OperandRow] = [row for row in rows_of("OPERANDS", of_kind.arch, kind) if name in row.dtypes]
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, value, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
@@ -359,8 +366,7 @@ def check_major(
     """
     kind_row(arch, kind)
     choose("legality: a_source", a_source, tables.A_SOURCES)
-    table = tables.TMEM_OPERANDS if a_source == "tmem" else tables.OPERANDS
-    rows = [row for row in table if (row.arch, row.kind) == (arch, kind)]
+    rows = rows_of("TMEM_OPERANDS" if a_source == "tmem" else "OPERANDS", as_arch(arch), kind)
     rows = [row for row in rows if type_name(dtype) in map(type_name, row.dtypes)]
     if not rows:  # no operand of this type at all is for check_types to say
         return None
@@ -412,7 +418,7 @@ def check_operand_tile(
         return None
     kind = kind or kind_of(arch, dtype)
     check_operand(arch, kind, dtype, major, swizzle, legality=legality)
-    rows = [row for row in tables.SHAPES if (row.arch, row.kind, row.sparse) == (arch, kind, bool(sparse))]
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", as_arch(arch), kind) if row.sparse == bool(sparse)]
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:

@@ -21,7 +21,8 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
@@ -36,11 +37,14 @@ from descriptors.smem.instructions.facts import (
     TransposedRow,
     TypeRow,
 )
+from descriptors.smem.instructions.targets import ARCHITECTURES, FEATURES, architecture, has
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
 ARCHES = ("sm90", "sm100")
+#: Every architecture of which there are rows.
+TENSOR_ARCHES = tuple(row.name for row in ARCHITECTURES if row.tables)
 MODES: Mapping[str, Legality] = {"strict": "strict", "lenient": "lenient", "off": "off"}
 
 _R = TypeVar("_R", bound=Row)
@@ -67,6 +71,87 @@ class IllegalError(DescriptorError):
         self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
         note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
         super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+
+
+def as_arch(name: object) -> str:
+    """The architecture of a name of which there are rows: ``sm107`` for ``SM107`` or ``sm_107a``.
+
+    Raises:
+        ChoiceError: for an unknown one.
+        DescriptorError: for one that has no rows here.
+
+    >>> as_arch("sm_107a"), as_arch("SM100")
+    ('sm107', 'sm100')
+    """
+    try:
+        row = architecture(name)
+    except ChoiceError:
+        raise ChoiceError("legality: arch", name, TENSOR_ARCHES) from None
+    if not row.tables:
+        raise DescriptorError(
+            f"legality: an arch with wgmma or tcgen05 must be one of {', '.join(TENSOR_ARCHES)}, found {row.name} "
+            f"({row.title}), which multiplies with mma.sync: descriptors check reads its kernels"
+        )
+    return row.name
+
+
+@lru_cache(maxsize=1)
+def _all_rows() -> Mapping[str, tuple[Any, ...]]:
+    """The rows of every architecture, table by table."""
+    names = ("KINDS", "TYPES", "SHAPES", "TRANSPOSED_B", "OPERANDS", "TMEM_OPERANDS", "SCALES", "COPIES")
+    return {name: tuple(_with_later(getattr(tables, name))) for name in names}
+
+
+def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
+    yield from rows
+    for one in ARCHITECTURES:
+        if one.tables in ("", one.name):
+            continue
+        for row in rows:
+            if row.arch == one.tables and _kept(row, one.target):
+                whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
+                yield replace(row, arch=one.name, **whose)
+        yield from (row for row in tables.LATER if row.arch == one.name and type(row) is type(rows[0]))
+
+
+def _targets(row: KindRow, target: str) -> str:
+    """The targets of an architecture that have a kind."""
+    return ", ".join(name for name in (target, target[:-1] + "f") if _kept(row, name))
+
+
+def _kept(row: Any, target: str) -> bool:
+    """Whether an architecture has what a row of the one before it says."""
+    kind = f"kind::{getattr(row, 'kind', '')}"
+    k = getattr(row, "k", 0)
+    return (kind not in FEATURES or has(kind, target)) and (k not in (96, (96,)) or has("K = 96", target))
+
+
+def rows_of(table: str, arch: str, kind: str | None = None) -> list[Any]:
+    """The rows of a table that speak of an architecture, and of one of its kinds.
+
+    Args:
+        table: its name in ``tables``.
+        arch: the architecture, as ``as_arch`` returns it.
+        kind: the kind; None for all.
+
+    >>> [row.kind for row in rows_of("KINDS", "sm107")]
+    ['f16', 'tf32', 'f8f6f4', 'mxf8f6f4', 'mxf4', 'mxf4nvf4', 'ti16']
+    >>> [sorted({row.k for row in rows_of("SHAPES", arch, "mxf4") if not row.sparse}) for arch in ("sm107", "sm110")]
+    [[64, 96, 128], [64]]
+    """
+    return [row for row in _all_rows()[table] if row.arch == arch and kind in (None, getattr(row, "kind", kind))]
+
+
+def dense_k(arch: str, kind: str) -> int:
+    """K of a dense instruction that says nothing else.
+
+    >>> dense_k("sm107", "ti16"), dense_k("sm107", "f8f6f4"), dense_k("sm90", "f8")
+    (16, 32, 32)
+    """
+    base = architecture(arch).tables
+    if (base, kind) in tables.DENSE_K:
+        return tables.DENSE_K[base, kind]
+    return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
 
 
 def as_mode(legality: object) -> Legality:
@@ -145,10 +230,8 @@ def kind_row(arch: str, kind: str) -> KindRow:
     >>> kind_row("sm100", "i8").negate
     False
     """
-    arch = (*meanings(arch, ARCHES), arch)[0]
-    if not isinstance(arch, str) or arch not in ARCHES:
-        raise ChoiceError("legality: arch", arch, ARCHES)
-    row_of = {row.kind: row for row in tables.KINDS if row.arch == arch}
+    arch = as_arch(arch)
+    row_of: dict[str, KindRow] = {row.kind: row for row in rows_of("KINDS", arch)}
     if not isinstance(kind, str) or kind not in row_of:
         raise ChoiceError(f"legality: kind of {arch}", kind, row_of)
     return row_of[kind]
@@ -170,25 +253,22 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     >>> kind_of("sm100", "bf16"), kind_of("sm100", "e4m3", "e2m1"), kind_of("sm100", "e2m1"), kind_of("sm90", "e5m2")
     ('f16', 'f8f6f4', 'mxf4', 'f8')
     """
-    kind_row(arch, "f16")
+    arch = kind_row(arch, "f16").arch
+    base = architecture(arch).tables
     names = [
         dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
         for dtype in (a, a if b is None else b)
     ]
-    if arch == "sm100" and names == ["e2m1", "e2m1"]:
+    if base == "sm100" and names == ["e2m1", "e2m1"]:
         return "mxf4"
     operand_types = {type_name(name) for name in names}
-    rows = [
-        row for row in tables.KINDS if row.arch == arch and row.kind.startswith("mx") == (scaled and arch == "sm100")
-    ]
+    rows: list[KindRow] = rows_of("KINDS", arch)
+    rows = [row for row in rows if row.kind.startswith("mx") == (scaled and base == "sm100")]
     for row in rows:
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
     types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
     raise IllegalError(f"types must be of one kind ({types_of_kinds})", " and ".join(names), arch, rows[0])
-
-
-_SELECTION_R = TypeVar("_SELECTION_R")
 
 
 @frozen
@@ -222,22 +302,14 @@ def select_rows(arch: str, kind: str | None = None) -> Selection:
     """
     arch = kind_row(arch, "f16" if kind is None else kind).arch
 
-    def of_subject(rows: Iterable[_SELECTION_R]) -> tuple[_SELECTION_R, ...]:
-        return tuple(row for row in rows if _speaks_of(row, arch, kind))
-
     return Selection(
         arch=arch,
         kind=kind,
-        kinds=of_subject(tables.KINDS),
-        types=of_subject(tables.TYPES),
-        shapes=of_subject(tables.SHAPES),
-        transposed_b=of_subject(tables.TRANSPOSED_B),
-        operands=of_subject(tables.OPERANDS),
-        scales=of_subject(tables.SCALES),
-        copies=of_subject(tables.COPIES),
+        kinds=tuple(rows_of("KINDS", arch, kind)),
+        types=tuple(rows_of("TYPES", arch, kind)),
+        shapes=tuple(rows_of("SHAPES", arch, kind)),
+        transposed_b=tuple(rows_of("TRANSPOSED_B", arch, kind)),
+        operands=tuple(rows_of("OPERANDS", arch, kind)),
+        scales=tuple(rows_of("SCALES", arch, kind)),
+        copies=tuple(rows_of("COPIES", arch)) if kind is None else (),  # a copy is of no kind
     )
-
-
-def _speaks_of(row: Any, arch: str, kind: str | None) -> bool:
-    # A copy is of no kind, so that none is chosen with one.
-    return bool(row.arch == arch and kind in (None, getattr(row, "kind", "")))

@@ -5,6 +5,9 @@ the shapes of ``tcgen05.cp``. Where the sources disagree there are two rows: one
 for the wider reading, whose ``disputed`` says who allows it and who does not. Law: a row without ``disputed`` is
 allowed by every source named here; checks read only those rows unless they are asked to be lenient.
 
+The rows are those of two architectures; those of another are the rows of the one that it follows, less what
+``targets`` says that it has not, and ``LATER``.
+
 PTX numbers its tables anew with each version; the numbers here are those of version 9.1. Nothing in the sm100 rows was
 measured on a GPU.
 
@@ -286,5 +289,62 @@ COPIES = (
     CopyRow("sm100", "128x128b", 128, 128, (), _COPY),
     CopyRow("sm100", "64x128b", 64, 128, ("warpx2::02_13", "warpx2::01_23"), _COPY),
     CopyRow("sm100", "32x128b", 32, 128, ("warpx4",), _COPY),
+)
+# fmt: on
+
+
+# fmt: off
+_SHAPE_94 = "PTX ISA 9.4, tcgen05, Matrix Shape (Table 48)"
+_IDESC_94 = "PTX ISA 9.4, tcgen05, Instruction descriptor (Tables 51-53)"
+_SCALE_94 = "PTX ISA 9.4, tcgen05, Valid combinations of scale_vectorsize with types and MMA-Kind (Table 68)"
+_COMPILED = "CuTe DSL 4.8.1, compiled for sm_107a"
+_K64_SMALL = f"{_COMPILED} has K = 64 with M = 64, and M = 128 of a pair; {_SHAPE_94} has M = 128, of a pair 256"
+_K128_ONE = f"{_COMPILED} has K = 128 with M = 128 of one CTA; {_SHAPE_94} has M = 256 of a pair only"
+_TWO_FACTORS = f"{_COMPILED}: two factors a row, one for 32 elements; {_SCALE_94} has one"
+_TI16, _RUBIN_ONLY = ("s1z4m11",), "sm_107a, sm_107f"
+
+
+def _wide(kind: str, k: int, cta_group: int, m: tuple[int, ...], disputed: str = "", sparse: bool = False) -> ShapeRow:
+    n = _N8 if cta_group == 1 else _N16
+    return ShapeRow("sm107", kind, cta_group, m, n, k, sparse, False, _SHAPE_94, disputed)
+
+
+#: What an architecture has beside the rows of the one that its own are made from.
+LATER: tuple[KindRow | TypeRow | ShapeRow | OperandRow | ScaleRow, ...] = (
+    KindRow("sm107", "ti16", _TI16, True, False, (0,), True, _RUBIN_ONLY, _IDESC_94),
+    TypeRow("sm107", "ti16", _TI16, _TI16, ("s32",), _IDESC_94),
+    OperandRow("sm107", "ti16", _TI16, Major.K, _FOUR, _IDESC_94),
+    OperandRow("sm107", "ti16", _TI16, Major.MN, _FOUR, _IDESC_94),
+    *(
+        ShapeRow("sm107", "ti16", group, m, n, k, k == 32, False, _SHAPE_94)
+        for k in (16, 32) for group, m, n in ((1, (64,), _N8), (1, (128,), _N16), (2, (128, 256), _N32))
+    ),
+    *(
+        ShapeRow("sm107", "ti16", 1, (32, 64, 128), n, k, k == 32, True, _SHAPE_94)
+        for k, n in ((16, (64, 128, 256)), (32, (64, 128)))
+    ),
+    *(
+        _wide(kind, 64, group, m, disputed)
+        for kind in ("f8f6f4", "mxf8f6f4")
+        for group, m, disputed in ((1, (128,), ""), (2, (256,), ""), (1, (64,), _K64_SMALL), (2, (128,), _K64_SMALL))
+        if (kind, m) != ("mxf8f6f4", (64,))
+    ),
+    _wide("mxf8f6f4", 128, 1, (128,), sparse=True),
+    _wide("mxf8f6f4", 128, 2, (256,), sparse=True),
+    *(_wide(kind, 128, 2, (256,)) for kind in ("mxf4", "mxf4nvf4")),
+    *(_wide(kind, 128, 1, (128,), _K128_ONE) for kind in ("mxf4", "mxf4nvf4")),
+    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 1, 2, 3), (64, 128), _SCALE_94),
+    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 2), (64, 128), _COMPILED, _TWO_FACTORS),
+    ScaleRow("sm107", "mxf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue8m0", 16, "block16", (0,), (128,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue4m3", 16, "block16", (0,), (128,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue4m3", 32, "block32", (0, 2), (64,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue4m3", 32, "block32", (0,), (128,), _SCALE_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue5m3", 32, "block32", (0, 2), (64,), _COMPILED),
+    ScaleRow("sm107", "mxf4nvf4", "ue5m3", 32, "block32", (0,), (128,), _COMPILED),
+    ScaleRow("sm107", "mxf4nvf4", "ue5m3", 16, "4X", (0,), (64, 128), _IDESC_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue5m3", 16, "block16", (0, 2), (96,), _IDESC_94),
+    ScaleRow("sm107", "mxf4nvf4", "ue5m3", 16, "block16", (0,), (128,), _IDESC_94),
 )
 # fmt: on

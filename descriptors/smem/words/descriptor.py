@@ -1,4 +1,4 @@
-"""The shared-memory descriptor word of sm90 (``wgmma``) and of sm100 (``tcgen05``), its fields in bytes.
+"""The shared-memory descriptor word of sm90 (``wgmma``), of sm100 and of sm107 (``tcgen05``), its fields in bytes.
 
 Every field position of sm90 is that of the PTX ISA (wgmma, matrix descriptor format), of CUTLASS
 ``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
@@ -6,6 +6,11 @@ Every field position of sm90 is that of the PTX ISA (wgmma, matrix descriptor fo
 9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe
 DSL's ``Tcgen05SmemDesc``. CUTLASS draws ``version`` two bits wide where PTX and the DSL draw three; the value 1 reads
 the same in both.
+
+sm107 has 15 bits for the start and for LBO, windows of 2**19 bytes, and bit 53, which half of a row of 48 bytes of a
+compressed B is read. Below 2**18 its words are those of sm100; what lies above no word of sm100 holds, and is refused
+where NVIDIA's builder drops the bit in silence. Source: CuTe DSL 4.8.1, ``sm107_make_umma_smem_desc``, compiled on a
+CPU; bit 53: PTX ISA 9.4, tcgen05 shared memory descriptor (Table 49). Derivations and proofs are of sm90 and sm100.
 
 Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
 
@@ -90,11 +95,26 @@ SM100_DESCRIPTOR = Word(
 )
 
 
+#: That of sm107.
+SM107_DESCRIPTOR = Word(
+    "sm107 shared-memory descriptor",
+    64,
+    tuple(
+        Field(one.name, one.low, 15, one.unit) if one.name in ("start_address", "leading_byte_offset") else one
+        for one in SM100_DESCRIPTOR.fields[:-1]
+    )
+    + (Field("row_half", low=53, bits=1), SM100_DESCRIPTOR.fields[-1]),
+)
+
+
 #: The architectures by name.
 Arch: TypeAlias = Literal["sm90", "sm100"]
 
 #: The descriptor word of each architecture.
 WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
+
+#: The same, and that of the architecture of which words alone are known.
+_ALL_WORDS: Mapping[str, Word] = {"sm107": SM107_DESCRIPTOR, **dict(WORDS.items())}
 
 #: What the instructions that read them are called.
 MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
@@ -115,8 +135,24 @@ def architecture(value: object, where: str = "derive") -> Arch:
 
     Raises:
         ChoiceError: if there is none.
+        DescriptorError: for an architecture that is known, and has no words of its own here.
     """
+    name = str(value).casefold().replace("_", "").rstrip("af")
+    if name in _OTHERS:
+        raise DescriptorError(f"{where}: arch must be sm90 or sm100, found {name}: {_OTHERS[name]}")
     return choose(f"{where}: arch", value, _ARCHES)
+
+
+_AS_SM100 = "its words are those of sm100, say sm100"
+_NO_WORDS = "it multiplies with mma.sync, which reads no words"
+#: Why an architecture has no words of its own, and what to say instead.
+_OTHERS: Mapping[str, str] = {
+    "sm103": _AS_SM100,
+    "sm110": _AS_SM100,
+    "sm107": "below 2**18 its words are those of sm100, say sm100; above, SmemDescriptor(arch='sm107') writes them",
+    "sm120": _NO_WORDS,
+    "sm121": _NO_WORDS,
+}
 
 
 _ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
@@ -145,14 +181,15 @@ class SmemDescriptor:
     """What a tensor core is told about one operand in shared memory.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: ``"sm90"`` or ``"sm100"``; ``"sm107"`` too, of which there is no more than the word.
         start_address: shared-memory address of the operand's first element, in bytes.
         leading_byte_offset: step of the canonical form's leading mode, in bytes.
         stride_byte_offset: step of the canonical form's stride mode, in bytes.
         swizzle: the swizzle mode.
         base_offset: rows by which the swizzle pattern starts before its natural alignment, 0 to 7.
         leading_is_absolute: whether the leading byte offset is no step but the shared-memory address of the line of 128
-            bytes in which K goes on; sm100 alone has the bit (``lbo_mode``), for K = 96 on sm_103a.
+            bytes in which K goes on; sm100 and sm107 have the bit (``lbo_mode``), for K = 96 on sm_103a and sm_107a.
+        row_half: which half of a row of 48 bytes of a compressed B is read; sm107 alone has the bit.
 
     Law: ``WORDS[arch].decode(d.encode())`` gives back every field.
 
@@ -165,6 +202,8 @@ class SmemDescriptor:
     >>> d = SmemDescriptor("sm100", leading_byte_offset=16, stride_byte_offset=1024, swizzle="128B")
     >>> hex(d.encode()), hex(d.at(64).encode())
     ('0x4000404000010000', '0x4000404000010004')
+    >>> hex(SmemDescriptor("sm107", 16, 1024, "128B", start_address=1 << 18).encode())
+    '0x4000404000014000'
     """
 
     arch: Arch
@@ -174,14 +213,15 @@ class SmemDescriptor:
     start_address: int = 0
     base_offset: int = 0
     leading_is_absolute: bool = False
+    row_half: int = 0
 
     def __post_init__(self) -> None:
         # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
         arch: object = self.arch
-        if type(arch) is not str or arch not in WORDS:
+        if type(arch) is not str or arch not in _ALL_WORDS:
             object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
-        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch != "sm100":
+        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
             raise DescriptorError(
                 f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
             )
@@ -189,7 +229,7 @@ class SmemDescriptor:
     @property
     def word(self) -> Word:
         """The bit fields of this architecture's word."""
-        return WORDS[self.arch]
+        return _ALL_WORDS[self.arch]
 
     def encode(self) -> int:
         """The 64-bit word.
@@ -198,18 +238,20 @@ class SmemDescriptor:
             FieldError: if an offset is no multiple of 16 bytes or too large for its field.
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
+        half = {"row_half": self.row_half} if self.row_half else {}
         word = self.word.encode(
             start_address=self.start_address,
             leading_byte_offset=self.leading_byte_offset,
             stride_byte_offset=self.stride_byte_offset,
             base_offset=self.base_offset,
             swizzle=self.swizzle,
+            **half,
         )
         return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
 
     def at(self, start_address: int) -> SmemDescriptor:
         """The same descriptor for an operand that starts elsewhere, in bytes.
 
-        The hardware reads the address modulo 2**18; the field is never allowed to carry into its neighbour.
+        The hardware reads the address modulo 2**18, on sm107 2**19; the field may never carry into its neighbour.
         """
         return replace(self, start_address=start_address)

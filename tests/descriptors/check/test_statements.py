@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from descriptors.check.ptx.ptx_module import LIMIT, statements
+from descriptors.check.ptx.ptx_module import LIMIT, parse, statements
+from descriptors.check.ptx.ptx_operands import Address
 from descriptors.errors import DescriptorError
 
 
@@ -76,6 +77,12 @@ def test_whatever_ends_a_line_is_white_space_and_a_newline_alone_counts(end: str
 
 def test_a_comment_ends_with_its_line_as_the_assembler_has_it() -> None:
     assert [text for _, text, _ in cut("// a\r.version 8.8\r\n.version 8.7\n")] == [".version 8.7"]
+
+
+def test_white_space_may_stand_before_a_qualifier() -> None:
+    text = ".version 8.8\n.entry k() { @p cp.async.bulk\n .L2::cache_hint\t.b8 [%r1], .5; ret; }"
+    one = parse(text).functions[0].code[0]
+    assert (one.opcode, one.predicate, one.operands[0]) == ("cp.async.bulk.L2::cache_hint.b8", "p", Address("%r1"))
 
 
 def test_a_qualifier_with_two_colons_is_no_label() -> None:

@@ -70,9 +70,8 @@ def test_the_record_has_forms_of_either_verdict() -> None:
         ),
         (
             "tcgen05.mma.cta_group::1.kind::f16.collector::b0::fill [t], x, y, i, p;",
-            "form-qualifier: found .collector::b0::fill",
+            "form-qualifier: found .collector::b0::fill of kind f16",
         ),
-        ("tcgen05.mma.cta_group::1.kind::f16 [t], x, y, i, 1;", "form-operands: found no predicate for enable-input-d"),
     ],
 )
 def test_what_is_wrong_is_told(body: str, told: str) -> None:

@@ -89,10 +89,10 @@ def test_what_is_left_out_does_not_look_clean() -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("", "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at."),
+        ("", "no tensor-core instruction of sm_90a: nothing was looked at."),
         (
-            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a,b,c,d}, {e,f,g,h}, {i,j}, {a,b,c,d};\n" * 3,
-            "no wgmma or tcgen05 instruction of sm_90a: nothing was looked at (3 mma.sync instructions).",
+            "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {a}, {b}, {c}, {d};\n" * 3,
+            "no tensor-core instruction of sm_90a: nothing was looked at (3 instructions).",
         ),
     ],
 )  # fmt: skip
@@ -104,10 +104,10 @@ def test_where_there_is_nothing_to_look_at_nothing_is_clean(body: str, told: str
 
 
 def test_multiplications_of_one_warp_beside_those_of_a_warpgroup_are_named() -> None:
-    found = check(RIGHT + "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {a}, {b}, {c}, {d};\n" * 2)
+    found = check(RIGHT + "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {a}, {b}, {c}, {d};\n" * 2)
     assert verdicts(found)["forms"] == "incomplete"
     assert "Forms: incomplete (5 of 7)." in closing(found)
-    assert "k.ptx:10: not decided: 2 mma.sync instructions, not looked at [forms]" in tell_report(found, "k.ptx")
+    assert "k.ptx:10: not decided: 2 wmma instructions, not looked at [forms]" in tell_report(found, "k.ptx")
 
 
 def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write() -> None:

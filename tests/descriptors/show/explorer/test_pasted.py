@@ -114,14 +114,6 @@ def test_what_no_descriptor_has_is_said_and_not_offered(text: str, said: str) ->
 NVMMA = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"
 QUADS = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>"
 TMEM = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>"
-TILED = """Tiled Copy
-  Tiler MN:        (4:1,8:1)
-  TV Layout tiled: ((2,4),4):((16,1),4)
-Copy Atom
-  ThrID:           1:0
-  TV Layout Src:   (1,4):(0,1)
-  TV Layout Dst:   (1,4):(0,1)
-  Value type:      f16"""
 
 
 @each(

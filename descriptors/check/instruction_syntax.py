@@ -1,0 +1,538 @@
+"""The syntax of the instructions beside the multiplications: copies, mbarriers, fences, tensor maps, matrices.
+
+A form is a row: the name of an instruction, its qualifiers, its operands, and the feature that a target and a version
+of PTX must have. An instruction is right if it is of some form of its name; what is told of one that is of none is what
+it lacks of the nearest.
+
+    qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
+                 formats of matrices, joined with ``+``, are in theirs
+    operands     ``[]`` an address, ``at`` one with brackets or without; ``[D]`` one with D coordinates, D of the
+                 qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
+                 bits, or a number; ``=b32`` a register; ``any``; ``pred``; ``number`` (``number*16`` a multiple,
+                 ``number:1:5`` in a range), ``#`` likewise, but no register; ``v2`` a vector of offsets, ``vD-2``
+                 likewise; ``vX`` one of X registers, X of the qualifier ``x4``, ``v2X`` of twice as many; ``_`` the
+                 sink; ``a/b`` one or the other; ``word?a`` where the qualifier stands; ``?a`` may be left out
+
+Source: ptxas 13.5.37 (``.version 9.5``), asked of combinations of all of it on nineteen targets; PTX ISA 9.1 and 9.4.
+
+Law: every form is of itself: written with its first words and no optional ones, its qualifiers are those of the form.
+
+>>> all(not list(_unlike(row, frozenset(w for slot in row.slots if slot.needed for w in slot.choices[0]), ()))
+...     for rows in forms().values() for row in rows)
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector
+from descriptors.smem.instructions.targets import has, lacking
+
+_TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
+_MANY = f"[{_MASK}|multicast::cluster::32b]"
+_VALID = "mbarrier::report::validity::per_"
+_REPORT = "[" + "|".join(_VALID + w for w in ("16bytes::80000000", "16bytes::8000", "16bytes::80", "16bytes::8",
+                                             "element::ff")) + "]"  # fmt: skip
+_SCOPES = "cta|cluster|gpu|sys"
+_RELAXED = "|".join(f"relaxed.{one}" for one in _SCOPES.split("|"))
+_IN_CLUSTER = "relaxed.cta|relaxed.cluster"
+_OWN, _ANY = "[shared|shared::cta]", "[shared|shared::cta|shared::cluster]"
+_MASKS = "multicast::cluster?b16, multicast::cluster::16b?b16, multicast::cluster::32b?b32, L2::cache_hint?b64"
+_ORDERED = "[release.cta|release.cluster|relaxed.cta|relaxed.cluster]"
+_ACQUIRED = "[acquire.cta|acquire.cluster|relaxed.cta|relaxed.cluster]"
+_OVER = "[override::global_address]"
+_MODES = (
+    # mode, dimensions, operands behind the mbarrier
+    ("[tile]", "1d|2d|3d|4d|5d", ""),
+    ("im2col", "3d|4d|5d", ", vD-2"),
+    ("im2col::w", "3d|4d|5d", ", v2"),
+    ("im2col::w::128", "3d|4d|5d", ", v2"),
+    ("tile::gather4", "2d", ""),
+)
+_STORES = (
+    ("[tile]", "1d|2d|3d|4d|5d", ""),
+    ("im2col_no_offs", "3d|4d|5d", ""),
+    ("im2col_no_offs::w", "3d|4d|5d", "im2col_no_offs::w"),
+    ("tile::scatter4", "2d", "scatter4, im2col::w::128"),
+)
+_DIMENSIONS = (
+    ("1d", "override::global_address override::global_dim"),
+    ("2d|3d|4d|5d", "override::global_address override::global_dim_stride"),
+)
+_Row = tuple[str, str, str, str]
+
+
+def _bulk() -> Iterator[_Row]:
+    """``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
+    name, loads = "cp.async.bulk", f"[], [], number*16, [], {_MASKS}"
+    oob = "[], [], number*16, number:0:15, number:0:15, [], L2::cache_hint?b64"
+    kinds = (("[weak]", "weak, relaxed copies"), ("b128", "copies to shared::cta"))
+    for order, _ in kinds:
+        yield name, f"{order} shared::cluster+global {_TX} {_MANY} {_HINT} {_REPORT}", loads, "bulk copies"
+        yield name, f"{order} shared::cta+global {_TX} {_HINT} {_REPORT}", loads, "copies to shared::cta"
+        yield name, f"{order} shared::cta+global {_TX} {_HINT} ignore_oob", oob, "ignore_oob"
+        yield name, f"{order} shared::cluster+shared::cta {_TX}", "[], [], number*16, []", "bulk copies"
+        yield (
+            name, f"{order} global+shared::cta bulk_group {_HINT} [cp_mask]",
+            "[], [], number*16, L2::cache_hint?b64, cp_mask?b16", "bulk copies",
+        )  # fmt: skip
+    relaxed = f"{_RELAXED} b128"
+    wide, plain = "relaxed copies to a cluster", "weak, relaxed copies"
+    yield name, f"{relaxed} shared::cluster+global {_TX} {_MANY} {_HINT} {_REPORT}", loads, wide
+    yield name, f"{relaxed} shared::cta+global {_TX} {_HINT} {_REPORT}", loads, plain
+    yield name, f"{relaxed} shared::cta+global {_TX} {_HINT} ignore_oob", oob, plain
+    yield name, f"{_IN_CLUSTER} b128 shared::cluster+shared::cta {_TX}", "[], [], number*16, []", plain
+    yield (
+        name, f"{relaxed} global+shared::cta bulk_group {_HINT} [cp_mask]",
+        "[], [], number*16, L2::cache_hint?b64, cp_mask?b16", plain,
+    )  # fmt: skip
+    prefetch = "[L2::cache_hint|L2::evict_last]"
+    yield f"{name}.prefetch", f"L2 global {prefetch}", "[], number*16, L2::cache_hint?b64", "bulk copies"
+    yield f"{name}.commit_group", "", "", "bulk copies"
+    yield f"{name}.wait_group", "[read]", "#", "bulk copies"
+    yield from _reductions()
+
+
+def _reductions() -> Iterator[_Row]:
+    name = "cp.reduce.async.bulk"
+    to_global = (
+        "add u32|s32|u64|f32|f64", "add noftz f16|bf16|f32", "min|max u32|s32|u64|s64|f16|bf16", "inc|dec u32",
+        "and|or|xor b32|b64",
+    )  # fmt: skip
+    to_cluster = ("add u32|s32|u64", "min|max u32|s32", "inc|dec u32", "and|or|xor b32")
+    for of in to_global:
+        words = f"[{_RELAXED}] global+shared::cta bulk_group {_HINT} {of}"
+        yield name, words, "[], [], number*16, L2::cache_hint?b64", "bulk copies"
+    for of in to_cluster:
+        words = f"[{_IN_CLUSTER}] shared::cluster+shared::cta {_TX} {of}"
+        yield name, words, "[], [], number*16, []", "bulk copies"
+
+
+def _tensor() -> Iterator[_Row]:
+    """Copies by a tensor map."""
+    load = "cp.async.bulk.tensor"
+    for space, many, near in (("shared::cluster+global", _MANY, "cluster"), ("shared::cta+global", "", "shared::cta")):
+        base = "bulk copies" if many else "copies to shared::cta"
+        of_mode = {
+            "im2col::w": f"gather4, im2col::w to {'a ' * bool(many)}{near}",
+            "tile::gather4": f"gather4, im2col::w to {'a ' * bool(many)}{near}",
+            "im2col::w::128": "scatter4, im2col::w::128",
+        }
+        tail = f"{_TX} [cta_group::1|cta_group::2] {many} {_HINT} {_REPORT}"
+        for mode, dims, offsets in _MODES:
+            yield load, f"{dims} {space} {mode} {tail} {_OVER}", f"at, [D], at{offsets}, {_MASKS}", of_mode.get(
+                mode, base
+            )  # fmt: skip
+        wide = f"{_TX} [cta_group::1|cta_group::2] {'[multicast::cluster::32b]' * bool(many)} {_HINT} {_REPORT}"
+        for dims, over in _DIMENSIONS:
+            yield load, f"{dims} {space} [tile] {wide} {over}", f"at, [O], at, {_MASKS}", "override"
+    for name, operation in ((load, ""), ("cp.reduce.async.bulk.tensor", "add|min|max|inc|dec|and|or|xor")):
+        words = f"global+shared::cta bulk_group {_HINT} {operation or _REPORT}"
+        for mode, dims, feature in _STORES:
+            yield name, f"{dims} {words} {mode} {_OVER}", "[D], at, L2::cache_hint?b64", feature or "bulk copies"
+        for dims, over in _DIMENSIONS:
+            yield name, f"{dims} {words} [tile] {over}", "[O], at, L2::cache_hint?b64", "override"
+    prefetch = "cp.async.bulk.prefetch.tensor"
+    for mode, dims, offsets in _MODES:
+        feature = {"im2col::w::128": "scatter4, im2col::w::128", "im2col": "bulk copies", "[tile]": "bulk copies"}.get(
+            mode, "prefetch of gather4, im2col::w"
+        )
+        words = f"L2 global {dims} {mode} [L2::cache_hint|L2::evict_last]"
+        yield prefetch, f"{words} {_OVER}", f"[D]{offsets}, L2::cache_hint?b64", feature
+    for dims, over in _DIMENSIONS:
+        yield (
+            prefetch,
+            f"L2 global {dims} [tile] [L2::cache_hint|L2::evict_last] {over}",
+            ("[O], L2::cache_hint?b64"),
+            "override",
+        )
+
+
+def _mbarriers() -> Iterator[_Row]:
+    yield "mbarrier.init", f"{_OWN} b64", "[], number:1:1048575", "mbarrier"
+    yield "mbarrier.init", f"layout::v0|layout::v1 {_OWN} b64", "[], number:1:1048575", "mbarrier layouts"
+    yield "mbarrier.inval", f"{_OWN} b64", "[]", "mbarrier"
+    yield "mbarrier.check_layout", f"layout::v0|layout::v1 {_OWN} b64", "pred, []", "mbarrier phase types"
+    yield "mbarrier.pending_count", "b64", "=b32, b64", "mbarrier"
+    every = "[shared::cluster] multicast::cluster::32b b64"
+    for name in ("mbarrier.expect_tx", "mbarrier.complete_tx"):
+        yield name, f"[{_IN_CLUSTER}] {_ANY} b64", "[], number", "mbarrier of a cluster"
+        yield name, f"[{_IN_CLUSTER}] {every}", "[], number, number", "multicast::cluster::32b"
+    for name in ("mbarrier.arrive", "mbarrier.arrive_drop"):
+        yield name, f"[release.cta] {_OWN} b64", "=b64/_, []", "mbarrier"
+        yield name, f"{_ORDERED} {_OWN} b64", "=b64/_, [], ?number:1:", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} shared::cluster b64", "_, [], ?number:1:", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} {every}", "_, [], number", "multicast::cluster::32b"
+        yield name, f"{_ORDERED} {every}", "_, [], number:1:, number", "multicast::cluster::32b"
+        yield name, f"noComplete [release.cta] {_OWN} b64", "=b64/_, [], number:1:", "mbarrier"
+        yield f"{name}.expect_tx", f"{_ORDERED} {_OWN} b64", "=b64/_, [], number", "mbarrier of a cluster"
+        yield f"{name}.expect_tx", f"{_ORDERED} shared::cluster b64", "_, [], number", "mbarrier of a cluster"
+        yield f"{name}.expect_tx", f"{_ORDERED} {every}", "_, [], number, number", "multicast::cluster::32b"
+    yield "mbarrier.test_wait", f"{_OWN} b64", "pred, [], b64", "mbarrier"
+    yield "mbarrier.test_wait.parity", f"{_OWN} b64", "pred, [], number:0:1", "mbarrier"
+    for name, until in (("mbarrier.test_wait", ""), ("mbarrier.try_wait", ", ?number")):
+        of = f"{_ACQUIRED} {_OWN} b64"
+        yield name, of, f"pred, [], b64{until}", "mbarrier of a cluster"
+        yield f"{name}.parity", of, f"pred, [], number:0:1{until}", "mbarrier of a cluster"
+        for report in ("", "=b8, "):
+            both = f"pred/pred|pred, {report}[]"
+            parity = "number" if report else "number:0:1"  # as the assembler has it
+            yield name, f"phase_type::primary {of}", f"{both}, b64{until}", "mbarrier phase types"
+            yield f"{name}.parity", f"phase_type::primary {of}", f"{both}, {parity}{until}", "mbarrier phase types"
+        conditional = f"phase_type::conditional {of}"
+        yield f"{name}.parity", conditional, f"pred, [], number:0:1{until}", "mbarrier phase types"
+
+
+_FENCES: tuple[_Row, ...] = (
+    ("fence", "[sc|acq_rel] cta|gpu|sys", "", ""),
+    ("fence", "[sc|acq_rel] cluster", "", "fences and stores of sm_90"),
+    ("fence", f"acquire|release {_SCOPES}", "", "one-way fences"),
+    ("fence", "mbarrier_init release cluster", "", "fences and stores of sm_90"),
+    ("fence", "acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
+    ("fence", "release sync_restrict::shared::cta cluster", "", "one-way fences"),
+    ("fence.proxy", "alias", "", ""),
+    ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic acquire {_SCOPES}", "[], #:128:128", "fences and stores of sm_90"),
+    ("fence.proxy", f"tensormap::generic acq_rel {_SCOPES}", "[], #", "fences and stores of sm_90"),
+    ("fence.proxy", "async::generic acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
+    ("fence.proxy", "async::generic release|acq_rel sync_restrict::shared::cta cluster", "", "one-way fences"),
+    ("fence.proxy", "async::generic release sync_restrict::shared::cluster::read cluster", "", "fences of a reader"),
+    ("setmaxnreg.inc", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
+    ("setmaxnreg.dec", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
+)
+
+_STORED = "b32|b64|u32|u64|s32|s64|f32|f64|b128"
+_ADDED = ("add u32|s32|u64|s64", "min|max u32|s32", "inc|dec u32", "and|or|xor b32")
+_REMOTE: tuple[_Row, ...] = (
+    (
+        "st.async",
+        f"[weak] [shared::cluster|shared::cta] {_TX} [v2|v4] {_STORED}",
+        "[], any, ?[]",
+        "fences and stores of sm_90",
+    ),
+    ("st.async", f"weak|release.gpu|release.sys [global] {_STORED}", "[], any", "st.async to global"),
+    ("st.async", f"mmio release.sys [global] {_STORED}", "[], any", "st.async to global"),
+    *(
+        ("red.async", f"relaxed.cluster [shared::cluster] {_TX} {of}", "[], any, []", "fences and stores of sm_90")
+        for of in _ADDED
+    ),
+    *(("red.async", f"[mmio] release.sys [global] {of}", "[], any", "st.async to global") for of in _ADDED),
+    *(
+        ("red.async", f"release.gpu|relaxed.gpu|relaxed.sys [global] {of}", "[], any", "st.async to global")
+        for of in _ADDED
+    ),
+)
+
+_MAP = "tile b1024 [global|shared::cta]"
+_MAPS: tuple[_Row, ...] = (
+    ("tensormap.replace", f"{_MAP} global_address b64", "[], b64", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} rank b32", "[], number", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} box_dim|global_dim|element_stride b32", "[], #:0:4, number", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} global_stride b64", "[], #:0:4, b64", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} elemtype b32", "[], #:0:12", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} elemtype b32", "[], #:13:15", "padded element types"),
+    ("tensormap.replace", f"{_MAP} interleave_layout b32", "[], #:0:2", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} swizzle_mode b32", "[], #:0:3", "tensormap.replace"),
+    ("tensormap.replace", f"{_MAP} swizzle_mode b32", "[], #:4:4", "swizzle 96B"),
+    ("tensormap.replace", f"{_MAP} swizzle_atomicity b32", "[], #:0:3", "swizzle_atomicity"),
+    ("tensormap.replace", f"{_MAP} fill_mode b32", "[], #:0:1", "tensormap.replace"),
+    ("tensormap.query.alloc_class_large", "b1024 [global|const|param]", "pred, []", "tensormap.query"),
+    (
+        "tensormap.cp_fenceproxy", f"global+shared::cta tensormap::generic release {_SCOPES} sync aligned",
+        "[], [], #:128:128", "fences and stores of sm_90",
+    ),
+)  # fmt: skip
+
+_SHARED = "[shared|shared::cta]"
+_MATRICES: tuple[_Row, ...] = (
+    ("ldmatrix", f"sync aligned m8n8 x1|x2|x4 [trans] {_SHARED} b16", "vX, []", "ldmatrix"),
+    ("ldmatrix", f"sync aligned m16n16 x1|x2 trans {_SHARED} b8", "v2X, []", "matrices of bytes"),
+    (
+        "ldmatrix", f"sync aligned m16n16 x1|x2 trans {_SHARED} b8x16+b6x16_p32|b8x16+b4x16_p64", "v2X, []",
+        "matrices of bytes",
+    ),
+    (
+        "ldmatrix", f"sync aligned m8n16 x1|x2|x4 {_SHARED} b8x16+b6x16_p32|b8x16+b4x16_p64", "vX, []",
+        "matrices of bytes",
+    ),
+    ("ldmatrix", f"sync aligned m8n16 x1|x2|x4 {_SHARED} s8+s4", "vX, []", "ldmatrix s8.s4"),
+    ("stmatrix", f"sync aligned m8n8 x1|x2|x4 [trans] {_SHARED} b16", "[], vX", "stmatrix"),
+    ("stmatrix", f"sync aligned m16n8 x1|x2|x4 trans {_SHARED} b8", "[], vX", "matrices of bytes"),
+)  # fmt: skip
+
+#: What a qualifier needs wherever it stands, by the beginning of the instruction and of the word.
+_NEEDS: Mapping[tuple[str, str], str] = {
+    ("", "multicast::cluster::16b"): "multicast::cluster::16b",
+    ("", "multicast::cluster::32b"): "multicast::cluster::32b",
+    ("cp.", "weak"): "weak, relaxed copies",
+    ("cp.", "cta_group::"): "cta_group of a copy",
+    ("cp.", "cp_mask"): "cp_mask",
+    ("cp.", "b128"): "copies to shared::cta",
+    ("cp.", "override::"): "override",
+    ("cp.", "mbarrier::report::"): "mbarrier::report",
+    ("cp.", "L2::evict_last"): "evict_last of a prefetch",
+}
+#: Words whose order counts.
+_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "const", "param", "local")
+_FORMATS = ("b8x16", "b6x16_p32", "b4x16_p64", "s8", "s4")
+
+
+class Slot(NamedTuple):
+    """Qualifiers of which one stands.
+
+    Args:
+        choices: each a set of words, alone but for an order with its scope.
+        needed: whether one must stand.
+    """
+
+    choices: tuple[tuple[str, ...], ...]
+    needed: bool
+
+
+class Form(NamedTuple):
+    """One form of an instruction.
+
+    Args:
+        slots: its qualifiers.
+        operands: as the head of this module writes them.
+        feature: that a target must have; "" for none.
+    """
+
+    slots: tuple[Slot, ...]
+    operands: tuple[str, ...]
+    feature: str
+
+
+@lru_cache(maxsize=1)
+def forms() -> Mapping[str, tuple[Form, ...]]:
+    """Every form, by the name of its instruction.
+
+    >>> len(forms()["fence.proxy"])
+    8
+    """
+    found: dict[str, list[Form]] = {}
+    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE):
+        for name, words, operands, feature in rows:
+            slots = tuple(_slot(text) for text in words.split())
+            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature)
+            found.setdefault(name, []).append(made)
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def _slot(text: str) -> Slot:
+    choices = tuple(tuple(one.split(".")) for one in text.strip("[]").split("|"))
+    return Slot(tuple(sorted(choices, key=len, reverse=True)), not text.startswith("["))
+
+
+#: Beginnings of the opcodes of which forms are known.
+SYNTAX = ("cp.async.bulk", "cp.reduce.async.bulk", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
+          "stmatrix.", "st.async.", "red.async.")  # fmt: skip
+
+ClassOf = Callable[[str], str | None]
+#: A rule, and what was found.
+Told = tuple[str, str]
+
+
+def syntax_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> list[Told]:
+    """What an assembler would refuse about an instruction that is no multiplication: the rule, and what was found.
+
+    Args:
+        one: the instruction.
+        target: the ``.target``.
+        version: the ``.version``.
+        class_of: the class of a register; None for a name that is declared as none.
+
+    >>> from descriptors.check.ptx.ptx_operands import operands
+    >>> made = Instruction(1, "mbarrier.arrive.release.shared.b64", operands("_, [%r1]"))
+    >>> syntax_findings(made, "sm_90a", "9.5", lambda name: None)
+    [('form-qualifier', 'found .release, which mbarrier.arrive does not have so')]
+    """
+    name, words = _parted(one.qualifiers)
+    if not name:
+        return [("form-qualifier", f"found {one.opcode}")]
+    joined = _joined(words)
+    best: tuple[int, list[Told]] | None = None
+    for form in forms()[name]:
+        told = [("form-qualifier", text) for text in _unlike(form, frozenset(joined), joined, name)]
+        weight = 100 * len(told)
+        if best is not None and weight > best[0]:
+            continue
+        told += _operands(form, one.operands, joined, class_of)
+        told += _available(form, name, joined, target, version)
+        weight += len(told)
+        if not weight:
+            return []
+        if best is None or weight < best[0]:
+            best = weight, told
+    assert best is not None
+    return best[1]
+
+
+@lru_cache(maxsize=1 << 10)
+def _parted(qualifiers: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The longest name of a form that an opcode begins with, and its other words."""
+    for length in range(len(qualifiers), 0, -1):
+        if (name := ".".join(qualifiers[:length])) in forms():
+            return name, qualifiers[length:]
+    return "", qualifiers
+
+
+def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words, with the state spaces as one, and the formats of matrices."""
+    ordered = ["+".join(word for word in words if word in group) for group in (_SPACES, _FORMATS)]
+    rest = [word for word in words if word not in _SPACES and word not in _FORMATS]
+    return (*rest, *filter(None, ordered))
+
+
+def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[str]:
+    """What an instruction's words have that the form has not, or lack."""
+    left = set(words)
+    for slot in form.slots:
+        chosen = next((one for one in slot.choices if set(one) <= words), None)
+        if chosen is not None:
+            left.difference_update(chosen)
+        elif slot.needed:
+            yield f"found none of {', '.join('.' + '.'.join(one) for one in slot.choices)} for {name}"
+    for word in sorted(left):
+        yield f"found .{word.replace('+', '.')}, which {name} does not have so"
+    for word in sorted(words):
+        if joined.count(word) > 1 and word != "sync":
+            yield f"found .{word} {joined.count(word)} times"
+
+
+def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
+    """What the target or the version lacks of a form or of its words."""
+    needs = [form.feature] if form.feature else []
+    for (beginning, start), feature in _NEEDS.items():
+        if name.startswith(beginning) and any(word.startswith(start) for word in words):
+            needs.append(feature)
+    for feature in dict.fromkeys(needs):
+        if lack := lacking(feature, target, version):
+            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            return
+
+
+def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], class_of: ClassOf) -> list[Told]:
+    wanted: list[str] = []
+    for text in form.operands:
+        word, asked, rest = text.partition("?")
+        if asked and word and word not in words:
+            continue
+        if asked and not word and len(given) == len(wanted):
+            break
+        wanted.append(rest if asked else text)
+    if len(given) != len(wanted):
+        return [("form-operands", f"found {len(given)} operands where there are {len(wanted)}")]
+    told = []
+    for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
+        found = [_wrong(operand, choice, words, class_of) for choice in text.split("/")]
+        if None not in found and found[0] is not None:
+            told.append((found[0][0], f"{found[0][1]} as operand {number}"))
+    return told
+
+
+_NUMBERS = re.compile(r"(number|#)(?:\*(\d+))?(?::(\d*):(\d*))?\Z")
+_WIDTHS = {"pred": "pred", "f16x2": "b32", "bf16x2": "b32"}
+
+
+def _width(class_: str) -> str:
+    return _WIDTHS.get(class_) or "b" + class_.lstrip("abfsux")
+
+
+def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+    """What is wrong with an operand; None if nothing is."""
+    if wanted.startswith("["):
+        return _address(operand, wanted, words, class_of)
+    if wanted == "at":  # the assembler wants no brackets there
+        return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
+    if wanted == "any":
+        return None
+    if wanted == "_":
+        return None if operand == "_" else ("form-operands", "found no sink _")
+    if wanted == "pred|pred":
+        return None if isinstance(operand, Pair) else ("form-operands", "found no pair of predicates")
+    if wanted.startswith("v"):
+        offsets = wanted in ("v2", "vD-2")
+        return _vector(operand, _length(wanted, words), "b16" if offsets else "b32", class_of)
+    if found := _NUMBERS.match(wanted):
+        return _number(operand, found, class_of)
+    if isinstance(operand, int) and wanted != "pred" and not wanted.startswith("="):
+        return None
+    return register_of(operand, wanted.removeprefix("="), class_of)
+
+
+def register_of(operand: Operand, wanted: str, class_of: ClassOf) -> Told | None:
+    """What is wrong with an operand that must be a register of a width, as ``b32``; None if nothing is.
+
+    >>> register_of("%h1", "b32", {"%h1": "u16"}.get)
+    ('form-class', 'found %h1 in .u16, which must be of .b32,')
+    """
+    if not isinstance(operand, str) or operand == "_":
+        return "form-operands", f"found no register of .{wanted}"
+    class_ = class_of(operand)
+    if class_ is not None and _width(class_) != wanted:
+        return "form-class", f"found {operand} in .{class_}, which must be of .{wanted},"
+    return None
+
+
+def _number(operand: Operand, found: re.Match[str], class_of: ClassOf) -> Told | None:
+    kind, multiple, low, high = found.groups()
+    if isinstance(operand, int):
+        if multiple and operand % int(multiple):
+            return "form-immediate", f"found {operand}, which must be a multiple of {multiple},"
+        if (low and operand < int(low)) or (high and operand > int(high)):
+            return "form-immediate", f"found {operand}, which must be from {low}{' to ' * bool(high)}{high or ' on'},"
+        return None
+    if kind == "#":
+        return "form-immediate", "found no number"
+    return register_of(operand, "b32", class_of)
+
+
+def _length(wanted: str, words: tuple[str, ...]) -> int:
+    many = next((int(word[1:]) for word in words if re.fullmatch(r"x\d", word)), 0)
+    lengths = {"vX": many, "v2X": 2 * many, "vD-2": _dimensions(words) - 2, "v2": 2}
+    return lengths[wanted]
+
+
+def _dimensions(words: tuple[str, ...]) -> int:
+    return next((int(word[0]) for word in words if re.fullmatch(r"[1-5]d", word)), 0)
+
+
+def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Told | None:
+    if not isinstance(operand, Vector):
+        return "form-operands", "found no vector of registers"
+    if len(operand.items) != length:
+        return "form-registers", f"found {len(operand.items)} registers of {length}"
+    for item in operand.items if width else ():
+        if not isinstance(item, int) and (wrong := register_of(item, width, class_of)):
+            return wrong
+    return None
+
+
+def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+    if not isinstance(operand, Address):
+        return "form-operands", "found no address in brackets"
+    many = _dimensions(words)
+    points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
+    if wanted == "[]":
+        shapes: list[tuple[int, str]] = []
+    else:
+        over = "override::global_address" in words
+        shapes = [(0, "b64")] * over + [(points, "b32")]
+        if "override::global_dim" in words:
+            shapes.insert(1, (1, "b16"))
+        elif "override::global_dim_stride" in words:
+            shapes[1:1] = [(many, "b16"), (many - 1, "b32"), (0, "b16")]
+    if len(operand.rest) != len(shapes):
+        return "form-operands", f"found {len(operand.rest)} parts behind the base of an address where {len(shapes)} are"
+    for item, (length, width) in zip(operand.rest, shapes, strict=True):
+        wrong = _vector(item, length, width, class_of) if length else _wrong(item, width, words, class_of)
+        if wrong:
+            return wrong
+    return None

@@ -1,0 +1,309 @@
+"""Whether a ``mma.sync`` is one that an assembler takes: shape, types, kind, scale factors, registers, selectors.
+
+A warp multiplies fragments: 32 threads share the elements of each operand, so that its registers are counted. Types of
+4 and 6 bits lie in bytes of their own with the kinds that end with ``f8f6f4``, and are packed with the others. A sparse
+instruction stores half of A, with metadata in a register and a selector of the threads that give it.
+Source: ptxas 13.5.37, asked of every shape with every types and accumulator; PTX ISA 9.1, mma, mma.sp.
+
+Law: the registers of a fragment hold its elements, once: bits of the operand are bits of 32 threads.
+
+>>> all(_registers(m, k, 16) * 32 * 32 == 16 * m * k for m, k in ((16, 8), (16, 16), (8, 16)))
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from descriptors.check.instruction_syntax import ClassOf, Told, register_of
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_operands import Operand, Vector
+from descriptors.smem.instructions.targets import has, lacking
+from layoutalg.frozen import frozen
+
+_Shape = tuple[int, int, int]
+
+
+@frozen
+class WarpRow:
+    """Types that go together, and their shapes.
+
+    Args:
+        types: of A and B, any with any.
+        accumulators: types of D and C.
+        dense: shapes, and the feature that has them.
+        sparse: shapes, and the greatest selector.
+        bits: of an element as it is stored.
+    """
+
+    types: tuple[str, ...]
+    accumulators: tuple[tuple[str, str], ...]
+    dense: Mapping[_Shape, str]
+    sparse: Mapping[_Shape, int]
+    bits: int
+
+
+_F32, _F16, _S32, _F64 = ("f32", "f32"), ("f16", "f16"), ("s32", "s32"), ("f64", "f64")
+_OLD, _NEW, _F8, _M16_F64 = "mma.sync", "mma.sync of sm_80", "mma.sync f8", "mma.sync f64 of M 16"
+_BYTES, _WIDE_F8 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mma.sync f8 of K 16 or f16 D"
+#: The one shape of quads of threads, with any layout.
+_QUAD = (8, 8, 4)
+#: Without a kind.
+ROWS = (
+    WarpRow(("f16",), (_F32, _F16), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("f16",), (_F32, _F16, ("f32", "f16")), {_QUAD: _OLD}, {}, 16),
+    WarpRow(("bf16",), (_F32,), {(16, 8, 8): _NEW, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("tf32",), (_F32,), {(16, 8, 4): _NEW, (16, 8, 8): _NEW}, {(16, 8, 8): 3, (16, 8, 16): 1}, 32),
+    WarpRow(("f64",), (_F64,), {_QUAD: _NEW, **dict.fromkeys(((16, 8, k) for k in (4, 8, 16)), _M16_F64)}, {}, 64),
+    WarpRow(("e4m3", "e5m2"), (_F32,), {(16, 8, 32): _F8, (16, 8, 16): _WIDE_F8}, {(16, 8, 64): 0}, 8),
+    WarpRow(("e4m3", "e5m2"), (_F16,), {(16, 8, 32): _WIDE_F8, (16, 8, 16): _WIDE_F8}, {(16, 8, 64): 0}, 8),
+    WarpRow(
+        ("s8", "u8"), (_S32,), {(8, 8, 16): _OLD, (16, 8, 16): _NEW, (16, 8, 32): _NEW},
+        {(16, 8, 32): 1, (16, 8, 64): 0}, 8,
+    ),
+    WarpRow(
+        ("s4", "u4"), (_S32,), {(8, 8, 32): _OLD, (16, 8, 32): _NEW, (16, 8, 64): _NEW},
+        {(16, 8, 64): 1, (16, 8, 128): 0}, 4,
+    ),
+    WarpRow(("b1",), (_S32,), {(8, 8, 128): _OLD, (16, 8, 128): _NEW, (16, 8, 256): _NEW}, {}, 1),
+)  # fmt: skip
+#: Kinds: of 8, 6 and 4 bits alike, and with scale factors.
+KIND_ROWS: Mapping[str, WarpRow] = {
+    "f8f6f4": WarpRow(_BYTES, (_F32, _F16), dict.fromkeys(((16, 8, 32), (16, 8, 16)), ""), {(16, 8, 64): 0}, 8),
+    "mxf8f6f4": WarpRow(_BYTES, (_F32,), {(16, 8, 32): ""}, {(16, 8, 64): 0}, 8),
+    "mxf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
+    "mxf4nvf4": WarpRow(("e2m1",), (_F32,), {(16, 8, 64): ""}, {(16, 8, 128): 0}, 4),
+}
+#: Scale vectors of a kind, with the types of a scale factor.
+SCALES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("mxf8f6f4", ""): ("ue8m0",),
+    ("mxf8f6f4", "1X"): ("ue8m0",),
+    ("mxf4", ""): ("ue8m0",),
+    ("mxf4", "2X"): ("ue8m0",),
+    ("mxf4nvf4", "2X"): ("ue8m0",),
+    ("mxf4nvf4", "4X"): ("ue4m3", "ue8m0"),
+}
+#: Bytes of a register of scale factors from which they may be taken.
+BYTE_IDS: Mapping[str, tuple[int, ...]] = {"1X": (0, 1, 2, 3), "2X": (0, 2), "4X": (0,)}
+
+_SHAPE = re.compile(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})\Z")
+_TYPES = frozenset({*_BYTES, "f16", "bf16", "tf32", "f32", "f64", "s32", "s8", "u8", "s4", "u4", "b1", "ue8m0", "ue4m3",
+                    "ue5m3"})  # fmt: skip
+_ROUNDINGS, _LOGIC = frozenset({"rn", "rz", "rm", "rp"}), frozenset({"and", "xor", "popc"})
+
+
+@frozen
+class WarpMma:
+    """A ``mma.sync``, its words by what they say.
+
+    Args:
+        shape: M, N, K.
+        layouts: of A and B.
+        types: of D, A, B, C, and of a scale factor.
+        kind: without ``kind::``; "" without one.
+        scale_vector: without ``scale_vec::``; "" without one.
+        sparse: ``sp``, ``sp::ordered_metadata`` or "".
+        words: all qualifiers.
+    """
+
+    shape: _Shape
+    layouts: tuple[str, ...]
+    types: tuple[str, ...]
+    kind: str
+    scale_vector: str
+    sparse: str
+    words: tuple[str, ...]
+
+    @property
+    def scaled(self) -> bool:
+        """Whether it has scale factors."""
+        return "block_scale" in self.words
+
+
+def warp_mma(one: Instruction) -> WarpMma | None:
+    """The words of a ``mma.sync``; None for one without a shape.
+
+    >>> warp_mma(Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ())).types
+    ('f32', 'f16', 'f16', 'f32')
+    """
+    words = one.qualifiers[1:]
+    shape = next((found for word in words if (found := _SHAPE.match(word))), None)
+    if shape is None:
+        return None
+    named = dict(word.split("::", 1) for word in words if "::" in word)
+    return WarpMma(
+        (int(shape[1]), int(shape[2]), int(shape[3])),
+        tuple(word for word in words if word in ("row", "col")),
+        tuple(word for word in words if word in _TYPES),
+        named.get("kind", ""),
+        named.get("scale_vec", ""),
+        words[0] if words[0].startswith("sp") else "",
+        words,
+    )
+
+
+def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
+    """What an assembler would refuse about a ``mma.sync``: the rule, and what was found.
+
+    >>> made = Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", ())
+    >>> list(warp_findings(made, "sm_80", "8.0", lambda name: None))
+    [('form-types', 'found f16 by bf16 into f32 with C f32')]
+    """
+    view = warp_mma(one)
+    if view is None:
+        yield "form-shape", "found no shape"
+        return
+    yield from _words(view)
+    if len(view.types) != 4 + view.scaled:
+        yield "form-types", f"found {len(view.types)} types where there are {4 + view.scaled}"
+        return
+    d, a, b, c = view.types[:4]
+    if view.kind and view.kind not in KIND_ROWS:
+        yield "form-qualifier", f"found .kind::{view.kind}"
+        return
+    quad = view.shape == _QUAD or view.types[0] == "f64"
+    rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or _QUAD not in row.dense]
+    rows = [row for row in rows if a in row.types and b in row.types and (d, c) in row.accumulators]
+    if not rows:
+        yield "form-types", f"found {a} by {b} into {d} with C {c}"
+        return
+    row = next((row for row in rows if view.shape in (row.sparse if view.sparse else row.dense)), None)
+    if row is None or (view.kind == "f8f6f4" and view.shape[2] == 16 and not _eight_bits(view)):
+        m, n, k = view.shape
+        yield "form-shape", f"found {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} of {a} by {b}"
+        return
+    yield from _scaled(view)
+    yield from _available(view, row, target, version)
+    yield from _operands(view, row, one.operands, class_of)
+
+
+def _eight_bits(view: WarpMma) -> bool:
+    return set(view.types[1:3]) <= {"e4m3", "e5m2"}
+
+
+def _words(view: WarpMma) -> Iterator[Told]:
+    integers = view.types[:1] == ("s32",) and "b1" not in view.types
+    wanted = ("row", "col")
+    if view.layouts != wanted and not (view.shape == _QUAD and "f64" not in view.types and len(view.layouts) == 2):
+        yield "form-qualifier", f"found layouts {'.'.join(view.layouts) or '(none)'}, which must be row.col"
+    for word in ("sync", "aligned"):
+        if word not in view.words:
+            yield "form-qualifier", f"found no .{word}"
+    logic = tuple(word for word in view.words if word in _LOGIC)
+    if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
+        yield "form-qualifier", f"found .{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
+    for word in view.words[1 if view.sparse else 0 :]:
+        known = (
+            word in ("sync", "aligned", "row", "col", "block_scale") or word in _TYPES or word in _LOGIC
+            or bool(_SHAPE.match(word)) or (word == "satfinite" and integers)
+            or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
+        )  # fmt: skip
+        if not known:
+            yield "form-qualifier", f"found .{word}, which mma does not have so"
+    if view.sparse not in ("", "sp", "sp::ordered_metadata"):
+        yield "form-qualifier", f"found .{view.sparse}"
+    elif view.sparse == "sp" and (view.kind or (_eight_bits(view) and view.types[:1] == ("f16",))):
+        yield "form-qualifier", "found .sp, which must be .sp::ordered_metadata"
+
+
+def _scaled(view: WarpMma) -> Iterator[Told]:
+    legal = SCALES.get((view.kind, view.scale_vector), ())
+    if view.kind.startswith("mx") != view.scaled:
+        yield "form-qualifier", f"found kind {view.kind or '(none)'} with{'' if view.scaled else 'out'} .block_scale"
+    elif view.scaled and not legal:
+        yield "form-qualifier", f"found scale vector {view.scale_vector or 'none'} of kind {view.kind}"
+    elif view.scaled and view.types[4] not in legal:
+        yield "form-types", f"found scale factors of {view.types[4]}, which must be of {' or '.join(legal)}"
+    elif not view.scaled and view.scale_vector:
+        yield "form-qualifier", f"found .scale_vec::{view.scale_vector} without .block_scale"
+
+
+def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterator[Told]:
+    needs = [_NEW] if view.sparse else [row.dense[view.shape]]
+    if view.kind == "f8f6f4":
+        f16_sparse = view.sparse and view.types[0] == "f16"
+        needs.append("mma.sync kind::f8f6f4 of f8" if _eight_bits(view) and not f16_sparse else "mma.sync f6, f4")
+    elif view.scaled:
+        needs.append("mma.sync block_scale")
+        if view.scale_vector == "4X" and view.types[4] == "ue8m0":
+            needs.append("mma.sync block_scale ue8m0 4X")
+        if view.sparse and view.kind.startswith("mxf4"):
+            needs.append("mma.sync sparse f4")
+    elif view.sparse and _eight_bits(view):
+        needs.append("mma.sync f6, f4" if view.types[0] == "f16" else _F8)
+    if view.sparse == "sp::ordered_metadata":
+        needs.append("mma.sp::ordered_metadata")
+    if "and" in view.words:
+        needs.append(_NEW)
+    for feature in filter(None, needs):
+        if lack := lacking(feature, target, version):
+            yield ("form-target" if not has(feature, target) else "form-version"), f"found {target}: {lack}"
+            return
+
+
+def _registers(rows: int, columns: int, bits: int) -> int:
+    """Registers of 32 bits a thread of a fragment; those of 64-bit types are as wide as those."""
+    return max(1, rows * columns * bits // 1024) if bits < 64 else rows * columns // 32
+
+
+def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
+    """Registers of D, A, B and C."""
+    (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
+    accumulator = {"f16": 16, "f64": 64}
+    if view.shape == _QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
+        return (4 if d == "f16" else 8), 2, 2, (4 if c == "f16" else 8)
+    held = k // 2 if view.sparse else k
+    return (
+        _registers(m, n, accumulator.get(d, 32)), _registers(m, held, row.bits), _registers(k, n, row.bits),
+        _registers(m, n, accumulator.get(c, 32)),
+    )  # fmt: skip
+
+
+def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
+    wanted = 4 + 2 * bool(view.sparse) + 4 * view.scaled
+    if len(given) != wanted:
+        yield "form-operands", f"found {len(given)} operands where there are {wanted}"
+        return
+    for name, operand, count in zip("DABC", given, _fragments(view, row), strict=False):
+        if not isinstance(operand, Vector):
+            yield "form-operands", f"found no vector for {name}"
+        elif len(operand.items) != count:
+            yield "form-registers", f"found {len(operand.items)} for {name}, which has {count}"
+        else:
+            yield from _classes(name, operand, "b64" if row.bits == 64 else "b32", class_of)
+    if view.sparse:
+        most = row.sparse[view.shape]
+        if wrong := register_of(given[4], "b32", class_of):
+            yield wrong[0], f"{wrong[1]} for the metadata"
+        if not isinstance(given[5], int) or not 0 <= given[5] <= most:
+            shown = given[5] if isinstance(given[5], int) else "no number"
+            yield "form-immediate", f"found sparsity selector {shown}, which must be from 0 to {most}"
+    if view.scaled:
+        yield from _selectors(view, given[-4:], class_of)
+
+
+def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Iterator[Told]:
+    if len({isinstance(item, int) for item in operand.items if item != "_"}) > 1:
+        yield "form-operands", f"found numbers and registers for {name}"
+    for item in operand.items:
+        if isinstance(item, str) and item != "_" and (wrong := register_of(item, width, class_of)):
+            yield wrong[0], f"{wrong[1]} for {name}"
+            return
+
+
+def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
+    """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
+    name = view.scale_vector or ("1X" if view.kind == "mxf8f6f4" else "2X")
+    for matrix, scale, pair, threads in (("A", given[0], given[1], (0, 1)), ("B", given[2], given[3], (0, 1, 2, 3))):
+        if wrong := register_of(scale, "b32", class_of):
+            yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
+        if not isinstance(pair, Vector) or len(pair.items) != 2:
+            yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"
+            continue
+        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, (BYTE_IDS[name], threads), strict=True):
+            if isinstance(value, int) and value not in legal:
+                numbers = ", ".join(map(str, legal))
+                yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"
+            elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
+                yield wrong[0], f"{wrong[1]} for {what}-{matrix.lower()}"

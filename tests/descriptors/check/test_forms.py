@@ -1,0 +1,78 @@
+"""Forms on record against the assembler's verdicts, target by target: accepted without a finding, refused with one.
+
+The verdicts are those of ptxas with PTX 9.5, of forms that were written and of forms that were changed at random.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from places import VECTORS
+
+from descriptors.check.inspection import check_ptx, forms_of
+from descriptors.check.ptx.ptx_module import parse
+from descriptors.smem.instructions.targets import ARCHITECTURES
+from layoutalg.frozen import replace
+
+RECORD = json.loads((VECTORS / "forms_ptxas.json").read_text(encoding="utf-8"))
+_RANGE = re.compile(r"%([a-z]+)(\d+)\.\.%\1(\d+)")
+
+
+def text_of(body: str, target: str = "sm_90a", version: str = RECORD["version"]) -> str:
+    """A kernel of one form, its ranges of registers written out."""
+    spelled = _RANGE.sub(lambda m: ",".join(f"%{m[1]}{n}" for n in range(int(m[2]), int(m[3]) + 1)), body)
+    return str(RECORD["frame"]).format(version=version, target=target, body=spelled)
+
+
+def taken(body: str) -> str:
+    """The targets of the record on which a form has no finding."""
+    module = parse(text_of(body))
+    places = [replace(module, target=target) for target in RECORD["targets"]]
+    return " ".join(one.target for one in places if not list(forms_of(one.functions[0], one)))
+
+
+@pytest.mark.parametrize("family", sorted({row["body"].partition(".")[0] for row in RECORD["rows"]}))
+def test_a_form_is_taken_on_the_targets_on_which_the_assembler_takes_it(family: str) -> None:
+    rows = [row for row in RECORD["rows"] if row["body"].partition(".")[0] == family]
+    wrong = [(row["body"], row["taken"], ours) for row in rows if (ours := taken(row["body"])) != row["taken"]]
+    assert not wrong, wrong[:5]
+
+
+def test_the_record_has_every_architecture_and_forms_of_either_verdict() -> None:
+    assert {row.number for row in ARCHITECTURES} <= {int(re.sub(r"\D", "", target)) for target in RECORD["targets"]}
+    assert sum(not row["taken"] for row in RECORD["rows"]) > 200
+    assert sum(row["taken"] == " ".join(RECORD["targets"]) for row in RECORD["rows"]) > 50
+    assert sum(row["taken"] == "sm_107a sm_107f" for row in RECORD["rows"]) > 20
+
+
+def test_what_a_version_of_ptx_has_not_is_told_with_the_version_that_has() -> None:
+    body = "tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 544;"
+    assert [
+        one.found for one in check_ptx(text_of(body, "sm_100a", "9.3")).errors if one.rule.name == "form-version"
+    ] == ["found sm_100a: exclusive allocation needs .version 9.4, found 9.3"]
+    assert "form-version" not in {one.rule.name for one in check_ptx(text_of(body, "sm_100a", "9.4")).errors}
+    assert "form-version" in {
+        one.rule.name for one in check_ptx(text_of("ret;", "sm_107a", "9.3").replace("ret;", body, 1)).errors
+    }
+
+
+def test_multiplications_of_a_warp_are_counted_and_looked_at() -> None:
+    words = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e2m1.f32.ue8m0"
+    body = f"{words} {{%f0..%f3}}, {{%r0..%r3}}, {{%r8,%r9}}, {{%f8..%f11}}, %r50, {{BYTE,0}}, %r51, {{0,0}};"
+    right, wrong = (check_ptx(text_of(body.replace("BYTE", byte), "sm_120a")) for byte in "04")
+    assert (right.multiplications, right.errors) == (1, ())
+    assert [one.found for one in wrong.errors] == ["found byte-id-a 4, which must be of 0, 1, 2, 3"]
+
+
+def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
+    words = "tcgen05.{}.cta_group::1.sync.aligned"
+    body = (
+        f"{words.format('alloc.exclusive')}.shared::cta.b32 [%r1], 576; "
+        f"{words.format('relinquish_alloc_permit')}; {words.format('dealloc.exclusive')}.b32 %r2, 576;"
+    )
+    kernel = text_of(f".shared .b32 at; mov.u32 %r1, at; {body}", "sm_107a")
+    kernel = kernel.replace(".entry k()", ".entry k() .reqntid 32")
+    told = {one.rule.name for one in check_ptx(kernel).errors}
+    assert not told & {"tcgen05-alloc-size", "tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "barrier-hang"}, told
