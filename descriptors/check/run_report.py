@@ -29,7 +29,7 @@ from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.execution.runs import LITTLE
-from descriptors.check.kernel_report import Finding, Judgement, Scope, Undecided
+from descriptors.check.kernel_report import Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -94,7 +94,8 @@ def _asks(function: Function) -> bool:
 def _findings(function: Function, told: RunJudgement) -> Iterator[Finding]:
     for one in told.witnesses:
         made = function.code[one.place]
-        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
+        moment = Moment(one.round, one.rounds, one.other, one.other_round, one.parameters)
+        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name, moment)
 
 
 def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:

@@ -97,7 +97,7 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
                 found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
-                machine.tell(rule, step, f"found {found}, and no fence", writer.line)
+                machine.tell(rule, step, f"found {found}, and no fence", writer.line, writer.round)
 
 
 def _held(machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool) -> None:

@@ -167,6 +167,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
                 Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
             )
         machine.set(one, name, 1)
+        one.count(step.place)
         one.failed = (-1, -1, -1)
         return None
     if not passed and again:

@@ -54,7 +54,7 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
         return
     size = rest[0] if rest and isinstance(rest[0], int) else 16
     bit = machine.fresh()
-    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True)
+    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
     one.groups.add("cp", bit)
 
@@ -145,7 +145,7 @@ def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier:
 def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
     """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
     if machine.launch.sizes is not None:
-        access = Access(copy.issue, step.instruction.line, "a bulk copy")
+        access = Access(copy.issue, step.instruction.line, "a bulk copy", round=machine.round(one, step))
         asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
@@ -187,7 +187,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
     for place in machine.known_lanes(one, source, step, "what a bulk copy reads"):
         bit = machine.fresh()
         one.groups.add("bulk", bit)
-        access = Access(bit, step.instruction.line, "a bulk store")
+        access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
         operation = Operation(access, one.known, one.published)
         asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
 
@@ -207,7 +207,8 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
     address = machine.known(one, barrier, step, "the address of an mbarrier")
     everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
     for own in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
-        access = Access(machine.fresh(), step.instruction.line, "an answer of clusterlaunchcontrol")
+        kind, made = "an answer of clusterlaunchcontrol", machine.round(one, step)
+        access = Access(machine.fresh(), step.instruction.line, kind, round=made)
         asynchronous_write(machine, one, step, [(own, own + 16)], access)
         machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))

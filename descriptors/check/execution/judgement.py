@@ -205,7 +205,8 @@ class _Record:
 
     def _doubt(self, witness: Witness, size: int) -> None:
         """Something that is wrong in a launch which there may never be."""
-        line, other = self.function.code[witness.place].line, f", line {witness.other}" if witness.other else ""
+        line, told = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
+        other = f", line {witness.other}" if told else ""
         properties = _PROPERTIES[witness.rule.partition("-")[0]]
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)

@@ -25,13 +25,21 @@ class Witness(NamedTuple):
         rule: of the table.
         place: of the instruction.
         found: what was found.
-        other: the line of the other event; 0 for none.
+        other: the line of the other event, which came before; 0 for none.
+        round: the how manieth time it is that its warp comes by; 0 where no warp is at it.
+        other_round: likewise of the other event.
+        rounds: how often it comes by in all; 0 where the run has no end.
+        parameters: what scalar parameters were in the run, for a person.
     """
 
     rule: str
     place: int
     found: str
     other: int = 0
+    round: int = 0
+    other_round: int = 0
+    rounds: int = 0
+    parameters: str = ""
 
 
 class Notes:

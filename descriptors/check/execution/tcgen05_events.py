@@ -71,7 +71,8 @@ def _issue(machine: Machine, one: Fragment, step: Step) -> Operation:
     one.issued_published |= one.published
     words = step.instruction.qualifiers
     ordered = in_order(one, 1, pair="cta_group::2" in words)
-    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered)
+    made = machine.round(one, step)
+    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered, round=made)
     return Operation(access, one.known, one.published)
 
 

@@ -76,7 +76,7 @@ def touch_cells(machine: Machine, step: Step, cta: int, span: Span, operation: O
         return
     if (gone := tensor.freed_by(low, high)) is not None:
         found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
-        machine.tell("tcgen05-dealloc-early", step, found, gone.line)
+        machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
         return
     machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
 
@@ -126,7 +126,7 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
         found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
         machine.tell("tcgen05-dealloc-unknown", step, found)
         return
-    access = Access(machine.fresh(), step.instruction.line, "the deallocation")
+    access = Access(machine.fresh(), step.instruction.line, "the deallocation", round=machine.round(one, step))
     for memory in tensor.cells:
         for clash in memory.write(low, high, access, one.known):
             user = f"{clash.earlier.kind} in line {clash.earlier.line}"
@@ -159,7 +159,8 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
         unseen(machine, step, "a shape of no load or store")
         return
     bit, (lane, column) = machine.fresh(), place
-    access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=in_order(one, 2))
+    kind, made = f"tcgen05.{words[1]}", machine.round(one, step)
+    access = Access(bit, step.instruction.line, kind, ordered=in_order(one, 2), round=made)
     # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
     reach = range(32) if lane < 32 else quarter_of(one.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:

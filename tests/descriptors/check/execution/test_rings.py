@@ -265,3 +265,25 @@ def test_an_instruction_without_its_operands_leaves_the_run_open(whole: str, tor
     report = check_ptx(ring_sm90(2).replace(whole, torn))
     held = {one.property: one.verdict for one in report.properties}
     assert held["barriers"] == held["bytes"] == held["reuse"] == "incomplete"
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_a_fault_is_told_with_its_round_and_that_of_the_event_before(stages: int) -> None:
+    """A stage of which nobody waits is written again in the first round that has no stage of its own."""
+    (old, new), _ = SM90["no wait for the slot"]
+    report = check_ptx(ring_sm90(stages).replace(old, new))
+    moment = next(one.moment for one in report.errors if one.rule.name == "reuse-order")
+    assert moment is not None and moment.parameters == "k_param_0 = 256"
+    assert (moment.round, moment.other_round, moment.rounds) == (stages + 1, 1, 256 // 64)
+    assert f"round {stages + 1} of 4, after line {moment.other_line} in round 1" in str(report)
+
+
+def test_a_wait_that_never_ends_is_told_with_its_round_and_what_told_its_mbarrier_last() -> None:
+    """Who takes one round more than there are waits in that round, and the last copies were those before."""
+    (old, new), _ = SM90["the consumer makes a round more"]
+    text = ring_sm90(3).replace(old, new)
+    (one,) = check_ptx(text).errors
+    assert one.rule.name == "barrier-hang" and one.moment is not None
+    # Of three stages the fifth round has the second, which the second round filled last.
+    assert (one.moment.round, one.moment.rounds, one.moment.other_round) == (5, 0, 2)
+    assert text.splitlines()[one.moment.other_line - 1].startswith("cp.async.bulk")
