@@ -117,7 +117,7 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         step: the multiplication.
         runs: the bytes; None for a descriptor that describes no operand.
         operation: the multiplication as an asynchronous operation.
-        padded: whether the type leaves bytes between its elements, which nobody need write.
+        padded: whether there are bytes among them which nobody need write.
     """
     if runs is None:
         machine.skip(step, "a descriptor that describes no operand")
@@ -126,7 +126,9 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         machine.notes.footprints.update(runs)
         return
     asynchronous_read(machine, step, runs, operation)
-    if not padded:
+    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.rows(*run)):
+        machine.notes.filled = True
+    else:
         _unwritten(machine, step, runs)
 
 

@@ -3,6 +3,8 @@ told by its rule."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from kernels import kernels
 from ring_kernels import SM100_WORD, ring_sm90, ring_sm100
@@ -13,7 +15,7 @@ RUN = ("barriers", "bytes", "proxies", "reuse", "tensor memory")
 
 
 @pytest.mark.parametrize("stages", [1, 2, 3, 5])
-@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100, partial(ring_sm100, scaled=True)])
 def test_a_right_ring_is_clean_in_all_that_a_run_decides(ring: object, stages: int) -> None:
     report = check_ptx(ring(stages))  # type: ignore[operator]
     assert [(one.line, one.rule.name, one.found) for one in report.errors] == []
@@ -88,6 +90,38 @@ SM100 = {
     ),
 }
 
+CP = "tcgen05.cp.cta_group::1.32x128b.warpx4"
+SCALED = {
+    "no copy of the factors of A": ((f"{CP} [d+64], x;", ""), {"tcgen05-unwritten"}),
+    "the factors of B beside their columns": ((f"{CP} [d+68], x;", f"{CP} [d+72], x;"), {"tcgen05-unwritten"}),
+    "factors from where nothing is": (("add.u32 lo, at, 24576;", "add.u32 lo, at, 92160;"), {"reuse-unwritten"}),
+    "columns behind those that are allocated": ((f"{CP} [d+68], x;", f"{CP} [d+128], x;"), {"tcgen05-unallocated"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_fault_of_a_ring_with_scale_factors_is_told(name: str) -> None:
+    (old, new), rules = SCALED[name]
+    right = ring_sm100(scaled=True)
+    assert right.count(old) == 1
+    assert {one.rule.name for one in check_ptx(right.replace(old, new)).errors} & rules
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@!pw bra DATA;", ""),
+        (f"{COMMIT} [empty];", f"{COMMIT} [empty];\n{CP} [d+72], x;"),
+    ],
+    ids=["the factors have not come", "the next come before the copy has read these"],
+)
+def test_a_copy_of_scale_factors_reads_its_stage(old: str, new: str) -> None:
+    """What orders it is what orders the multiplications beside it; a commit covers what came before it."""
+    right = ring_sm100(scaled=True)
+    assert right.count(old) == 1 and check_ptx(right).verdict == "clean"
+    found = [one for one in check_ptx(right.replace(old, new)).errors if one.rule.name == "reuse-order"]
+    assert any("tcgen05.cp" in one.found for one in found)
+
 
 @pytest.mark.parametrize("name", SM90)
 def test_a_fault_of_a_ring_is_told(name: str) -> None:
@@ -120,14 +154,15 @@ def test_words_without_a_version_are_run_as_those_with_it() -> None:
     assert {one.rule.name for one in check_ptx(bare.replace(old, new)).errors} & rules
 
 
-def test_two_things_that_are_not_seen_of_one_instruction_are_both_told() -> None:
-    """Where scale factors are read from, and, of a word of no version that there is, the operands."""
+def test_what_is_not_seen_of_one_operand_hides_nothing_of_the_others() -> None:
+    """Of a word of no version that there is it is not known what it reads; where scale factors lie is."""
     fence, scaled = "fence.proxy.async.shared::cta;", kernels()["scaled_e2m1_64_sm100"]
     assert scaled.count(fence) == 1 and scaled.count(SCALED_A) == 2
     report = check_ptx(scaled.replace(fence, ""))
     assert "proxy-fence" in {one.rule.name for one in report.errors}
     report = check_ptx(scaled.replace(fence, "").replace(SCALED_A, str(int(SCALED_A) | 2 << 46)))
-    assert {"proxies", "tensor memory"} <= {one.property for one in report.undecided}
+    assert {one.property for one in report.undecided} == {"proxies", "reuse"}
+    assert {one.property: one.verdict for one in report.properties}["tensor memory"] == "clean"
 
 
 def test_ordinary_stores_of_an_operand_need_a_fence_of_the_proxy() -> None:
