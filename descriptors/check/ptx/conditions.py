@@ -2,8 +2,8 @@
 
 A *condition* is a register, a comparison, an election, or made of those by *not*, *and*, *or*. A register whose
 value one instruction made stands for that instruction as long as nothing in between has written what it was computed
-from; any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to hold is a
-mapping from conditions to truth.
+from; any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to
+hold is a mapping from conditions to truth.
 Source: PTX ISA 9.1, Predicated Execution; setp, selp, elect.sync ("deterministic: the same leader for the same mask").
 
 Law: a condition and what negates it are never both true.
