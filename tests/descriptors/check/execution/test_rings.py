@@ -322,3 +322,24 @@ def test_a_wait_that_never_ends_is_told_with_its_round_and_what_told_its_mbarrie
     # Of three stages the fifth round has the second, which the second round filled last.
     assert (one.moment.round, one.moment.rounds, one.moment.other_round) == (5, 0, 2)
     assert text.splitlines()[one.moment.other_line - 1].startswith("cp.async.bulk")
+
+
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_lanes_of_one_warp_that_all_initialise_an_mbarrier_are_told(ring: object) -> None:
+    """The manual leaves it undefined to initialise a live mbarrier; what they write is the same, so it is no error."""
+    right = ring(1)  # type: ignore[operator]
+    one = "setp.ne.u32 pi, t, 0;"
+    assert right.count(one) == 1
+    report = check_ptx(right.replace(one, "setp.ge.u32 pi, t, 32;"))
+    told = {found.rule.name: found.found for found in report.findings}
+    assert told["barrier-init-again"] == "found 32 threads of a warp that do it" and not report.errors
+    assert "barrier-init-again" not in {found.rule.name for found in check_ptx(right).findings}
+
+
+def test_an_mbarrier_that_is_initialised_once_more_is_told_unless_it_was_invalidated() -> None:
+    init = "mbarrier.init.shared::cta.b64 [smem+16384], 1;"
+    right, end = ring_sm90(1), "mbarrier.inval.shared::cta.b64 [smem+16384];\n"
+    assert right.count(init) == 1
+    for between, rules in (("", {"barrier-init-again"}), (end, set())):
+        twice = right.replace(init, f"{init}\n{between}{init}")
+        assert {found.rule.name for found in check_ptx(twice).findings} == rules
