@@ -28,6 +28,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from descriptors.check.execution.drift import Drift
 from descriptors.check.execution.drifting import Drifting, Frame, Period, speeds_between
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Stop
@@ -206,7 +207,9 @@ class _Closing:
                 for one in self.made.function.code[compare].operands[1:3]
             ]
             (first, second), (one, other) = moves, drifts[:2]
-            if first is None or second is None or one is None or other is None or one == other:
+            if first is None or second is None or not isinstance(one, Drift) or not isinstance(other, Drift):
+                continue
+            if one == other:
                 continue
             by, rest = divmod((second - first) * _FAR, one.past - other.past)
             if by > 0 and not rest and not by % period.turns:
