@@ -179,12 +179,34 @@ def _bulk_across(machine: Machine, one: Fragment, step: Step) -> None:
         _come(machine, one, step, Landing(step.instruction.line, box, place, machine.fresh()), address, size)
 
 
+def _filled(machine: Machine, place: int) -> int:
+    """The bytes from a place on that one stretch of code stored, up to where another bulk store begins.
+
+    The box of a tensor store is not in the text; who fills a tile of it does so between two branches.
+    """
+    if machine.launch.sizes is None:
+        machine.notes.sources.add(place)
+        return 0
+    fixed = {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    end = min([one for one in machine.launch.sources | fixed if one > place] + [(place >> RANK) + 1 << RANK])
+    block, filled = -1, place
+    for _, high, writer in machine.memory.shared.rows(place, end):
+        if writer is None or not writer.generic:
+            break
+        made = machine.program.block_of(writer.line)
+        if block not in (-1, made):
+            break
+        block, filled = made, high
+    return filled - place
+
+
 def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
-    """From shared into global memory: read until a wait for its group; of a tensor copy the beginning."""
+    """From shared into global memory: read until a wait for its group."""
     _, source, *rest = step.instruction.operands
-    value = None if "tensor" in step.instruction.qualifiers else machine.value(one, rest[0])
-    size = value if isinstance(value, int) else 0
+    tensor = "tensor" in step.instruction.qualifiers
+    value = None if tensor else machine.value(one, rest[0])
     for place in machine.known_lanes(one, source, step, "what a bulk copy reads"):
+        size = _filled(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.fresh()
         one.groups.add("bulk", bit)
         access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))

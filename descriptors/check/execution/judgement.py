@@ -40,10 +40,10 @@ from descriptors.check.execution.runs import (
     SMALL,
     Run,
     Trial,
-    box_sizes,
     launches,
     runs,
     trials,
+    with_sizes,
 )
 from descriptors.check.ptx.ptx_module import Function
 
@@ -170,7 +170,7 @@ class _Record:
 
     def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
         """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
-        launch = first.launch._replace(sizes=box_sizes(first.run.machine), size=LITTLE)
+        launch = with_sizes(first)._replace(size=LITTLE)
         found: list[Counts] = []
         least = min(self.long.values(), default=0)
         for key in self.free:

@@ -54,6 +54,7 @@ class Notes:
         self.tensor_unknown = False  # whether columns may have been written that the run did not see
         # operands of multiplications, and what fills them
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
+        self.sources: set[int] = set()  # where bulk stores of tensors begin
         self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand

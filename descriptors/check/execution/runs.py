@@ -172,13 +172,19 @@ def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
 
 def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     """How a kernel is started after that, and what scalar parameters are then, for a person."""
-    launch = first.launch._replace(sizes=box_sizes(first.run.machine))
+    launch = with_sizes(first)
     for size in SIZES:
         yield str(size), launch._replace(size=size)
     for key in first.free:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
         yield str(size), launch._replace(size=size)
+
+
+def with_sizes(first: Trial) -> Launch:
+    """A launch with what its first run learnt of tensor copies: their bytes, and where they begin."""
+    machine = first.run.machine
+    return first.launch._replace(sizes=box_sizes(machine), sources=frozenset(machine.notes.sources))
 
 
 def box_sizes(machine: Machine) -> Mapping[object, int]:

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from kernels import kernels
-from ring_kernels import SM100_WORD, ring_sm90, ring_sm100
+from ring_kernels import SM100_WORD, ring_sm90, ring_sm100, stored_sm90
 
 from descriptors import check_ptx
 
@@ -343,3 +343,18 @@ def test_an_mbarrier_that_is_initialised_once_more_is_told_unless_it_was_invalid
     for between, rules in (("", {"barrier-init-again"}), (end, set())):
         twice = right.replace(init, f"{init}\n{between}{init}")
         assert {found.rule.name for found in check_ptx(twice).findings} == rules
+
+
+def test_a_bulk_store_of_a_tensor_reads_what_one_stretch_of_code_filled() -> None:
+    """Its box is in no text: the thread that issues it stored the first bytes, and others the rest."""
+    plain = "cp.async.bulk.global.shared::cta.bulk_group [g], [smem+16384], 16384;"
+    tensor = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [g, {k, k}], [smem+16384];"
+    meet = "fence.proxy.async.shared::cta;\nbar.sync 0;\nsetp.ne.u32 pi, t, 0;"
+    right = stored_sm90().replace(plain, tensor)
+    assert right.count(tensor) == right.count(meet) == 1 and not check_ptx(right).errors
+    found = check_ptx(right.replace(meet, meet.replace("bar.sync 0;\n", ""))).errors
+    assert "reuse-order" in {one.rule.name for one in found}
+    assert "proxy-fence" in {one.rule.name for one in check_ptx(right.replace(meet, meet[31:])).errors}
+    # Of two stores of halves each reads its own, and a thread may go on to the other half.
+    half = tensor.replace("16384", "24576")
+    assert not check_ptx(right.replace(tensor, f"{tensor}\n{half}")).errors
