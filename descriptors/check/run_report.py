@@ -11,9 +11,10 @@ Law: what was not run is not clean.
 >>> def of(text):
 ...     told = executed(parse(text), text)
 ...     return [one.rule.name for one in told.findings]
->>> of(f"{head} {{ mov.u32 t, %tid.x; mbarrier.init.shared.b64 [b], 32; bar.sync 0; {wait} }}")
+>>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
+>>> of(f"{head} {{ {init} {wait} }}")
 ['barrier-hang']
->>> of(f"{head} {{ mbarrier.init.shared.b64 [b], 32; bar.sync 0; mbarrier.arrive.shared.b64 _, [b]; {wait} }}")
+>>> of(f"{head} {{ {init} mbarrier.arrive.shared.b64 _, [b]; {wait} }}")
 []
 """
 

@@ -190,14 +190,14 @@ def _filled(machine: Machine, place: int) -> int:
     fixed = {one.address for one in machine.barriers} | set(machine.launch.variables.values())
     end = min([one for one in machine.launch.sources | fixed if one > place] + [(place >> RANK) + 1 << RANK])
     block, filled = -1, place
-    for _, high, writer in machine.memory.shared.rows(place, end):
-        if writer is None or not writer.generic:
+    for low, high, writer in machine.memory.shared.behind(place):
+        if low > filled or filled >= end or writer is None or not writer.generic:
             break
         made = machine.program.block_of(writer.line)
         if block not in (-1, made):
             break
         block, filled = made, high
-    return filled - place
+    return max(filled - place, 0) if filled <= end else end - place
 
 
 def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:

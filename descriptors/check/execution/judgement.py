@@ -14,7 +14,7 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(count):
-...     made = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+...     made = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 ...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
 ...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]

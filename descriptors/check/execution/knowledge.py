@@ -113,6 +113,12 @@ class Segments:
             found.append((place, end, None))
         return found
 
+    def behind(self, place: int) -> Iterator[tuple[int, int, Access | None]]:
+        """The segments from that of a place on, one after the other: start, end, writer."""
+        for index in range(max(0, bisect_right(self._starts, place) - 1), len(self._rows)):
+            row = self._rows[index]
+            yield row.start, row.end, row.writer
+
     def touched(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
         """All segments in order: start, end, who wrote it last, and who read it since."""
         for row in self._rows:

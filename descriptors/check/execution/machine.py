@@ -233,6 +233,8 @@ class Machine(Schedule):
 
     def tell(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
         """Tell of something wrong with what is executed."""
+        if (rule, step.place, other) in self.notes.wrong:
+            return
         made = 0 if self.executing is None else self.round(self.executing, step)
         self.notes.tell(Witness(rule, step.place, found, other, made, other_round))
 

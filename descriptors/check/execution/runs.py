@@ -44,6 +44,8 @@ SMALL = (64, 1)
 BUDGET = 75_000
 #: Steps of all runs after which no other is begun.
 LIMIT = 160_000
+#: Steps of a run that assumes something of global memory, and so makes nothing clean, that are worth more runs.
+WORTH = 50_000
 #: Branches that parameters of floating point decide, both ways of which are run.
 FORKS = 3
 #: Shapes of a cluster that are tried, where the text says none.
@@ -155,7 +157,7 @@ def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: b
     if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
         return Trial(launch, one, assumed, clustered, steps)
     other, more = _learnt(made, launch._replace(content=True))
-    if other.endless or other.machine.hung:
+    if other.endless or other.machine.hung or other.machine.count > WORTH:
         return Trial(launch, one, assumed, clustered, steps + more)
     assumed = (*assumed, "integers in global memory")
     return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop)

@@ -25,6 +25,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from descriptors.check.execution.accesses import Operation
@@ -38,7 +39,7 @@ from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.tmem.geometry import quarter_of
-from descriptors.tmem.moves import tmem_move
+from descriptors.tmem.moves import TmemMove, tmem_move
 
 
 def unseen(machine: Machine, step: Step, why: str) -> None:
@@ -139,6 +140,24 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
 # -- loads and stores
 
 
+@lru_cache(maxsize=256)
+def _moved(opcode: str, offset: int | None) -> TmemMove | None:
+    """What a load or store moves, by its opcode; None for a shape that there is not."""
+    words = opcode.split(".")
+    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
+    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
+    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
+    try:
+        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset)
+    except DescriptorError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _groups(lane: int, lanes: int) -> frozenset[int]:
+    return groups_of(range(lane, lane + lanes))
+
+
 def _move(machine: Machine, one: Fragment, step: Step) -> None:
     """``tcgen05.ld`` and ``st``, which a wait covers."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
@@ -149,13 +168,9 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     place = cell_of(machine, one, step, next((o for o in operands if isinstance(o, Address)), None))
     if place is None:
         return
-    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
-    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
-    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
-    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in shape else None
-    try:
-        move = tmem_move(f"{shape}.{many}{packed}", "st" if stores else "ld", offset=offset)
-    except DescriptorError:
+    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in step.instruction.opcode else None
+    move = _moved(step.instruction.opcode, offset)
+    if move is None:
         unseen(machine, step, "a shape of no load or store")
         return
     bit, (lane, column) = machine.fresh(), place
@@ -165,7 +180,7 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     reach = range(32) if lane < 32 else quarter_of(one.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
-    groups = groups_of(range(lane, lane + move.lanes))
+    groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     if offset is not None and offset >= move.num:
         pieces = [(column, column + move.num), (column + offset, column + offset + move.num)]
