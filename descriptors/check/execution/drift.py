@@ -262,7 +262,7 @@ def _of_part(name: str, kind: tuple[bool, int], values: Sequence[Value], drifts:
 
 def _product_sum(of: _Operands) -> Moving:
     product = _product(of)
-    return None if product is None else product.plus(of.drifts[2])
+    return product.plus(of.drifts[2]) if isinstance(product, Drift) else None
 
 
 def _left(of: _Operands) -> Moving:

@@ -270,8 +270,8 @@ class Drifting(Machine):
                 rows, held = speeds.get(key_of(one), {}), self._drifts[one]
                 for name in one.registers.keys() | rows.keys():
                     drift, speed = held.get(name, FIXED), rows.get(name, 0)
-                    known = isinstance(drift, Drift) and speed is not None
-                    held[name] = Drift(drift.ahead + speed, drift.ahead) if known else None
+                    followed = drift if speed is not None and isinstance(drift, Drift) else None
+                    held[name] = followed and Drift(followed.ahead + (speed or 0), followed.ahead)
 
     def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
         """Everything must be as it was, but for what moved as it was supposed; from here on no period is to come."""

@@ -24,6 +24,7 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from descriptors.check.execution.configuration import Configuration
@@ -52,6 +53,8 @@ _UNKNOWN = Configuration()
 CLOSING = 90_000
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
+#: What is remarked of an init, and goes well.
+AGAIN = "barrier-init-again"
 #: The property that a rule is of, by the first word of its name.
 _PROPERTIES = {
     "barrier": ("barriers",),
@@ -99,7 +102,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Run
     for one in held:
         told.append(_of_trial(made, one, steps))
         steps = told[-1].steps
-        if told[-1].sizes and not told[-1].witnesses and CLUSTER not in {row.what for row in told[-1].blind}:
+        if told[-1].sizes and not _wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
         if steps > LIMIT:
             break
@@ -127,7 +130,12 @@ def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
 def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
     """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
-    return told._replace(witnesses=(), blind=(*told.blind, row)) if told.witnesses else told
+    return told._replace(witnesses=(), blind=(*told.blind, row)) if _wrong(told.witnesses) else told
+
+
+def _wrong(witnesses: Iterable[Witness]) -> bool:
+    """Whether something is more than remarked."""
+    return any(one.rule != AGAIN for one in witnesses)
 
 
 class _Record:
@@ -177,7 +185,11 @@ class _Record:
             if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
                 continue
             budget = min(CLOSING, LIMIT - self.steps)
-            if self.witnesses or any(row.properties == ALL for row in self.blind.values()) or budget <= 0:
+            if (
+                _wrong(self.witnesses.values())
+                or any(row.properties == ALL for row in self.blind.values())
+                or budget <= 0
+            ):
                 return ()
             told = counts(made, launch, key, budget)
             # Of several parameters one may be the other in other units, so that no launch has one without the other.
@@ -186,7 +198,7 @@ class _Record:
             self.steps += told.steps
             if told.whole and told.step:
                 found.append(told)
-        return tuple(found) if not self.witnesses else ()
+        return () if _wrong(self.witnesses.values()) else tuple(found)
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):

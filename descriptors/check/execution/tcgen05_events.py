@@ -222,9 +222,10 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
         return
     ranks = [one.cta] if "cta_group::1" in words else [one.cta & ~1, one.cta | 1]
     word = _word(machine, one, step, step.instruction.operands[1])
-    for rank in ranks if word is not None else ():
-        runs = operand_runs(word, "sm100", "u8", "K", shape, rank)
-        read_operand(machine, step, runs, operation, padded=True)  # rows that no multiplication reads may be left out
+    if word is not None:
+        for rank in ranks:  # rows that no multiplication reads may be left out
+            runs = operand_runs(word, "sm100", "u8", "K", shape, rank)
+            read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:
         unseen(machine, step, "lanes that are followed in groups of 16 alone")
