@@ -31,7 +31,7 @@ from typing import NamedTuple
 from descriptors.check.execution.drift import Drift
 from descriptors.check.execution.drifting import Drifting, Frame, Period, speeds_between
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Stop
+from descriptors.check.execution.outcomes import Stop, is_wrong
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.recurrence import Key, State
 from descriptors.check.execution.runs import LARGE, Run
@@ -223,7 +223,7 @@ class _Closing:
         machine, run = self._closing(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
-        if run.stop is not None or machine.hung or machine.notes.wrong:
+        if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
         return machine.why or ("" if machine.closed else "too few rounds")
 

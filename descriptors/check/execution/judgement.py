@@ -24,14 +24,13 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Reason, Stop, Witness
+from descriptors.check.execution.outcomes import Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import (
     LARGE,
@@ -53,8 +52,6 @@ _UNKNOWN = Configuration()
 CLOSING = 90_000
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
-#: What is remarked of an init, and goes well.
-AGAIN = "barrier-init-again"
 #: The property that a rule is of, by the first word of its name.
 _PROPERTIES = {
     "barrier": ("barriers",),
@@ -102,7 +99,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Run
     for one in held:
         told.append(_of_trial(made, one, steps))
         steps = told[-1].steps
-        if told[-1].sizes and not _wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
+        if told[-1].sizes and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
         if steps > LIMIT:
             break
@@ -130,12 +127,7 @@ def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
 def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
     """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
-    return told._replace(witnesses=(), blind=(*told.blind, row)) if _wrong(told.witnesses) else told
-
-
-def _wrong(witnesses: Iterable[Witness]) -> bool:
-    """Whether something is more than remarked."""
-    return any(one.rule != AGAIN for one in witnesses)
+    return told._replace(witnesses=(), blind=(*told.blind, row)) if is_wrong(told.witnesses) else told
 
 
 class _Record:
@@ -186,7 +178,7 @@ class _Record:
                 continue
             budget = min(CLOSING, LIMIT - self.steps)
             if (
-                _wrong(self.witnesses.values())
+                is_wrong(self.witnesses.values())
                 or any(row.properties == ALL for row in self.blind.values())
                 or budget <= 0
             ):
@@ -198,7 +190,7 @@ class _Record:
             self.steps += told.steps
             if told.whole and told.step:
                 found.append(told)
-        return () if _wrong(self.witnesses.values()) else tuple(found)
+        return () if is_wrong(self.witnesses.values()) else tuple(found)
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):

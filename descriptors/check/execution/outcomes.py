@@ -11,6 +11,7 @@ Law: a stop says what it needs; where nobody says what that is, its reason does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
@@ -40,6 +41,19 @@ class Witness(NamedTuple):
     other_round: int = 0
     rounds: int = 0
     parameters: str = ""
+
+
+#: What is remarked of an init, and goes well.
+_AGAIN = "barrier-init-again"
+
+
+def is_wrong(witnesses: Iterable[Witness]) -> bool:
+    """Whether something is more than remarked, and a run may go on differently for it.
+
+    >>> [is_wrong([Witness(rule, 3, "found")]) for rule in ("barrier-init-again", "barrier-hang")]
+    [False, True]
+    """
+    return any(one.rule != _AGAIN for one in witnesses)
 
 
 class Notes:
