@@ -16,7 +16,8 @@ Law: what a thread issues is told to a barrier by its commit, and by nothing els
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L;"
 >>> free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
 >>> def of(last):
-...     body = f"mbarrier.init.shared.b64 [b], {32 if last == 'mbarrier.arrive' else 1}; {alloc} mov.b64 d, 64; {copy}"
+...     many = 32 if last == "mbarrier.arrive" else 1
+...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {many}; {alloc} mov.b64 d, 64; {copy}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0, "b": 8}, {}, {})
 ...     tell = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
 ...     text = f".version 8.8\\n.entry k() {{ {body} {tell} {wait} {free} }}"
