@@ -42,6 +42,38 @@ from layoutalg.frozen import frozen, replace
 
 
 @frozen
+class Moment:
+    """When something is wrong, in the run that came to it.
+
+    Args:
+        round: the how manieth time its warp comes by the instruction; 0 where no warp is at it.
+        rounds: how often it does in all, in a run that comes to its end; else 0.
+        other_line: of the other of two events, or of what told an mbarrier something last; 0 for none.
+        other_round: the how manieth time that warp comes by there.
+        parameters: what scalar parameters were, in words; "" where the kernel reads none.
+    """
+
+    round: int
+    rounds: int
+    other_line: int
+    other_round: int
+    parameters: str
+
+    @property
+    def clause(self) -> str:
+        """The moment in words; "" where everything is executed once.
+
+        >>> Moment(5, 7, 30, 1, "k = 448").clause, Moment(1, 1, 0, 0, "k = 448").clause
+        ('round 5 of 7, after line 30 in round 1, k = 448', '')
+        """
+        if max(self.round, self.rounds, self.other_round) < 2:
+            return ""
+        made = [f"round {self.round}{f' of {self.rounds}' if self.rounds else ''}"] if self.round else []
+        other = [f"after line {self.other_line} in round {self.other_round}"] if self.other_round else []
+        return ", ".join([*made, *other, *([self.parameters] if self.parameters else [])])
+
+
+@frozen
 class Finding:
     """A rule that an instruction breaks.
 
@@ -52,6 +84,7 @@ class Finding:
         instruction: the opcode.
         registers: the registers that it is about, if any.
         function: the function that it stands in.
+        moment: when in a run it is so; None where the text says it without one.
     """
 
     line: int
@@ -60,6 +93,13 @@ class Finding:
     instruction: str = ""
     registers: tuple[str, ...] = ()
     function: str = ""
+    moment: Moment | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What must hold, what was found, and when."""
+        clause = self.moment.clause if self.moment else ""
+        return f"{self.rule.demands}, {self.found}{f'; {clause}' if clause else ''}"
 
 
 #: Why nothing is known of what nobody looks at.

@@ -145,7 +145,7 @@ def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> l
     """The line of findings that say the same, and what stands below the first of a rule."""
     one = row[0]
     registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-    about = printable(f"{one.rule.demands}, {one.found}{registers if one.registers else ''}") + _times(row)
+    about = printable(f"{one.sentence}{registers if one.registers else ''}") + _times(row)
     place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
     line = f"{place} {level} {about} [{one.rule.name}]"
     if not first:
@@ -290,7 +290,9 @@ def _verdict_record(one: Verdict) -> dict[str, Any]:
 def _finding_record(one: Finding) -> dict[str, Any]:
     rule = fields(one.rule, "level name demands fix source")
     told = {"line": one.line, "level": rule["level"], "rule": rule["name"], "demands": rule["demands"]}
-    return {**told, **fields(one, "found registers instruction function"), "fix": rule["fix"], "source": rule["source"]}
+    moment = one.moment and fields(one.moment, "round rounds other_line other_round parameters")
+    told |= {**fields(one, "found registers instruction function"), "witness": moment}
+    return {**told, "fix": rule["fix"], "source": rule["source"]}
 
 
 def tell_story(story: Story) -> str:

@@ -4,7 +4,7 @@ Source: ``execution.rounds``; which runs there are is said by ``execution.runs``
 
 Law: of a kernel in which nothing is wrong it is the run of the first size.
 
->>> init = "mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
+>>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; mbarrier.arrive.shared.b64 _, [b];"
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L; ret;"
 >>> def law(count):
 ...     head = ".version 8.8\\n.target sm_90a\\n.shared .align 8 .b8 b[8];\\n.entry k() .reqntid 32"

@@ -439,6 +439,10 @@ _ROWS = (
         _MBARRIER, MANUAL,
     ),
     Rule(
+        "barrier-init-again", Level.ASKS, _BARRIERS, "an mbarrier must be invalidated before it is initialised again",
+        "let one thread run mbarrier.init, once, and mbarrier.inval before another", _MBARRIER, MANUAL,
+    ),
+    Rule(
         "barrier-count", _E, _BARRIERS, "a phase of an mbarrier must not have more arrivals than its count",
         "raise the count of mbarrier.init, or let fewer threads arrive", _MBARRIER, MANUAL,
     ),

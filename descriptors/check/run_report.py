@@ -11,9 +11,10 @@ Law: what was not run is not clean.
 >>> def of(text):
 ...     told = executed(parse(text), text)
 ...     return [one.rule.name for one in told.findings]
->>> of(f"{head} {{ mov.u32 t, %tid.x; mbarrier.init.shared.b64 [b], 32; bar.sync 0; {wait} }}")
+>>> init = "elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
+>>> of(f"{head} {{ {init} {wait} }}")
 ['barrier-hang']
->>> of(f"{head} {{ mbarrier.init.shared.b64 [b], 32; bar.sync 0; mbarrier.arrive.shared.b64 _, [b]; {wait} }}")
+>>> of(f"{head} {{ {init} mbarrier.arrive.shared.b64 _, [b]; {wait} }}")
 []
 """
 
@@ -29,7 +30,7 @@ from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.execution.runs import LITTLE
-from descriptors.check.kernel_report import Finding, Judgement, Scope, Undecided
+from descriptors.check.kernel_report import Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -94,7 +95,8 @@ def _asks(function: Function) -> bool:
 def _findings(function: Function, told: RunJudgement) -> Iterator[Finding]:
     for one in told.witnesses:
         made = function.code[one.place]
-        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name)
+        moment = Moment(one.round, one.rounds, one.other, one.other_round, one.parameters)
+        yield Finding(made.line, ALL_RULES[one.rule], one.found, made.opcode, (), function.name, moment)
 
 
 def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:

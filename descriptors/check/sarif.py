@@ -87,10 +87,20 @@ def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
     return {
         "ruleId": one.rule.name,
         "level": _LEVELS[one.rule.level],
-        "message": {"text": f"{one.rule.demands}, {one.found}; {one.rule.fix}"},
+        "message": {"text": f"{one.sentence}; {one.rule.fix}"},
         "locations": [_place(name, one.line, one.function)],
+        **_other(name, one),
         "partialFingerprints": {FINGERPRINT: fingerprint[:32]},
     }
+
+
+def _other(name: str, one: Finding) -> dict[str, Any]:
+    """The other of two events, where a run came to both."""
+    if one.moment is None or not one.moment.other_line:
+        return {}
+    made = f", in round {one.moment.other_round}" if one.moment.other_round else ""
+    place = _place(name, one.moment.other_line, one.function)
+    return {"relatedLocations": [{"id": 1, "message": {"text": f"the event before{made}"}, **place}]}
 
 
 def _undecided(name: str, one: Undecided) -> dict[str, Any]:

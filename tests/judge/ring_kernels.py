@@ -11,6 +11,8 @@ SM90_WORD, SM100_WORD = 0x4000004000010000, 0x4000404000010000
 SM90_MN_WORD = 0x4000004002000000
 #: The instruction descriptor of bf16, M 128, N 64, both operands K-major.
 IDESC = 0x08100490
+#: That of e4m3 with scale factors ue8m0, M 128, N 64; and the word of 32 rows of 16 bytes, less its start.
+SCALED_IDESC, SCALE_WORD = 0x08900000, 0x400800010000
 
 
 _REGISTERS = """.reg .pred pw, pn, pi, pr, pe, pd;
@@ -181,14 +183,29 @@ ret;
 """
 
 
-def ring_sm100(stages: int = 3) -> str:
-    """A producer warp, a warp that multiplies 128 by 64 by 64 a stage, and four that read the accumulator."""
-    size, base = 24576, stages * 24576
+def ring_sm100(stages: int = 3, *, scaled: bool = False) -> str:
+    """A producer warp, a warp that multiplies 128 by 64 by 64 a stage, and four that read the accumulator.
+
+    With ``scaled`` by 128, with scale factors, of which a stage has 512 bytes for A and for B behind the operands: two
+    copies bring them to the columns behind the accumulator's.
+    """
+    size = 25600 if scaled else 24576
+    base, columns = stages * size, 128 if scaled else 64
+    kind, factors = ("mxf8f6f4.block_scale", "[d+64], [d+68], ") if scaled else ("f16", "")
     mma = "\n".join(
         f"add.u64 da, da, {2 * (i > 0)};\nadd.u64 db, db, {2 * (i > 0)};\n"
-        f"tcgen05.mma.cta_group::1.kind::f16 [d], da, db, w, pd;\nsetp.eq.u32 pd, k, k;"
+        f"tcgen05.mma.cta_group::1.kind::{kind} [d], da, db, w, {factors}pd;\nsetp.eq.u32 pd, k, k;"
         for i in range(4)
     )
+    if scaled:
+        mma = f"""add.u32 lo, at, 24576;
+shr.u32 lo, lo, 4;
+cvt.u64.u32 x, lo;
+or.b64 x, x, {SCALE_WORD};
+tcgen05.cp.cta_group::1.32x128b.warpx4 [d+64], x;
+add.u64 x, x, 32;
+tcgen05.cp.cta_group::1.32x128b.warpx4 [d+68], x;
+{mma}"""
     row = "{" + ", ".join(f"q{i}" for i in range(64)) + "}"
     store = "\n".join(f"st.global.b32 [g+{4 * i}], q{i};" for i in range(64))
     done = f"smem+{base + 128}"
@@ -196,7 +213,7 @@ def ring_sm100(stages: int = 3) -> str:
 {_begin(stages, 1, 1, size, f"mbarrier.init.shared::cta.b64 [{done}], 1;")}
 setp.ge.u32 pi, t, 32;
 @pi bra WAITED;
-tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem+{base + 136}], 64;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [smem+{base + 136}], {columns};
 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
 WAITED: bar.sync 0;
 ld.shared.b32 d, [smem+{base + 136}];
@@ -211,13 +228,13 @@ PRODUCE: setp.ge.u32 pd, k, n;
 @pd bra END;
 {_stage(stages, size)}
 {_wait("SLOT", "empty", "parity")}
-{_copies(16384, 8192)}
+{_copies(16384, size - 16384)}
 {_next(stages)}
 bra PRODUCE;
 MULTIPLY: setp.ne.u32 pe, t, 160;
 @pe bra END;
 mov.u32 parity, 0;
-mov.u32 w, {IDESC};
+mov.u32 w, {SCALED_IDESC if scaled else IDESC};
 ROUND: setp.ge.u32 pd, k, n;
 @pd bra LAST;
 {_stage(stages, size)}
@@ -243,7 +260,7 @@ tcgen05.wait::ld.sync.aligned;
 END: bar.sync 0;
 setp.ge.u32 pi, t, 32;
 @pi bra OUT;
-tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, 64;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 d, {columns};
 OUT: ret;
 }}
 """

@@ -97,7 +97,7 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
             if writer is not None and writer.generic and known >> writer.bit & 1 and not published >> writer.bit & 1:
                 rule = "proxy-fence-copy" if writer.kind == THREAD_COPY else "proxy-fence"
                 found = f"{access.kind} of bytes that {writer.kind} in line {writer.line} has written"
-                machine.tell(rule, step, f"found {found}, and no fence", writer.line)
+                machine.tell(rule, step, f"found {found}, and no fence", writer.line, writer.round)
 
 
 def _held(machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool) -> None:
@@ -117,7 +117,7 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         step: the multiplication.
         runs: the bytes; None for a descriptor that describes no operand.
         operation: the multiplication as an asynchronous operation.
-        padded: whether the type leaves bytes between its elements, which nobody need write.
+        padded: whether there are bytes among them which nobody need write.
     """
     if runs is None:
         machine.skip(step, "a descriptor that describes no operand")
@@ -126,7 +126,9 @@ def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Ope
         machine.notes.footprints.update(runs)
         return
     asynchronous_read(machine, step, runs, operation)
-    if not padded:
+    if padded and any(writer for run in runs for _, _, writer in machine.memory.shared.rows(*run)):
+        machine.notes.filled = True
+    else:
         _unwritten(machine, step, runs)
 
 

@@ -81,11 +81,15 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
 
 def _init(machine: Machine, one: Fragment, step: Step) -> None:
     count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
-    for address, _ in _targets(machine, one, step):
+    for address, lanes in _targets(machine, one, step):
         before = machine.barriers.at(address)
         if before is not None and not one.known >> before.bit & 1:
             found = f"found it initialised again, with no order after its init, line {before.line}"
             machine.tell("barrier-init-seen", step, found, before.line)
+        elif before is not None:
+            machine.tell("barrier-init-again", step, f"found it live since its init, line {before.line}", before.line)
+        elif lanes > 1:
+            machine.tell("barrier-init-again", step, f"found {lanes} threads of a warp that do it")
         bit = machine.access(one, step, "init", generic=True).bit
         machine.barriers.add(Mbarrier(address, bit, count, step.instruction.line))
 
@@ -167,6 +171,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
                 Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
             )
         machine.set(one, name, 1)
+        one.count(step.place)
         one.failed = (-1, -1, -1)
         return None
     if not passed and again:

@@ -15,25 +15,32 @@ from __future__ import annotations
 
 from descriptors.check.execution.lanes import Unknown
 
+#: Bytes that are looked for together.
+PAGE = 64
+
 
 class Contents:
     """A memory of bytes; those that nobody stored are not known."""
 
-    __slots__ = ("_bytes",)
+    __slots__ = ("_bytes", "_pages")
 
     def __init__(self) -> None:
         self._bytes: dict[int, int] = {}
+        self._pages: set[int] = set()  # where some byte was known: most of a memory holds data alone
 
     def store(self, place: int, width: int, value: int | Unknown) -> None:
         """Write so many bytes, the lowest first."""
         if isinstance(value, Unknown):
             self.forget(place, width)
             return
+        self._pages.update((place // PAGE, (place + width - 1) // PAGE))
         for byte in range(width):
             self._bytes[place + byte] = value >> 8 * byte & 0xFF
 
     def forget(self, place: int, width: int) -> None:
-        """Something unknown is written."""
+        """Something unknown is written, to a page at the most."""
+        if place // PAGE not in self._pages and (place + width - 1) // PAGE not in self._pages:
+            return
         for byte in range(place, place + width):
             self._bytes.pop(byte, None)
 

@@ -54,7 +54,7 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
         return
     size = rest[0] if rest and isinstance(rest[0], int) else 16
     bit = machine.fresh()
-    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True)
+    access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
     one.groups.add("cp", bit)
 
@@ -145,7 +145,7 @@ def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier:
 def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: int, size: int | None) -> None:
     """A copy comes into shared memory, and tells an mbarrier; of unknown bytes, when the phase must end."""
     if machine.launch.sizes is not None:
-        access = Access(copy.issue, step.instruction.line, "a bulk copy")
+        access = Access(copy.issue, step.instruction.line, "a bulk copy", round=machine.round(one, step))
         asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
@@ -179,15 +179,37 @@ def _bulk_across(machine: Machine, one: Fragment, step: Step) -> None:
         _come(machine, one, step, Landing(step.instruction.line, box, place, machine.fresh()), address, size)
 
 
+def _filled(machine: Machine, place: int) -> int:
+    """The bytes from a place on that one stretch of code stored, up to where another bulk store begins.
+
+    The box of a tensor store is not in the text; who fills a tile of it does so between two branches.
+    """
+    if machine.launch.sizes is None:
+        machine.notes.sources.add(place)
+        return 0
+    fixed = {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    end = min([one for one in machine.launch.sources | fixed if one > place] + [(place >> RANK) + 1 << RANK])
+    block, filled = -1, place
+    for low, high, writer in machine.memory.shared.behind(place):
+        if low > filled or filled >= end or writer is None or not writer.generic:
+            break
+        made = machine.program.block_of(writer.line)
+        if block not in (-1, made):
+            break
+        block, filled = made, high
+    return max(filled - place, 0) if filled <= end else end - place
+
+
 def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
-    """From shared into global memory: read until a wait for its group; of a tensor copy the beginning."""
+    """From shared into global memory: read until a wait for its group."""
     _, source, *rest = step.instruction.operands
-    value = None if "tensor" in step.instruction.qualifiers else machine.value(one, rest[0])
-    size = value if isinstance(value, int) else 0
+    tensor = "tensor" in step.instruction.qualifiers
+    value = None if tensor else machine.value(one, rest[0])
     for place in machine.known_lanes(one, source, step, "what a bulk copy reads"):
+        size = _filled(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.fresh()
         one.groups.add("bulk", bit)
-        access = Access(bit, step.instruction.line, "a bulk store")
+        access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
         operation = Operation(access, one.known, one.published)
         asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
 
@@ -207,7 +229,8 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
     address = machine.known(one, barrier, step, "the address of an mbarrier")
     everywhere = any(word.startswith("multicast") for word in step.instruction.qualifiers)
     for own in multicast(place, (1 << machine.ctas) - 1 if everywhere else None, machine.ctas):
-        access = Access(machine.fresh(), step.instruction.line, "an answer of clusterlaunchcontrol")
+        kind, made = "an answer of clusterlaunchcontrol", machine.round(one, step)
+        access = Access(machine.fresh(), step.instruction.line, kind, round=made)
         asynchronous_write(machine, one, step, [(own, own + 16)], access)
         machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))

@@ -28,9 +28,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from descriptors.check.execution.drift import Drift
 from descriptors.check.execution.drifting import Drifting, Frame, Period, speeds_between
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Stop
+from descriptors.check.execution.outcomes import Stop, is_wrong
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.recurrence import Key, State
 from descriptors.check.execution.runs import LARGE, Run
@@ -206,7 +207,9 @@ class _Closing:
                 for one in self.made.function.code[compare].operands[1:3]
             ]
             (first, second), (one, other) = moves, drifts[:2]
-            if first is None or second is None or one is None or other is None or one == other:
+            if first is None or second is None or not isinstance(one, Drift) or not isinstance(other, Drift):
+                continue
+            if one == other:
                 continue
             by, rest = divmod((second - first) * _FAR, one.past - other.past)
             if by > 0 and not rest and not by % period.turns:
@@ -220,7 +223,7 @@ class _Closing:
         machine, run = self._closing(loop, size, alone=self.alone)
         if not run.endless:
             self.runs.append(run)
-        if run.stop is not None or machine.hung or machine.notes.wrong:
+        if run.stop is not None or machine.hung or is_wrong(machine.notes.wrong.values()):
             return "too many steps" if run.endless else _WRONG
         return machine.why or ("" if machine.closed else "too few rounds")
 

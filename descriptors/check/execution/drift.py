@@ -5,6 +5,9 @@ that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, 
 come; a bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
 integer instruction a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
 followed (None). Numbers are those of no width: what is found holds as long as no counter overflows.
+
+Compilers divide by a constant with the high half of a product and a shift. The high half alone moves by no whole number
+a period: it is a ``Part``, which becomes whole again where it is shifted, if no period before an overflow carries.
 Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instructions; the rules are ours.
 
 Law: a value moves as the values of its operands do, whatever the periods.
@@ -27,6 +30,8 @@ Law: a comparison is followed where no period changes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import floor
 from typing import NamedTuple, TypeAlias
 
 from descriptors.check.execution.arithmetic import signed, type_of
@@ -63,10 +68,31 @@ class Drift(NamedTuple):
         return Drift(self.past // divisor, self.ahead // divisor)
 
 
+class Part(NamedTuple):
+    """How the whole part of a fraction moves: ``floor(v + rest + past * i + ahead * l)``.
+
+    Args:
+        past, ahead: as of a drift, but no whole numbers.
+        rest: what is left beside the value, at the most.
+        most: how often a period is made at the most, before what the fraction is of overflows.
+    """
+
+    past: Fraction
+    ahead: Fraction
+    rest: Fraction
+    most: int
+
+    def whole(self) -> Drift | None:
+        """How it moves by whole numbers, if all that is left never makes one more."""
+        steps = floor(self.past), floor(self.ahead)
+        left = max(self.past - steps[0], self.ahead - steps[1])
+        return Drift(*steps) if self.rest + left * self.most < 1 else None
+
+
 #: The drift of what does not move.
 FIXED = Drift(0, 0)
 #: How something moves; None where that is not followed.
-Moving: TypeAlias = "Drift | None"
+Moving: TypeAlias = "Drift | Part | None"
 
 
 def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
@@ -87,12 +113,15 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
         return _selected(values, drifts)
     if name == "setp":
         return _compared(words, values, drifts)
-    if any(drift is None for drift in drifts):
-        return None
     kind, rule = type_of(words[-1]) if words else None, _RULES.get(name)
-    if kind is None or rule is None or kind[1] < 32:
+    if kind is None or any(drift is None for drift in drifts):
         return None
-    return rule(_Operands(words, kind, list(values), [drift for drift in drifts if drift is not None]))
+    if any(isinstance(drift, Part) for drift in drifts):
+        return _of_part(name, kind, values, drifts)
+    of = _Operands(words, kind, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
+    if rule is None or (kind[1] < 32 and not of.small()):
+        return None
+    return rule(of)
 
 
 def _unknown(name: str, values: Sequence[Value]) -> bool | None:
@@ -132,6 +161,10 @@ class _Operands(NamedTuple):
         is_signed, bits = self.kind
         return is_signed or all(_natural(v, d, bits) for v, d in zip(self.values, self.drifts, strict=True))
 
+    def small(self) -> bool:
+        """Whether all are numbers from 0 on that have room in the type."""
+        return all(_has_room(v, d, self.kind[1]) for v, d in zip(self.values, self.drifts, strict=True))
+
     def one_moves(self) -> tuple[Drift, int] | None:
         """Of two operands the one that moves, and the number that the other is; None where both move."""
         for place in (0, 1):
@@ -145,6 +178,12 @@ def _natural(value: Value, drift: Drift, bits: int) -> bool:
     return drift == FIXED or (min(drift) >= 0 and not any(isinstance(v, int) and v >> (bits - 1) & 1 for v in rows))
 
 
+def _has_room(value: Value, drift: Drift, bits: int) -> bool:
+    return _natural(value, drift, bits) and (
+        drift == FIXED or not any(isinstance(v, int) and v >> bits for v in lane_values(value, 1))
+    )
+
+
 def _same(of: _Operands) -> Moving:
     return of.drifts[0]
 
@@ -153,6 +192,8 @@ def _converted(of: _Operands) -> Moving:
     bits = [kind[1] for word in of.words if (kind := type_of(word)) is not None]
     if min(bits) >= 32:
         return of.drifts[0] if of.natural() else None
+    if min(bits) == 16 and _has_room(of.values[0], of.drifts[0], 16):
+        return of.drifts[0]
     return FIXED if of.drifts[0].over(1 << min(bits)) is not None else None
 
 
@@ -166,14 +207,62 @@ def _difference(of: _Operands) -> Moving:
 
 def _product(of: _Operands) -> Moving:
     parts = of.one_moves()
-    if parts is None or of.words[0] not in ("lo", "wide") or not (of.words[0] == "lo" or of.natural()):
+    if parts is None:
         return None
-    return parts[0].times(parts[1])
+    drift, number = parts
+    if of.words[0] != "lo" and not of.kind[0]:
+        number &= (1 << of.kind[1]) - 1
+    if of.words[0] == "hi":
+        return _high(of, drift, number)
+    return drift.times(number) if of.words[0] == "lo" or (of.words[0] == "wide" and of.natural()) else None
+
+
+def _high(of: _Operands, drift: Drift, number: int) -> Moving:
+    """The high half of a product, of numbers from 0 on that no period makes too great."""
+    bits, place = of.kind[1], int(of.drifts[0] == FIXED)
+    if not _natural(of.values[place], drift, bits) or max(drift) <= 0:
+        return None
+    rows = [v * number for v in lane_values(of.values[place], 1) if isinstance(v, int)]
+    rest = max((Fraction(v % (1 << bits), 1 << bits) for v in rows), default=Fraction(0))
+    by = Fraction(number, 1 << bits)
+    return _resolved(Part(drift.past * by, drift.ahead * by, rest, _most(of.values[place], drift, bits)))
+
+
+def _most(value: Value, drift: Drift, bits: int) -> int:
+    """How often a period is made at the most before a number from 0 on overflows."""
+    greatest = max((v for v in lane_values(value, 1) if isinstance(v, int)), default=0)
+    return ((1 << (bits - 1)) - 1 - greatest) // min(one for one in drift if one)
+
+
+def _resolved(one: Part) -> Moving:
+    whole = one.whole()
+    return one if whole is None else whole
+
+
+def _of_part(name: str, kind: tuple[bool, int], values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+    """A fraction that is shifted, or has something added to it."""
+    part, other = drifts[0], drifts[1] if len(drifts) > 1 else FIXED
+    if name == "add" and isinstance(part, Drift):
+        part, other = other, part
+    if not isinstance(part, Part) or not isinstance(other, Drift):
+        return None
+    if name == "mov":
+        return part
+    if name == "add":
+        return part._replace(past=part.past + other.past, ahead=part.ahead + other.ahead)
+    by = values[1] if name == "shr" and len(values) > 1 else None
+    if not isinstance(by, int) or not 0 <= by < kind[1]:
+        return None
+    rows = [signed(v & (1 << kind[1]) - 1, kind[1]) for v in lane_values(values[0], 1) if isinstance(v, int)]
+    if min(rows, default=0) < 0 or min(part.past, part.ahead) < 0:
+        return None
+    rest = max(((v % (1 << by) + part.rest) / (1 << by) for v in rows), default=part.rest)
+    return _resolved(Part(part.past / (1 << by), part.ahead / (1 << by), rest, part.most))
 
 
 def _product_sum(of: _Operands) -> Moving:
     product = _product(of)
-    return None if product is None else product.plus(of.drifts[2])
+    return product.plus(of.drifts[2]) if isinstance(product, Drift) else None
 
 
 def _left(of: _Operands) -> Moving:
@@ -185,7 +274,16 @@ def _right(of: _Operands) -> Moving:
     by = of.constant(1)
     if by == of.kind[1] - 1 and of.kind[0]:
         return FIXED if _stable("lt", of.kind, _rows([of.values[0], 0])[0], [of.drifts[0], FIXED]) is not None else None
-    return of.drifts[0].over(1 << by) if by is not None and 0 <= by < 64 and of.natural() else None
+    if by is None or not 0 <= by < 64 or not of.natural():
+        return None
+    drift = of.drifts[0]
+    found = drift.over(1 << by)
+    if found is not None or not _natural(of.values[0], drift, of.kind[1]) or max(drift) <= 0:
+        return found
+    # The product of a division: what it leaves below makes no more of it before an overflow.
+    rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
+    most = _most(of.values[0], drift, of.kind[1])
+    return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).whole()
 
 
 def _masked(of: _Operands) -> Moving:
@@ -307,7 +405,7 @@ def _compared(words: list[str], values: Sequence[Value], drifts: Sequence[Moving
     if joined in ("and", "or") and values[2:] == [int(joined == "or")]:
         return FIXED
     first, second = drifts[:2]
-    if kind is None or first is None or second is None:
+    if kind is None or not isinstance(first, Drift) or not isinstance(second, Drift):
         return None
     if not _Operands(words, kind, list(values[:2]), [first, second]).natural():
         return None

@@ -270,7 +270,8 @@ class Drifting(Machine):
                 rows, held = speeds.get(key_of(one), {}), self._drifts[one]
                 for name in one.registers.keys() | rows.keys():
                     drift, speed = held.get(name, FIXED), rows.get(name, 0)
-                    held[name] = None if drift is None or speed is None else Drift(drift.ahead + speed, drift.ahead)
+                    followed = drift if speed is not None and isinstance(drift, Drift) else None
+                    held[name] = followed and Drift(followed.ahead + (speed or 0), followed.ahead)
 
     def _compare(self, first: Frame, last: Frame, speeds: Speeds) -> None:
         """Everything must be as it was, but for what moved as it was supposed; from here on no period is to come."""
@@ -289,7 +290,7 @@ class Drifting(Machine):
         self.closed = not self.loose
         for held in self._drifts.values():
             for name, drift in held.items():
-                held[name] = drift and Drift(drift.past, 0)
+                held[name] = Drift(drift.past, 0) if isinstance(drift, Drift) else None
 
 
 def distance(before: Value | None, after: Value | None) -> int | None:

@@ -19,6 +19,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from descriptors.check.execution.launch import place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Instruction
 
@@ -70,7 +72,25 @@ def witnesses(one: Run) -> Iterator[Witness]:
     found = [*machine.notes.wrong.values()]
     if one.stop is None:
         found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
-    return (witness for witness in found if witness.rule not in unsure)
+    return (_with_run(machine, one.stop is None, row) for row in found if row.rule not in unsure)
+
+
+def _with_run(machine: Machine, ended: bool, one: Witness) -> Witness:
+    """A witness with the count of rounds of its run, and what brought it about."""
+    rounds = max((held.times.get(one.place, 0) for held in machine.fragments), default=0)
+    known = ended and not machine.hung and one.round
+    return one._replace(rounds=rounds if known else 0, parameters=_parameters(machine))
+
+
+def _parameters(machine: Machine) -> str:
+    """The scalar parameters that a run read: the odd ones by name, and what the others are."""
+    held = machine.notes.scalars
+    common, many = Counter(held.values()).most_common(1)[0] if held else (0, 0)
+    if many == len(held) > 1:
+        return f"scalar parameters {common}"
+    odd = {key: value for key, value in held.items() if value != common or many < 2}
+    named = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in odd.items()]
+    return ", ".join([*named, *([f"others {common}"] if many > 1 else [])])
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
@@ -82,7 +102,21 @@ def hangs(machine: Machine) -> Iterator[Witness]:
         place = machine.steps[one.pc].place
         if place not in told:
             told.add(place)
-            yield Witness("barrier-hang", place, f"found {_awaited(machine, one.blocked)}")
+            found, made = f"found {_awaited(machine, one.blocked)}", one.times.get(place, 0) + 1
+            yield Witness("barrier-hang", place, found, *_last(machine, one.blocked, made))
+
+
+def _last(machine: Machine, wait: Wait, made: int) -> tuple[int, int, int]:
+    """Of an mbarrier that is waited for: the line that told it something last, the round of the wait, and of that."""
+    code, touches = machine.program.function.code, machine.barriers.touches
+    last = next(
+        (n for n, one in reversed([*enumerate(touches)])
+         if wait == Wait(Awaited.MBARRIER, (one.address,)) and operation_of(code[one.place].opcode) != WAITS), None,
+    )  # fmt: skip
+    if last is None:
+        return 0, made, 0
+    rounds = sum(one[:3] == touches[last][:3] for one in touches[: last + 1])
+    return code[touches[last].place].line, made, rounds
 
 
 def _awaited(machine: Machine, wait: Wait) -> str:

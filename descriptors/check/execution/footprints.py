@@ -126,6 +126,30 @@ def cells_of_d(one: Instruction, lane: int) -> Cells | None:
     return Cells(groups_of(lanes), columns)
 
 
+def columns_of_scales(one: Instruction) -> tuple[int, int]:
+    """How many columns the scale factors of A and of B are read from, from those of their addresses on.
+
+    >>> columns_of_scales(Instruction("mxf8f6f4", "e4m3", "e4m3", "f32", m=128, n=192, k=32))
+    (4, 6)
+    """
+    apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
+    return -(-one.m // one.cta_group // 32), -(-one.n // (2 if apart else 1) // 32)
+
+
+@lru_cache(maxsize=16)
+def source_of_copy(name: str) -> tuple[int, int]:
+    """Rows of the source of a copy, and their bytes.
+
+    >>> source_of_copy("32x128b.warpx4")
+    (32, 16)
+
+    Raises:
+        DescriptorError: if there is no such copy.
+    """
+    copy = tmem_copy(name)
+    return copy.rows, copy.bits // 8
+
+
 @lru_cache(maxsize=16)
 def cells_of_copy(name: str) -> Cells:
     """The groups of lanes that a copy writes whole, and its columns.

@@ -32,6 +32,8 @@ Bits: TypeAlias = int
 Count: TypeAlias = int
 #: Accesses by the instruction that made them: who meets has those of all.
 Accesses: TypeAlias = "dict[int, int]"
+#: How often instructions were executed: of lanes that go one way, as often as any of them did.
+Times: TypeAlias = "dict[int, int]"
 
 
 class Awaited(Enum):
@@ -125,11 +127,16 @@ def _united(one: Accesses, other: Accesses) -> Accesses:
     return {place: one.get(place, 0) | other.get(place, 0) for place in one | other}
 
 
+def _most(one: Times, other: Times) -> Times:
+    return {**other, **{place: max(many, other.get(place, 0)) for place, many in one.items()}}
+
+
 #: What each kind of history is at first, and what it is of two that meet. To meet nothing is to be copied.
 _RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "Bits": (int, int.__or__),
     "Count": (int, max),
     "Accesses": (dict, _united),
+    "Times": (dict, _most),
     "CommitGroups": (CommitGroups, CommitGroups.met),
 }
 
@@ -174,6 +181,7 @@ class Fragment:
     loaded: Accesses  #: tcgen05.ld whose registers nothing used yet
     sequence: Count  #: wgmma issued so far
     cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
+    times: Times  #: events that it executed, waits that it passed
     groups: CommitGroups
 
     def __init__(self, cta: int, warp: int, lanes: tuple[int, ...]) -> None:
@@ -209,6 +217,10 @@ class Fragment:
         """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""
         self.known |= self.groups.wait(kind, left)
         self.epoch = -1
+
+    def count(self, place: int) -> None:
+        """An instruction is executed, or a wait passed: a round of it is over."""
+        self.times[place] = self.times.get(place, 0) + 1
 
     def without(self, places: Collection[int]) -> None:
         """Take lanes out, by their places."""

@@ -31,6 +31,8 @@ from descriptors.check.ptx.ptx_operands import Pair, Vector
 
 #: Instructions whose result is no function of their operands.
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")
+#: What scales a result by a number, and asks whether there is anything to scale.
+_SCALES = ("mul.f", "mul.rn.f", "setp.eq.f", "setp.equ.f", "setp.ne", "setp.neu")
 _LOGIC = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
 #: Of these 0 makes 0, in one of the first so many operands.
 _ZEROS = {"and": 2, "mul": 2, "shl": 1}
@@ -58,17 +60,34 @@ def unknown_result(machine: Machine, one: Fragment, step: Step) -> None:
 def _result_of(machine: Machine, one: Fragment, instruction: Instruction) -> Unknown:
     if instruction.opcode.startswith(("ld", "atom")):
         return Unknown(Cause.GLOBAL, instruction.line)
-    return _of_parameters(machine, one, instruction) or Unknown(f"what {short(instruction)} computes", instruction.line)
+    found = _of_parameters(machine, one, instruction)
+    return found or Unknown(f"what {short(instruction)} computes", instruction.line)
 
 
 def _of_parameters(machine: Machine, one: Fragment, instruction: Instruction) -> Unknown | None:
-    """What is computed of parameters of floating point and constants alone is as constant as they are."""
+    """What is computed of parameters of floating point and constants alone is as constant as they are.
+
+    A factor of a product, or what a number is compared with, may be from global memory too: then so is the result.
+    """
     if instruction.opcode.startswith(_IMPURE) or len(instruction.operands) < 2:
         return None
+    causes = {Cause.PARAMETER, Cause.GLOBAL} if instruction.opcode.startswith(_SCALES) else {Cause.PARAMETER}
     values = [machine.value(one, operand) for operand in instruction.operands[1:]]
-    if not all(type(v) is int or (isinstance(v, Unknown) and v.why is Cause.PARAMETER) for v in values):
+    if not all(type(v) is int or (isinstance(v, Unknown) and v.why in causes) for v in values):
         return None
-    return next((v for v in values if isinstance(v, Unknown)), None)
+    unknown = [v for v in values if isinstance(v, Unknown)]
+    return next((v for v in unknown if v.why is Cause.GLOBAL), unknown[0] if unknown else None)
+
+
+def _of_content(machine: Machine, one: Fragment, instruction: Instruction) -> int | None:
+    """Whether a number from global memory is 0, where it is assumed that none there is."""
+    if not machine.launch.content or not instruction.opcode.startswith("setp") or len(instruction.operands) != 3:
+        return None
+    values, test = [machine.value(one, operand) for operand in instruction.operands[1:]], instruction.qualifiers[1]
+    unknown = [v for v in values if isinstance(v, Unknown) and v.why is Cause.GLOBAL]
+    if len(unknown) != 1 or 0 not in values or test not in ("eq", "equ", "ne", "neu"):
+        return None
+    return int(test.startswith("ne"))
 
 
 def _compute(machine: Machine, one: Fragment, step: Step) -> None:
@@ -100,7 +119,10 @@ def _compare(machine: Machine, one: Fragment, step: Step) -> None:
     result: Value
     opposite: Value
     if compare is None or len(values) != 2 + bool(logic):
+        nought = _of_content(machine, one, instruction)
         result = opposite = _result_of(machine, one, instruction)
+        if nought is not None:
+            result, opposite = nought, 1 - nought
     else:
         result = each(lambda a, b: int(compare(a, b)), values[:2], one.many)
         opposite = each(lambda a: a ^ 1, [result], one.many)

@@ -14,7 +14,7 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> def of(count):
-...     made = f"mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
+...     made = f"elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], {count}; mbarrier.arrive.shared.b64 _, [b];"
 ...     wait = "L: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra L; ret;"
 ...     text = f".version 8.8\\n.shared .b64 b;\\n.entry k() .reqntid 32 {{ {made} {wait} }}"
 ...     return [(one.rule, one.found) for one in judge(parse(text).functions[0], text).witnesses]
@@ -30,7 +30,7 @@ from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Reason, Stop, Witness
+from descriptors.check.execution.outcomes import Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import (
     LARGE,
@@ -40,10 +40,10 @@ from descriptors.check.execution.runs import (
     SMALL,
     Run,
     Trial,
-    box_sizes,
     launches,
     runs,
     trials,
+    with_sizes,
 )
 from descriptors.check.ptx.ptx_module import Function
 
@@ -99,7 +99,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> Run
     for one in held:
         told.append(_of_trial(made, one, steps))
         steps = told[-1].steps
-        if told[-1].sizes and not told[-1].witnesses and CLUSTER not in {row.what for row in told[-1].blind}:
+        if told[-1].sizes and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
         if steps > LIMIT:
             break
@@ -127,7 +127,7 @@ def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
 def _shapeless(told: RunJudgement, function: Function) -> RunJudgement:
     """A judgement where the launch may have another shape of the cluster: nothing is wrong with all of them."""
     row = Blind(ALL, function.line, CLUSTER, "the launch says it")
-    return told._replace(witnesses=(), blind=(*told.blind, row)) if told.witnesses else told
+    return told._replace(witnesses=(), blind=(*told.blind, row)) if is_wrong(told.witnesses) else told
 
 
 class _Record:
@@ -170,14 +170,18 @@ class _Record:
 
     def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
         """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
-        launch = first.launch._replace(sizes=box_sizes(first.run.machine), size=LITTLE)
+        launch = with_sizes(first)._replace(size=LITTLE)
         found: list[Counts] = []
         least = min(self.long.values(), default=0)
         for key in self.free:
             if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
                 continue
             budget = min(CLOSING, LIMIT - self.steps)
-            if self.witnesses or any(row.properties == ALL for row in self.blind.values()) or budget <= 0:
+            if (
+                is_wrong(self.witnesses.values())
+                or any(row.properties == ALL for row in self.blind.values())
+                or budget <= 0
+            ):
                 return ()
             told = counts(made, launch, key, budget)
             # Of several parameters one may be the other in other units, so that no launch has one without the other.
@@ -186,7 +190,7 @@ class _Record:
             self.steps += told.steps
             if told.whole and told.step:
                 found.append(told)
-        return tuple(found) if not self.witnesses else ()
+        return () if is_wrong(self.witnesses.values()) else tuple(found)
 
     def _take(self, one: Run, small: bool) -> None:
         for witness in witnesses(one):
@@ -205,7 +209,8 @@ class _Record:
 
     def _doubt(self, witness: Witness, size: int) -> None:
         """Something that is wrong in a launch which there may never be."""
-        line, other = self.function.code[witness.place].line, f", line {witness.other}" if witness.other else ""
+        line, told = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
+        other = f", line {witness.other}" if told else ""
         properties = _PROPERTIES[witness.rule.partition("-")[0]]
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)

@@ -37,6 +37,7 @@ class Access(NamedTuple):
         kind: what it is, for a person.
         generic: whether it is an ordinary write, which asynchronous instructions see behind a fence alone.
         ordered: a number that accesses share which the hardware keeps in order among themselves; 0 for none.
+        round: the how manieth it is of its instruction and warp.
     """
 
     bit: int
@@ -44,6 +45,7 @@ class Access(NamedTuple):
     kind: str
     generic: bool = False
     ordered: int = 0
+    round: int = 0
 
 
 class Clash(NamedTuple):
@@ -110,6 +112,12 @@ class Segments:
         if place < end:
             found.append((place, end, None))
         return found
+
+    def behind(self, place: int) -> Iterator[tuple[int, int, Access | None]]:
+        """The segments from that of a place on, one after the other: start, end, writer."""
+        for index in range(max(0, bisect_right(self._starts, place) - 1), len(self._rows)):
+            row = self._rows[index]
+            yield row.start, row.end, row.writer
 
     def touched(self) -> Iterator[tuple[int, int, Access | None, Collection[Access]]]:
         """All segments in order: start, end, who wrote it last, and who read it since."""

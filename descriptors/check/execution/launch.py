@@ -48,6 +48,7 @@ class Launch(NamedTuple):
         sizes: bytes of a copy as they were inferred, by what names its tensor map; None for a run that learns them.
         choices: which way branches go that parameters of floating point decide, by their instruction.
         boxes: bytes of a copy whose box is known, by what names its tensor map.
+        sources: where bulk stores of tensors begin, as a run saw it.
         content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
     """
 
@@ -60,6 +61,7 @@ class Launch(NamedTuple):
     sizes: Mapping[object, int] | None
     choices: Mapping[int, bool]
     boxes: Mapping[Any, int] = {}
+    sources: frozenset[int] = frozenset()
     content: bool = False
 
     def bytes_of(self, box: object) -> int | None:

@@ -118,6 +118,7 @@ class Machine(Schedule):
         self.budget = budget
         self.steps = program.steps
         self._executions = [execution(step.instruction.opcode) for step in self.steps]
+        self._counted = [self._is_counted(index) for index in range(len(self.steps))]
         self.count = 0  # steps so far
         self.bits = 0  # accesses so far
         self.hung = False  # whether it ended with threads that wait
@@ -126,6 +127,12 @@ class Machine(Schedule):
         self.memory = Memory()
         self.requests: Counter[int] = Counter()  # for another tile, by instruction
         self.notes = Notes()
+        self.executing: Fragment | None = None
+
+    def _is_counted(self, index: int) -> bool:
+        """Whether each execution of a step is a round: of an event, but not each look of who waits."""
+        name = self.steps[index].instruction.opcode
+        return self._executions[index].guard in (Guard.PASSED, Guard.NEEDED) and "_wait." not in name
 
     # -- values
 
@@ -209,7 +216,11 @@ class Machine(Schedule):
         if one.epoch < 0:
             one.epoch = self.fresh()
             one.known |= 1 << one.epoch
-        return Access(one.epoch, step.instruction.line, kind, generic)
+        return Access(one.epoch, step.instruction.line, kind, generic, round=self.round(one, step))
+
+    def round(self, one: Fragment, step: Step) -> int:
+        """The how manieth time it is that a fragment comes by the instruction that it executes."""
+        return one.times.get(step.place, 0) + 1
 
     def fresh(self) -> int:
         """A bit for an access."""
@@ -218,11 +229,14 @@ class Machine(Schedule):
 
     def clash(self, step: Step, rule: str, clash: Clash, found: str) -> None:
         """Tell of two accesses without order, once for each pair of instructions."""
-        self.tell(rule, step, found, clash.earlier.line)
+        self.tell(rule, step, found, clash.earlier.line, clash.earlier.round)
 
-    def tell(self, rule: str, step: Step, found: str, other: int = 0) -> None:
-        """Tell of something wrong."""
-        self.notes.tell(Witness(rule, step.place, found, other))
+    def tell(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
+        """Tell of something wrong with what is executed."""
+        if (rule, step.place, other) in self.notes.wrong:
+            return
+        made = 0 if self.executing is None else self.round(self.executing, step)
+        self.notes.tell(Witness(rule, step.place, found, other, made, other_round))
 
     def skip(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""
@@ -255,6 +269,7 @@ class Machine(Schedule):
     def _advance(self, one: Fragment) -> None:
         """Execute a fragment until it waits, ends or branches."""
         steps, executions = self.steps, self._executions
+        self.executing = one
         while True:
             if one.joins and one.pc == one.joins[-1].pc and self.meet(one):
                 return
@@ -277,11 +292,11 @@ class Machine(Schedule):
                 if self._execute(handler, one, step):
                     return
                 one.active = None
-                one.pc += 1
             elif self._execute(handler, one, step):
                 return
-            else:
-                one.pc += 1
+            if self._counted[one.pc]:
+                one.count(step.place)
+            one.pc += 1
 
     def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
         """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""

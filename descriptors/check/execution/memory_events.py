@@ -66,13 +66,18 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
     if places is None:
         return
     items, width, size = _widths(step, source)
-    rows = [(number * width, lane_values(machine.value(one, item), one.many)) for number, item in enumerate(items)]
+    values = [machine.value(one, item) for item in items]
+    rows = [(number * width, lane_values(value, one.many)) for number, value in enumerate(values)]
     access = machine.access(one, step, "a store", generic=True)
     # Each warp of a CTA may store the same word.
-    if not all(
+    if type(values[0]) is Unknown or not all(
         _is_there(machine, place + at, width, v) for at, row in rows for place, v in zip(places, row, strict=True)
     ):
         touch(machine, one, step, runs_of(places, size), access, writes=True)
+    if all(type(value) is Unknown for value in values):
+        for place in places:
+            machine.memory.bytes.forget(place, size)
+        return
     for at, row in rows:
         for place, value in zip(places, row, strict=True):
             machine.memory.bytes.store(place + at, width, value)

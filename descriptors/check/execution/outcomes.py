@@ -11,6 +11,7 @@ Law: a stop says what it needs; where nobody says what that is, its reason does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
@@ -25,13 +26,34 @@ class Witness(NamedTuple):
         rule: of the table.
         place: of the instruction.
         found: what was found.
-        other: the line of the other event; 0 for none.
+        other: the line of the other event, which came before; 0 for none.
+        round: the how manieth time it is that its warp comes by; 0 where no warp is at it.
+        other_round: likewise of the other event.
+        rounds: how often it comes by in all; 0 where the run has no end.
+        parameters: what scalar parameters were in the run, for a person.
     """
 
     rule: str
     place: int
     found: str
     other: int = 0
+    round: int = 0
+    other_round: int = 0
+    rounds: int = 0
+    parameters: str = ""
+
+
+#: What is remarked of an init, and goes well.
+_AGAIN = "barrier-init-again"
+
+
+def is_wrong(witnesses: Iterable[Witness]) -> bool:
+    """Whether something is more than remarked, and a run may go on differently for it.
+
+    >>> [is_wrong([Witness(rule, 3, "found")]) for rule in ("barrier-init-again", "barrier-hang")]
+    [False, True]
+    """
+    return any(one.rule != _AGAIN for one in witnesses)
 
 
 class Notes:
@@ -46,6 +68,7 @@ class Notes:
         self.tensor_unknown = False  # whether columns may have been written that the run did not see
         # operands of multiplications, and what fills them
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
+        self.sources: set[int] = set()  # where bulk stores of tensors begin
         self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand

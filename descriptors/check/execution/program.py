@@ -124,6 +124,11 @@ class Program:
         self.function = function
         self.graph = blocks(function)
         self.uses = _first_uses(function)
+        self._blocks = {
+            self.function.code[index].line: number
+            for number, one in enumerate(self.graph)
+            for index in range(one.start, one.end)
+        }
         self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
         needed = self._needed()
@@ -137,6 +142,10 @@ class Program:
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self.live = self._live()
+
+    def block_of(self, line: int) -> int:
+        """The block of the last instruction in a line."""
+        return self._blocks[line]
 
     def _passed(self, number: int) -> Block:
         """A block, with one that ends in a trap taken as going on: nobody who goes on comes from there."""

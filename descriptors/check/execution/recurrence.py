@@ -123,8 +123,8 @@ class _States:
         return found
 
     def access(self, one: Access | None) -> tuple[Any, ...]:
-        """An access, by its name and what is told of it."""
-        return () if one is None else (self.name(one.bit), *one[1:])
+        """An access, by its name and what is told of it; rounds only grow."""
+        return () if one is None else (self.name(one.bit), *one[1:-1])
 
     def memory(self, memory: Segments) -> tuple[Any, ...]:
         """Who touched what; neighbours that the same touched are one."""

@@ -26,10 +26,12 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from layoutalg.frozen import frozen, replace
 
+#: What it is that an instruction does which waits.
+WAITS = "waits"
 #: What an instruction does with an mbarrier, by how its opcode begins; the first that fits.
 _OPERATIONS = (
-    ("mbarrier.test_wait", "waits"),
-    ("mbarrier.try_wait", "waits"),
+    ("mbarrier.test_wait", WAITS),
+    ("mbarrier.try_wait", WAITS),
     ("mbarrier.expect_tx", "bytes expected"),
     ("mbarrier.arrive.expect_tx", "bytes expected"),
     ("mbarrier.arrive_drop.expect_tx", "bytes expected"),

@@ -29,12 +29,10 @@ from descriptors.check.execution.fragment import Awaited
 from descriptors.check.execution.launch import RANK
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Touch
-from descriptors.check.execution.rings import Ring, operation_of, rings
+from descriptors.check.execution.rings import WAITS, Ring, operation_of, rings
 from descriptors.text import ranges_text
 from layoutalg.frozen import frozen, replace
 
-#: What an act is that waits.
-WAITS = "waits"
 #: A warp, by its CTA and its number.
 _Warp: TypeAlias = "tuple[int, int]"
 

@@ -44,6 +44,8 @@ SMALL = (64, 1)
 BUDGET = 75_000
 #: Steps of all runs after which no other is begun.
 LIMIT = 160_000
+#: Steps of a run that assumes something of global memory, and so makes nothing clean, that are worth more runs.
+WORTH = 50_000
 #: Branches that parameters of floating point decide, both ways of which are run.
 FORKS = 3
 #: Shapes of a cluster that are tried, where the text says none.
@@ -155,7 +157,7 @@ def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: b
     if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
         return Trial(launch, one, assumed, clustered, steps)
     other, more = _learnt(made, launch._replace(content=True))
-    if other.endless or other.machine.hung:
+    if other.endless or other.machine.hung or other.machine.count > WORTH:
         return Trial(launch, one, assumed, clustered, steps + more)
     assumed = (*assumed, "integers in global memory")
     return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop)
@@ -172,13 +174,19 @@ def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
 
 def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
     """How a kernel is started after that, and what scalar parameters are then, for a person."""
-    launch = first.launch._replace(sizes=box_sizes(first.run.machine))
+    launch = with_sizes(first)
     for size in SIZES:
         yield str(size), launch._replace(size=size)
     for key in first.free:
         yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
     for size in SMALL:
         yield str(size), launch._replace(size=size)
+
+
+def with_sizes(first: Trial) -> Launch:
+    """A launch with what its first run learnt of tensor copies: their bytes, and where they begin."""
+    machine = first.run.machine
+    return first.launch._replace(sizes=box_sizes(machine), sources=frozenset(machine.notes.sources))
 
 
 def box_sizes(machine: Machine) -> Mapping[object, int]:

@@ -147,6 +147,7 @@ class Schedule:
         for parts in groups.values():
             one = self._merged(parts)
             held.leave(one)
+            one.count(self.program.steps[one.pc].place)
             self.pass_on(one)
 
     def wanted(self, held: Rendezvous) -> int:

@@ -1,8 +1,8 @@
 """``tcgen05`` executed that is asynchronous: multiplications, copies into tensor memory, shifts, and their commits.
 
-The operations that a thread issues are taken to be in order among themselves; all else is in order by commits and
-barriers. What a run does not see of tensor memory is told: scale factors, shifts, parts of groups of lanes, a second
-CTA that issues.
+The operations that a thread issues are taken to be in order among themselves, so that a copy of scale factors comes
+before the multiplication that reads them; all else is in order by commits and barriers. What a run does not see of
+tensor memory is told: shifts, parts of groups of lanes, a second CTA that issues.
 Source: PTX ISA 9.1, tcgen05: Memory Consistency Model; tcgen05.mma, cp, shift, commit.
 
 Law: what a thread issues is told to a barrier by its commit, and by nothing else.
@@ -16,7 +16,8 @@ Law: what a thread issues is told to a barrier by its commit, and by nothing els
 >>> wait = "L: mbarrier.try_wait.parity.shared.b64 q, [b], 0; @!q bra L;"
 >>> free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 t, 32; ret;"
 >>> def of(last):
-...     body = f"mbarrier.init.shared.b64 [b], {32 if last == 'mbarrier.arrive' else 1}; {alloc} mov.b64 d, 0; {copy}"
+...     many = 32 if last == "mbarrier.arrive" else 1
+...     body = f"elect.sync _|e, -1; @e mbarrier.init.shared.b64 [b], {many}; {alloc} mov.b64 d, 64; {copy}"
 ...     launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {"s": 0, "b": 8}, {}, {})
 ...     tell = "mbarrier.arrive.shared.b64 _, [b];" if last == "mbarrier.arrive" else f"@p {last}.b64 [b];"
 ...     text = f".version 8.8\\n.entry k() {{ {body} {tell} {wait} {free} }}"
@@ -33,13 +34,21 @@ import re
 
 from descriptors.check.execution.accesses import Operation, read_operand
 from descriptors.check.execution.barrier_events import arrive_at
-from descriptors.check.execution.footprints import cells_of_a, cells_of_copy, cells_of_d, operand_runs
+from descriptors.check.execution.footprints import (
+    cells_of_a,
+    cells_of_copy,
+    cells_of_d,
+    columns_of_scales,
+    operand_runs,
+    source_of_copy,
+)
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import origin
 from descriptors.check.execution.launch import multicast
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
+from descriptors.check.execution.tensor_memory import GROUPS
 from descriptors.check.execution.tensor_memory_events import Span, cell_of, in_order, span_of, touch_cells, unseen
 from descriptors.check.ptx.multiplications import (
     Side,
@@ -71,7 +80,8 @@ def _issue(machine: Machine, one: Fragment, step: Step) -> Operation:
     one.issued_published |= one.published
     words = step.instruction.qualifiers
     ordered = in_order(one, 1, pair="cta_group::2" in words)
-    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered)
+    made = machine.round(one, step)
+    access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered, round=made)
     return Operation(access, one.known, one.published)
 
 
@@ -115,8 +125,19 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
     if (a := _cells_of_a(machine, one, step, described, sides[0])) is not None:
         for rank in ranks:
             touch_cells(machine, step, rank, a, operation, writes=False)
-    if view.scales:
-        unseen(machine, step, "which cells scale factors are read from")
+    for operand, columns in zip(view.scales, columns_of_scales(described), strict=False):
+        if (place := cell_of(machine, one, step, operand)) is not None:
+            for rank in ranks:
+                _scales(machine, step, rank, (place[1], place[1] + columns), operation)
+
+
+def _scales(machine: Machine, step: Step, rank: int, columns: tuple[int, int], operation: Operation) -> None:
+    """Scale factors are read: of the copies that quarters of the lanes have, those that there are."""
+    tensor, (low, high) = machine.memory.tensor[rank], columns
+    there = {group for group in GROUPS if any(writer for _, _, writer in tensor.cells[group].rows(low, high))}
+    kind = "a multiplication with scale factors"
+    scaled = operation._replace(access=operation.access._replace(kind=kind))
+    touch_cells(machine, step, rank, Span(frozenset(there or GROUPS), low, high), scaled, writes=False)
 
 
 def _padded(dtype: str) -> bool:
@@ -193,18 +214,23 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
     place = cell_of(machine, one, step, step.instruction.operands[0])
     if place is None:
         return
-    machine.skip(step, "what it reads of shared memory is not followed")
     name = next((w for w in words if _SHAPE.match(w)), "")
     warps = next((f".{w}" for w in words if w.startswith("warpx")), "")
     try:
-        cells = cells_of_copy(name + warps)
+        cells, shape = cells_of_copy(name + warps), source_of_copy(name + warps)
     except DescriptorError:
         unseen(machine, step, "a shape of no copy")
         return
+    ranks = [one.cta] if "cta_group::1" in words else [one.cta & ~1, one.cta | 1]
+    word = _word(machine, one, step, step.instruction.operands[1])
+    if word is not None:
+        for rank in ranks:  # rows that no multiplication reads may be left out
+            runs = operand_runs(word, "sm100", "u8", "K", shape, rank)
+            read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:
         unseen(machine, step, "lanes that are followed in groups of 16 alone")
-    for rank in [one.cta] if "cta_group::1" in words else [one.cta & ~1, one.cta | 1]:
+    for rank in ranks:
         touch_cells(machine, step, rank, span_of(cells, column), operation, writes=True)
 
 

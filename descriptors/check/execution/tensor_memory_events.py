@@ -25,6 +25,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from descriptors.check.execution.accesses import Operation
@@ -38,7 +39,7 @@ from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.tmem.geometry import quarter_of
-from descriptors.tmem.moves import tmem_move
+from descriptors.tmem.moves import TmemMove, tmem_move
 
 
 def unseen(machine: Machine, step: Step, why: str) -> None:
@@ -76,7 +77,7 @@ def touch_cells(machine: Machine, step: Step, cta: int, span: Span, operation: O
         return
     if (gone := tensor.freed_by(low, high)) is not None:
         found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
-        machine.tell("tcgen05-dealloc-early", step, found, gone.line)
+        machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
         return
     machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
 
@@ -126,7 +127,7 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
         found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
         machine.tell("tcgen05-dealloc-unknown", step, found)
         return
-    access = Access(machine.fresh(), step.instruction.line, "the deallocation")
+    access = Access(machine.fresh(), step.instruction.line, "the deallocation", round=machine.round(one, step))
     for memory in tensor.cells:
         for clash in memory.write(low, high, access, one.known):
             user = f"{clash.earlier.kind} in line {clash.earlier.line}"
@@ -139,6 +140,24 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
 # -- loads and stores
 
 
+@lru_cache(maxsize=256)
+def _moved(opcode: str, offset: int | None) -> TmemMove | None:
+    """What a load or store moves, by its opcode; None for a shape that there is not."""
+    words = opcode.split(".")
+    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
+    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
+    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
+    try:
+        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset)
+    except DescriptorError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _groups(lane: int, lanes: int) -> frozenset[int]:
+    return groups_of(range(lane, lane + lanes))
+
+
 def _move(machine: Machine, one: Fragment, step: Step) -> None:
     """``tcgen05.ld`` and ``st``, which a wait covers."""
     words, operands = step.instruction.qualifiers, step.instruction.operands
@@ -149,22 +168,19 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     place = cell_of(machine, one, step, next((o for o in operands if isinstance(o, Address)), None))
     if place is None:
         return
-    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
-    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
-    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
-    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in shape else None
-    try:
-        move = tmem_move(f"{shape}.{many}{packed}", "st" if stores else "ld", offset=offset)
-    except DescriptorError:
+    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in step.instruction.opcode else None
+    move = _moved(step.instruction.opcode, offset)
+    if move is None:
         unseen(machine, step, "a shape of no load or store")
         return
     bit, (lane, column) = machine.fresh(), place
-    access = Access(bit, step.instruction.line, f"tcgen05.{words[1]}", ordered=in_order(one, 2))
+    kind, made = f"tcgen05.{words[1]}", machine.round(one, step)
+    access = Access(bit, step.instruction.line, kind, ordered=in_order(one, 2), round=made)
     # Kernels in use leave the quarter out of the address, and name lanes of the first: each warp has its own there.
     reach = range(32) if lane < 32 else quarter_of(one.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
-    groups = groups_of(range(lane, lane + move.lanes))
+    groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     if offset is not None and offset >= move.num:
         pieces = [(column, column + move.num), (column + offset, column + offset + move.num)]

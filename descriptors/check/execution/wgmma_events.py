@@ -55,7 +55,8 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         return
     issue.complete = True
     machine.wake(Wait(Awaited.WARPGROUP, _warpgroup(one)))
-    operation = Operation(Access(issue.bit, step.instruction.line, "a multiplication"), issue.known, issue.published)
+    access = Access(issue.bit, step.instruction.line, "a multiplication", round=machine.round(one, step))
+    operation = Operation(access, issue.known, issue.published)
     for side, word in words:
         if word is not None:
             runs = operand_runs(word, "sm90", side.dtype, side.major, side.shape, one.cta)

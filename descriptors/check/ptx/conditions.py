@@ -1,9 +1,9 @@
 """When an instruction runs: what its guard says, traced to what decides it, and what follows where two are compared.
 
-A *condition* is a register, a comparison, an election, or made of those by *not*, *and*, *or*. A register that one
-instruction defines stands for that instruction as long as nothing in between has written what it was computed from;
-any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to hold is a
-mapping from conditions to truth.
+A *condition* is a register, a comparison, an election, or made of those by *not*, *and*, *or*. A register whose
+value one instruction made stands for that instruction as long as nothing in between has written what it was computed
+from; any other stands for itself. All elections of one mask elect the same thread. What is known to hold or not to
+hold is a mapping from conditions to truth.
 Source: PTX ISA 9.1, Predicated Execution; setp, selp, elect.sync ("deterministic: the same leader for the same mask").
 
 Law: a condition and what negates it are never both true.
@@ -36,6 +36,8 @@ Known: TypeAlias = Mapping[Condition, bool]
 
 #: Definitions that are followed behind one another.
 DEPTH = 12
+#: Other instructions that write a register of which one is looked for, where they stand in other blocks.
+WRITERS = 8
 _OPPOSITE = {"ne": "eq", "ge": "lt", "gt": "le"}
 #: What comparisons say of two that are the same.
 _OF_EQUALS = {"eq": 1, "le": 1, "ge": 1, "ls": 1, "hs": 1, "ne": 0, "lt": 0, "gt": 0, "lo": 0, "hi": 0}
@@ -134,7 +136,7 @@ class Conditions:
 
     def _at(self, name: str, index: int, depth: int) -> Condition:
         plain: Condition = ("register", name)
-        made = self.defined(name)
+        made = self._definition(name, index)
         if made is None or not depth:
             return plain
         found = self._made(self.code[made], name, made, depth - 1)
@@ -144,6 +146,20 @@ class Conditions:
         """The only instruction that writes a register, and always does."""
         places = self.where.get(name, ())
         return places[0] if len(places) == 1 and not self.code[places[0]].predicate else None
+
+    def _definition(self, name: str, index: int) -> int | None:
+        """The only instruction that another may have the value of a register from, and that always writes it."""
+        places = self.where.get(name, ())
+        if len(places) < 2:
+            return self.defined(name)
+        made = max((place for place in places if place < index), default=-1)
+        if made < 0 or self.code[made].predicate:
+            return None
+        if self.block[made] == self.block[index]:
+            return made
+        others = [place for place in places if place != made]
+        far = len(others) > WRITERS or any(self.passes(place, index, made) for place in others)
+        return None if far else made
 
     def sum(self, name: str, index: int, depth: int = DEPTH) -> tuple[str, int]:
         """A register as another one and a distance from it, where it is read."""

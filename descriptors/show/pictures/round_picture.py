@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.check.execution.rings import Ring
-from descriptors.check.execution.rounds import WAITS, Act, letter
+from descriptors.check.execution.rings import WAITS, Ring
+from descriptors.check.execution.rounds import Act, letter
 from descriptors.check.pipeline import Pipeline
 from descriptors.show.pictures.panels import spaced, story
 from descriptors.text import aligned, counted, ranges_text

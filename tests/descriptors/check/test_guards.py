@@ -52,6 +52,17 @@ def test_what_is_compared_with_itself_is_the_same(test: str, rules: list[str]) -
     assert errors(FENCE, MMA, COMMIT, f"setp.{test} p, n, n;", "@p " + WAIT, READ) == rules
 
 
+@pytest.mark.parametrize(("test", "rules"), [("eq.u32", []), ("ne.u32", ["wgmma-wait"])])
+def test_a_predicate_that_is_written_again_is_what_it_was_where_it_is_read(test: str, rules: list[str]) -> None:
+    compare, other = f"setp.{test} p, n, n;", "setp.lt.u32 p, n, 7;"
+    assert errors(FENCE, MMA, COMMIT, compare, "@p " + WAIT, READ, other) == rules
+    assert errors(other, FENCE, MMA, COMMIT, compare, "@q bra L;", "L:", "@p " + WAIT, READ, other) == rules
+    # Behind a branch it may be either.
+    assert errors(FENCE, MMA, COMMIT, compare, "@q bra L;", other, "L:", "@p " + WAIT, READ) == ["wgmma-wait"]
+    # A loop comes back with the other.
+    assert errors(compare, "L:", FENCE, MMA, COMMIT, "@p " + WAIT, READ, other, "@p bra L;") == ["wgmma-wait"]
+
+
 def test_a_branch_and_a_guard_on_one_condition_belong_together() -> None:
     body = ["@!p bra L;", FENCE, MMA, COMMIT, "L:", "@p " + WAIT, READ]
     assert errors(*body) == []

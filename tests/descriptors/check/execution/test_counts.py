@@ -4,16 +4,20 @@ them hangs or races, and where a count is wrong that nobody would try, it is tol
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from random import Random
 
 import pytest
 from ring_kernels import ring_sm90, ring_sm100
 
 from descriptors import check_ptx
+from descriptors.check.execution.arithmetic import operation
 from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
 from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.program import program
 from descriptors.check.execution.runs import run, trials
-from descriptors.check.ptx.ptx_module import parse
+from descriptors.check.ptx.ptx_module import Instruction, parse
 
 #: Rounds up to which every count is run alone.
 MOST = 25
@@ -105,3 +109,48 @@ def test_larger_values_follow_from_where_nothing_is_wrong_any_more() -> None:
     assert wrong(text, range(1, 12)) == [1]
     assert follows(text) == (64, 128, 4)
     assert {one.property for one in check_ptx(text).undecided} >= {"barriers"}
+
+
+#: Divisions as compilers write them: of what, by what, and the instructions, each of what came before it.
+DIVISIONS: dict[str, tuple[int, list[tuple[str, int | str, int | str]]]] = {
+    "3, unsigned": (3, [("mul.hi.u32", "x", 0xAAAAAAAB), ("shr.u32", "", 1)]),
+    "3, signed": (3, [("mul.hi.s32", "x", 0x55555556)]),
+    "5, unsigned": (5, [("mul.hi.u32", "x", 0xCCCCCCCD), ("shr.u32", "", 2)]),
+    "5, signed": (5, [("mul.hi.s32", "x", 0x66666667), ("shr.s32", "", 1)]),
+    "7, signed": (7, [("mul.hi.s32", "x", 0x92492493), ("add.s32", "", "x"), ("shr.s32", "", 2)]),
+    "6, in 64 bits": (6, [("mul.wide.u32", "x", 0xAAAAAAAB), ("shr.u64", "", 34)]),
+    "3, of 16 bits": (3, [("cvt.u16.u32", "x", ""), ("mul.wide.u16", "", -21845), ("shr.u32", "", 17)]),
+    "no division": (3, [("mul.hi.u32", "x", 0x55555555)]),
+}
+
+
+def steps(rows: Sequence[tuple[str, int | str, int | str]], x: int, drift: Moving) -> Iterator[tuple[int, Moving]]:
+    """What each instruction makes of a number, and how that is said to move."""
+    value, moving = x, drift
+    for opcode, first, second in rows:
+        pairs = [
+            (x, drift) if one == "x" else (value, moving) if one == "" else (one, FIXED) for one in (first, second)
+        ]
+        pairs = pairs[: 1 if opcode.startswith("cvt") else 2]
+        values, drifts = [one for one, _ in pairs], [one for _, one in pairs]
+        moving = drift_of(Instruction(1, opcode, ("d", *"ab"[: len(pairs)])), values, drifts)
+        value = operation(opcode)(*values)
+        yield value, moving
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_a_division_by_a_constant_moves_by_whole_numbers_where_periods_are_multiples_of_it(name: str) -> None:
+    divisor, rows = DIVISIONS[name]
+    room, random = 1 << (15 if "16" in name else 31), Random(7)
+    followed = 0
+    for x in range(2 * divisor):
+        for by in (divisor, 4 * divisor, divisor + 1):
+            *_, (value, moving) = steps(rows, x, Drift(by, 0))
+            if not isinstance(moving, Drift):
+                continue
+            followed += by % divisor == 0
+            most = (room - 1 - x) // by
+            for many in {*range(min(most, 9)), most, *(random.randrange(most) for _ in range(20))}:
+                *_, (other, _) = steps(rows, x + by * many, FIXED)
+                assert other - value == moving.past * many, (x, by, many)
+    assert followed == (0 if name == "no division" else 4 * divisor)

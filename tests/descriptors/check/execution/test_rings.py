@@ -3,9 +3,11 @@ told by its rule."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from kernels import kernels
-from ring_kernels import SM100_WORD, ring_sm90, ring_sm100
+from ring_kernels import SM100_WORD, ring_sm90, ring_sm100, stored_sm90
 
 from descriptors import check_ptx
 
@@ -13,7 +15,7 @@ RUN = ("barriers", "bytes", "proxies", "reuse", "tensor memory")
 
 
 @pytest.mark.parametrize("stages", [1, 2, 3, 5])
-@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100, partial(ring_sm100, scaled=True)])
 def test_a_right_ring_is_clean_in_all_that_a_run_decides(ring: object, stages: int) -> None:
     report = check_ptx(ring(stages))  # type: ignore[operator]
     assert [(one.line, one.rule.name, one.found) for one in report.errors] == []
@@ -88,6 +90,38 @@ SM100 = {
     ),
 }
 
+CP = "tcgen05.cp.cta_group::1.32x128b.warpx4"
+SCALED = {
+    "no copy of the factors of A": ((f"{CP} [d+64], x;", ""), {"tcgen05-unwritten"}),
+    "the factors of B beside their columns": ((f"{CP} [d+68], x;", f"{CP} [d+72], x;"), {"tcgen05-unwritten"}),
+    "factors from where nothing is": (("add.u32 lo, at, 24576;", "add.u32 lo, at, 92160;"), {"reuse-unwritten"}),
+    "columns behind those that are allocated": ((f"{CP} [d+68], x;", f"{CP} [d+128], x;"), {"tcgen05-unallocated"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_fault_of_a_ring_with_scale_factors_is_told(name: str) -> None:
+    (old, new), rules = SCALED[name]
+    right = ring_sm100(scaled=True)
+    assert right.count(old) == 1
+    assert {one.rule.name for one in check_ptx(right.replace(old, new)).errors} & rules
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("@!pw bra DATA;", ""),
+        (f"{COMMIT} [empty];", f"{COMMIT} [empty];\n{CP} [d+72], x;"),
+    ],
+    ids=["the factors have not come", "the next come before the copy has read these"],
+)
+def test_a_copy_of_scale_factors_reads_its_stage(old: str, new: str) -> None:
+    """What orders it is what orders the multiplications beside it; a commit covers what came before it."""
+    right = ring_sm100(scaled=True)
+    assert right.count(old) == 1 and check_ptx(right).verdict == "clean"
+    found = [one for one in check_ptx(right.replace(old, new)).errors if one.rule.name == "reuse-order"]
+    assert any("tcgen05.cp" in one.found for one in found)
+
 
 @pytest.mark.parametrize("name", SM90)
 def test_a_fault_of_a_ring_is_told(name: str) -> None:
@@ -120,14 +154,15 @@ def test_words_without_a_version_are_run_as_those_with_it() -> None:
     assert {one.rule.name for one in check_ptx(bare.replace(old, new)).errors} & rules
 
 
-def test_two_things_that_are_not_seen_of_one_instruction_are_both_told() -> None:
-    """Where scale factors are read from, and, of a word of no version that there is, the operands."""
+def test_what_is_not_seen_of_one_operand_hides_nothing_of_the_others() -> None:
+    """Of a word of no version that there is it is not known what it reads; where scale factors lie is."""
     fence, scaled = "fence.proxy.async.shared::cta;", kernels()["scaled_e2m1_64_sm100"]
     assert scaled.count(fence) == 1 and scaled.count(SCALED_A) == 2
     report = check_ptx(scaled.replace(fence, ""))
     assert "proxy-fence" in {one.rule.name for one in report.errors}
     report = check_ptx(scaled.replace(fence, "").replace(SCALED_A, str(int(SCALED_A) | 2 << 46)))
-    assert {"proxies", "tensor memory"} <= {one.property for one in report.undecided}
+    assert {one.property for one in report.undecided} == {"proxies", "reuse"}
+    assert {one.property: one.verdict for one in report.properties}["tensor memory"] == "clean"
 
 
 def test_ordinary_stores_of_an_operand_need_a_fence_of_the_proxy() -> None:
@@ -265,3 +300,62 @@ def test_an_instruction_without_its_operands_leaves_the_run_open(whole: str, tor
     report = check_ptx(ring_sm90(2).replace(whole, torn))
     held = {one.property: one.verdict for one in report.properties}
     assert held["barriers"] == held["bytes"] == held["reuse"] == "incomplete"
+
+
+@pytest.mark.parametrize("stages", [2, 3])
+def test_a_fault_is_told_with_its_round_and_that_of_the_event_before(stages: int) -> None:
+    """A stage of which nobody waits is written again in the first round that has no stage of its own."""
+    (old, new), _ = SM90["no wait for the slot"]
+    report = check_ptx(ring_sm90(stages).replace(old, new))
+    moment = next(one.moment for one in report.errors if one.rule.name == "reuse-order")
+    assert moment is not None and moment.parameters == "k_param_0 = 256"
+    assert (moment.round, moment.other_round, moment.rounds) == (stages + 1, 1, 256 // 64)
+    assert f"round {stages + 1} of 4, after line {moment.other_line} in round 1" in str(report)
+
+
+def test_a_wait_that_never_ends_is_told_with_its_round_and_what_told_its_mbarrier_last() -> None:
+    """Who takes one round more than there are waits in that round, and the last copies were those before."""
+    (old, new), _ = SM90["the consumer makes a round more"]
+    text = ring_sm90(3).replace(old, new)
+    (one,) = check_ptx(text).errors
+    assert one.rule.name == "barrier-hang" and one.moment is not None
+    # Of three stages the fifth round has the second, which the second round filled last.
+    assert (one.moment.round, one.moment.rounds, one.moment.other_round) == (5, 0, 2)
+    assert text.splitlines()[one.moment.other_line - 1].startswith("cp.async.bulk")
+
+
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_lanes_of_one_warp_that_all_initialise_an_mbarrier_are_told(ring: object) -> None:
+    """The manual leaves it undefined to initialise a live mbarrier; what they write is the same, so it is no error."""
+    right = ring(1)  # type: ignore[operator]
+    one = "setp.ne.u32 pi, t, 0;"
+    assert right.count(one) == 1
+    report = check_ptx(right.replace(one, "setp.ge.u32 pi, t, 32;"))
+    told = {found.rule.name: found.found for found in report.findings}
+    assert told["barrier-init-again"] == "found 32 threads of a warp that do it" and not report.errors
+    assert any("follows" in note for note in report.notes)
+    assert "barrier-init-again" not in {found.rule.name for found in check_ptx(right).findings}
+
+
+def test_an_mbarrier_that_is_initialised_once_more_is_told_unless_it_was_invalidated() -> None:
+    init = "mbarrier.init.shared::cta.b64 [smem+16384], 1;"
+    right, end = ring_sm90(1), "mbarrier.inval.shared::cta.b64 [smem+16384];\n"
+    assert right.count(init) == 1
+    for between, rules in (("", {"barrier-init-again"}), (end, set())):
+        twice = right.replace(init, f"{init}\n{between}{init}")
+        assert {found.rule.name for found in check_ptx(twice).findings} == rules
+
+
+def test_a_bulk_store_of_a_tensor_reads_what_one_stretch_of_code_filled() -> None:
+    """Its box is in no text: the thread that issues it stored the first bytes, and others the rest."""
+    plain = "cp.async.bulk.global.shared::cta.bulk_group [g], [smem+16384], 16384;"
+    tensor = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [g, {k, k}], [smem+16384];"
+    meet = "fence.proxy.async.shared::cta;\nbar.sync 0;\nsetp.ne.u32 pi, t, 0;"
+    right = stored_sm90().replace(plain, tensor)
+    assert right.count(tensor) == right.count(meet) == 1 and not check_ptx(right).errors
+    found = check_ptx(right.replace(meet, meet.replace("bar.sync 0;\n", ""))).errors
+    assert "reuse-order" in {one.rule.name for one in found}
+    assert "proxy-fence" in {one.rule.name for one in check_ptx(right.replace(meet, meet[31:])).errors}
+    # Of two stores of halves each reads its own, and a thread may go on to the other half.
+    half = tensor.replace("16384", "24576")
+    assert not check_ptx(right.replace(tensor, f"{tensor}\n{half}")).errors
