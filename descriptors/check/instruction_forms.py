@@ -156,18 +156,6 @@ def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
     if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
         yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
     yield from _immediates(view)
-    if view.sparse:
-        yield from _metadata(view, one.operands[3:5])
-
-
-def _metadata(view: Wgmma, given: tuple[Operand, ...]) -> Iterator[tuple[str, str]]:
-    """Metadata in a register, and a selector of the threads that give it: all of them where a byte is an element."""
-    most = 1 if view.kind in ("f16", "tf32") else 0
-    if not isinstance(given[0], str):
-        yield "form-operands", "found no register with the metadata"
-    if not isinstance(given[1], int) or not 0 <= given[1] <= most:
-        shown = given[1] if isinstance(given[1], int) else "no number"
-        yield "form-immediate", f"found sparsity selector {shown} of {view.types[1]}, which must be from 0 to {most}"
 
 
 def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:

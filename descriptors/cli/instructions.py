@@ -196,11 +196,12 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
     values = dict(instruction.values)
     plain = {name: str(values[name]) for name in ("a_major", "b_major")}
     k = options["k"] or DENSE_K["sm100", instruction.kind] * (1 + options["sparse"])
+    target = "sm_103a" if k == 96 or options["arch"] == "sm103" else "sm_100a"
     question = InstructionRequest(
         kind=instruction.kind, a=str(values["a_dtype"]), b=str(values["b_dtype"]), d=str(values.get("d_dtype", "f32")),
         m=options["m"], n=options["n"], k=k, cta_group=options["cta_group"], sparse=options["sparse"],
         scale=str(values.get("scale_dtype", "ue8m0")), scale_ids=(options["sfa_id"], options["sfb_id"]),
-        negate=(options["negate_a"], options["negate_b"]), target="sm_103a" if k == 96 or options["arch"] == "sm103" else "sm_100a", **plain,
+        negate=(options["negate_a"], options["negate_b"]), target=target, **plain,
     )  # fmt: skip
     try:
         (answer,) = instruction_words([question])

@@ -165,8 +165,10 @@ def arch_or_assumed(context: click.Context, _: click.Parameter, name: str | None
         )
     elif isinstance(mma, str):
         head, shape = mma.casefold().partition(".")[0], mma.casefold().rpartition(".")[2]
-        of = {"wgmma": "sm90", "tcgen05": "sm100"}.get(head) or assumed_architecture(m=int(shape[1:].partition("n")[0]))
-        arch, because = of, f"by the instruction {mma}"
+        arch = assumed_architecture(m=int(shape[1:].partition("n")[0]))
+        if head in ("wgmma", "tcgen05"):
+            arch = "sm90" if head == "wgmma" else "sm100"
+        because = f"by the instruction {mma}"
     else:
         arch, because = assumed_architecture(), "as --arch is not given; sm90 is Hopper"
     assume(arch, because)

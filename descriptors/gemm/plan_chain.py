@@ -61,7 +61,7 @@ def simulated_chain(simulation: Simulation) -> Chain:
             legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
-    missing = ("SFA", "SFB") if simulation.scales is not None else ()
+    missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
     if simulation.epilogue is None or simulation.epilogue.staged is None:
         legs.append(Leg("D", (rows, loop.tile[1]), element, tuple(_result_links(simulation, rows))))
     else:

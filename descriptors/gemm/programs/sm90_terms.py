@@ -81,11 +81,11 @@ def texts(plan: Plan) -> dict[str, str]:
     names = [name for name in _STATEMENTS if name in asked]
     made = []
     for name in names:
-        kind, size, given, variable = _GIVEN[name]
+        kind, size, drawn, variable = _GIVEN[name]
         made += [
             f"  {kind};",
             f'  check(cudaMalloc(&{variable}, {size}), "terms");',
-            f"  fill<<<1024, 256>>>({given}, true);",
+            f"  fill<<<1024, 256>>>({drawn}, true);",
             f"  terms.{variable} = {variable};",
         ]
     factors = ["  terms.alpha = 2, terms.beta = -1;"] if "alpha-beta" in names else []
