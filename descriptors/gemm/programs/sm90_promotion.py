@@ -15,6 +15,7 @@ Law: the factors that a thread loads are those of the rows that the fragment giv
 from __future__ import annotations
 
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs.sm90_store import tile_index
 from descriptors.gemm.promotion import GROUP, PADDED, Promotion
 
 
@@ -32,7 +33,7 @@ def texts(plan: Plan, own_tile: str = "") -> dict[str, str]:
         "metadata_load": _LOAD,
         "metadata_parameter": "const float* a_scales,\n    const float* b_scales, ",
         "metadata_name": "a_scales, b_scales, ",
-        "metadata_rows": _SUMS.replace("$own_tile", tile),
+        "metadata_rows": _SUMS.replace("$own_tile", tile).replace("$tile", tile_index(plan)),
         "metadata_words": "",
         "depth_parameter": ", int k",
         "depth": ", k",
@@ -126,7 +127,7 @@ _SUMS = """\
     int first_row, first_column;
     {
       int row, column;
-      tile_at(index, rows, columns, row, column);
+      tile_at($tile, rows, columns, row, column);
 $own_tile      first_row = row * TILE_M, first_column = column * TILE_N;
     }
 """

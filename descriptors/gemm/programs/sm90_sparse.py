@@ -18,6 +18,7 @@ from __future__ import annotations
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.programs.c_expressions import row_and_column
+from descriptors.gemm.programs.sm90_store import tile_index
 from layoutalg import fragment
 
 
@@ -36,7 +37,7 @@ def texts(plan: Plan, own_tile: str = "") -> dict[str, str]:
         "metadata_load": _LOAD,
         "metadata_parameter": "const uint32_t* metadata,\n    ",
         "metadata_name": "metadata, ",
-        "metadata_rows": _ROWS.replace("$own_tile", _indented(own_tile)),
+        "metadata_rows": _ROWS.replace("$own_tile", _indented(own_tile)).replace("$tile", tile_index(plan)),
         "metadata_words": _WORDS,
         "depth_parameter": ", int k",
         "depth": ", k",
@@ -89,7 +90,7 @@ _ROWS = """\
     int first_rows;
     {
       int row, column;
-      tile_at(index, rows, columns, row, column);
+      tile_at($tile, rows, columns, row, column);
 $own_tile      first_rows = row * (TILE_M / 64);
     }
 """

@@ -48,7 +48,7 @@ def texts(plan: Plan) -> dict[str, str]:
     inside = plan.metadata is not None or plan.promotion is not None  # whose loads ask for the edges of C
     return {
         "count": "rows * columns * SPLITS" if parts else "rows * columns",
-        "tile": "index % (rows * columns)" if parts else "index",
+        "tile": tile_index(plan),
         "part": _PART if parts else "",
         "first_step": "first" if parts else "0",
         "end_step": "end" if parts else "steps",
@@ -70,6 +70,12 @@ def texts(plan: Plan) -> dict[str, str]:
         "main_parts": _MAIN_PARTS if parts else "",
         "main_c": "c, parts" if parts else "c",
     }
+
+
+def tile_index(plan: Plan) -> str:
+    """The number of the tile of C, among all tiles of all parts along K."""
+    parts = plan.epilogue is not None and plan.epilogue.splits > 1
+    return "index % (rows * columns)" if parts else "index"
 
 
 _PART = """\
