@@ -163,7 +163,7 @@ def _tiles(
     options: dict[str, Any], other: bool,
 ) -> None:  # fmt: skip
     """The best tiles of a product, or the program of the best."""
-    given = {name: value for name, value in options.items() if value is not None and name != "legality"}
+    given = {name: value for name, value in options.items() if value not in (None, False) and name != "legality"}
     more = [key for key in given if key not in (*_OF_TILES, "smem")]
     if more or other or (name is not None and emit is None) or (emit is not None and as_json):
         what = f"--{more[0].replace('_', '-')}" if more else "--name" if name is not None else "--emit with --json"
