@@ -56,7 +56,7 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
 
     >>> from descriptors import check_ptx
     >>> print(tell_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
-    k.ptx: no wgmma or tcgen05 instruction of sm_80: nothing was looked at.
+    k.ptx: no tensor-core instruction of sm_80: nothing was looked at.
     """
     lines: list[str] = []
     name = printable(name)

@@ -61,7 +61,9 @@ from layoutalg.cli.console import json_text, say
     shell_complete=complete,
     help="How they store C: registers, or tma, through shared memory.  [default: registers, if C is of that type]",
 )
-@click.option("--terms", help="What is done to a sum first: row-scales, alpha-beta, bias, with commas.")
+@click.option(
+    "--terms", shell_complete=complete, help="What is done to a sum first: row-scales, alpha-beta, bias, with commas."
+)
 @click.option("--splits", type=click.IntRange(1, 64), help="Parts along K, added by a second kernel.  [default: 1]")
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")

@@ -270,7 +270,7 @@ def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
 def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
     """The names of what is looked at, and of what is written of it."""
     from descriptors.check.rules import ALL_RULES
-    from descriptors.gemm.epilogue import BITS, STORES
+    from descriptors.gemm.epilogue import BITS, STORES, TERMS
     from descriptors.gemm.plan_request import SOURCES
     from descriptors.gemm.programs.emit_plan import PLAN_LANGUAGES
     from descriptors.show.explorer.question import TABS
@@ -284,6 +284,7 @@ def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
         "a_source": SOURCES,
         "c_dtype": BITS,
         "store": STORES,
+        "terms": TERMS,
         "quarters": QUARTERS,
         "start": STARTS,
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,

@@ -225,6 +225,8 @@ def epilogue_of(
 def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
     if isinstance(terms, str):
         terms = [one.strip() for one in terms.split(",")]
+    if not isinstance(terms, (tuple, list)):
+        raise DescriptorError(f"plan: terms must be names of terms, found {brief(terms)}")
     asked = {choose("plan: terms", one, TERMS) for one in terms}
     if asked and d != "f32":
         raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}")

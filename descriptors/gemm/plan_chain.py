@@ -140,7 +140,7 @@ def _result_links(simulation: Simulation, rows: int) -> Iterator[Link]:
     loop, accumulators = simulation.loop, simulation.accumulators
     if isinstance(accumulators, Registers):
         groups = (accumulators.warpgroups, 1)
-        yield Held(f"wgmma.{loop.name}.D", groups, raked=True)
+        yield Held(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", groups, raked=True)
         yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
     else:
         yield Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=accumulators.firsts)

@@ -38,7 +38,7 @@ from descriptors.gemm.epilogue import BITS, BUFFERS, ROWS
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_request import three
 from descriptors.gemm.planner import plan, prove_plan
-from descriptors.gemm.programs.sm90_kernel import check_registers
+from descriptors.gemm.thread_registers import check_registers
 from descriptors.smem.operands.operand import ElementType, Major, as_element_type, as_major
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
 from descriptors.text import Told, extents_text

@@ -28,6 +28,7 @@ from descriptors import (
     parse_tensor_map,
     plan,
     propose,
+    propose_tiles,
     proved,
     readout,
     readouts,
@@ -93,6 +94,7 @@ SAME: dict[str, Callable[[], Any]] = {
         ("64*m", "64*k"), "bf16", "K", "128B", (64, 16)
     ),
     "formulas": formulas,
+    "plan bf16 --problem 512x512x512 --top 1 --arch sm90": lambda: propose_tiles("bf16", (512, 512, 512), top=1),
     "plan bf16 --tile 64x16x32 --arch sm90": lambda: propose("bf16", tile=(64, 16, 32), arch="sm90"),
     "tmem accumulator --m 128 --n 64": lambda: accumulator(128, 64),
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),

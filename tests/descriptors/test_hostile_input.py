@@ -42,7 +42,7 @@ def nested() -> Any:
         ),
         ([*TMA, "65536x8192"], "a tile must have at most 8388608 elements to be compared, found 536870912"),
         ([*TMA, "64x64x100000"], "a plan must have at most 65536 boxes, found 100000"),
-        ([*TMA, "1048576x1048576"], "a plan must have at most 65536 boxes, found 67108864"),
+        ([*TMA, "1048576x1048576"], "a tile must have at most 8388608 elements to be compared, found 1099511627776"),
         (["shapes", "bf16", "\x7f", "sm90"], r"arguments (\x7f sm90)"),
     ],
 )

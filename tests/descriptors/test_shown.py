@@ -25,6 +25,10 @@ ACCUMULATOR = "of('tmem.accumulator').accumulator(128, 8)"
 SHIFT = "of('tmem.shift_convolution').shift_convolution(2, 3, 20, 16, 16, (1, 3), (0, 1))"
 PTX = "'.version 8.8\\n.target sm_90a\\n.entry k() { wgmma.fence.sync.aligned; ret; }'"
 PLAN = "of('gemm.planner').plan('m64n8k16', 'bf16', tile=(64, 8, 16), stages=1)"
+CHAIN = (
+    "of('gemm.chain_notation').chain(['tma type=bf16 extents=64x64 strides=128 box=64x8 swizzle=128B', "
+    "'layout S<2,3,3> o 0 o (8,64):(64,1)'], tile=(8, 64)).verify()"
+)
 MAP = "of('smem.words.tensor_map').tensor_map('bf16', 8, (64, 8), (128,), (64, 8), swizzle='128B')"
 CHECK = "of('smem.tma.map_check')."
 SURVEY = "of('sweep.search').survey((64, 64), 'bf16', (64, 16), major='K')"
@@ -49,6 +53,12 @@ VALUES = (
     *("of('tmem.block_scaled').block_scaled(128, 8, 64, 'e4m3')", SHIFT, f"{SHIFT}.verify()"),
     "of('check.event_report').check_events(['alloc d 48', 'dealloc d'])",
     *(f"of('check.inspection').check_ptx({PTX})", f"of('check.story').explain_ptx({PTX})"),
+    *(
+        f"{PLAN}.chain",
+        f"{PLAN}.chain.verify()",
+        f"{CHAIN}.legs[0].links[1].first",
+        "of('gemm.problem').propose_tiles('bf16', (512, 512, 512), top=1)",
+    ),
     *(PLAN, f"{PLAN}.a.tma", f"{PLAN}.verify()", "of('gemm.planner').propose('bf16', tile=(64, 8, 16), arch='sm90')"),
     *(MAP, f"{MAP}.refusals()[0]", f"{CHECK}map_changes({MAP}, {MAP})"),
     f"{CHECK}box_check({MAP}, '(8,64):(64,1)', major='K')",

@@ -218,7 +218,7 @@ class SmemDescriptor:
     def __post_init__(self) -> None:
         # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
         arch: object = self.arch
-        if type(arch) is not str or arch not in _ALL_WORDS:
+        if type(arch) is not str or arch not in (*WORDS, "sm107"):
             object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
         if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
@@ -229,7 +229,7 @@ class SmemDescriptor:
     @property
     def word(self) -> Word:
         """The bit fields of this architecture's word."""
-        return _ALL_WORDS[self.arch]
+        return SM107_DESCRIPTOR if self.arch == "sm107" else WORDS[self.arch]
 
     def encode(self) -> int:
         """The 64-bit word.

@@ -105,7 +105,7 @@ class Operand:
         self.rows, self.columns = rng.choice([64, 128, 192]), rng.choice([64, 128])
         self.mma = (64, 16)
         d = derive((self.rows, self.columns), "bf16", self.major, self.swizzle, self.mma, arch="sm90", verify=False)
-        plan = tma_plan(d)
+        plan = tma_plan(d, rank=2)
         self.box, self.layout, self.advance = plan.box, str(d.smem_tile), str(d.advance)
         self.boxes = [((box.coordinates[0], box.coordinates[1]), box.offset_bytes) for box in plan.boxes]
         self.word = d.descriptor.encode()
