@@ -113,8 +113,8 @@ Arch: TypeAlias = Literal["sm90", "sm100"]
 #: The descriptor word of each architecture.
 WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
 
-#: The same, and that of the architecture of which words alone are known.
-_ALL_WORDS: Mapping[str, Word] = {"sm107": SM107_DESCRIPTOR, **dict(WORDS.items())}
+#: Those of which words alone are known.
+_LATER: Mapping[str, Word] = {"sm107": SM107_DESCRIPTOR}
 
 #: What the instructions that read them are called.
 MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
@@ -218,7 +218,7 @@ class SmemDescriptor:
     def __post_init__(self) -> None:
         # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
         arch: object = self.arch
-        if type(arch) is not str or arch not in (*WORDS, "sm107"):
+        if type(arch) is not str or (arch not in WORDS and arch not in _LATER):
             object.__setattr__(self, "arch", architecture(arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
         if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
@@ -229,7 +229,7 @@ class SmemDescriptor:
     @property
     def word(self) -> Word:
         """The bit fields of this architecture's word."""
-        return SM107_DESCRIPTOR if self.arch == "sm107" else WORDS[self.arch]
+        return _LATER.get(self.arch) or WORDS[self.arch]
 
     def encode(self) -> int:
         """The 64-bit word.
