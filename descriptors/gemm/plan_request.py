@@ -189,8 +189,8 @@ def extents_of(instruction: object) -> tuple[int, int, int]:
     raise DescriptorError(f"plan: an instruction must be named like m64n128k16, found {brief(instruction)}")
 
 
-def three(value: object, what: str) -> tuple[int, int, int]:
-    """Three extents that somebody typed.
+def three(value: object, what: str, maximum: int = 1 << 16) -> tuple[int, int, int]:
+    """Three extents that somebody typed, each of at most so much.
 
     Raises:
         DescriptorError: if they are something else.
@@ -201,7 +201,7 @@ def three(value: object, what: str) -> tuple[int, int, int]:
     if not isinstance(value, (tuple, list)) or len(value) != 3:
         near = "; N x K alone is an operand, which descriptors derive takes" if what == "the tile" else ""
         raise DescriptorError(f"plan: {what} must be M x N x K, found {brief(value)}{near}")
-    m, n, k = (as_integer(one, f"plan: an extent of {what}", minimum=1, maximum=1 << 16) for one in value)
+    m, n, k = (as_integer(one, f"plan: an extent of {what}", minimum=1, maximum=maximum) for one in value)
     return m, n, k
 
 

@@ -194,7 +194,7 @@ def propose_tiles(
     """
     if arch is not None and architecture(arch) != "sm90":
         raise DescriptorError(f"plan: a tile can be chosen for sm90, where it was measured, found arch {arch}; --tile")
-    extents = _extents(problem)
+    extents = three(problem, "the problem", maximum=1 << 20)
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)
@@ -223,13 +223,6 @@ def propose_tiles(
 _K_BITS = 256
 
 
-def _extents(problem: Sequence[int]) -> tuple[int, int, int]:
-    if not isinstance(problem, (tuple, list)) or len(problem) != 3:
-        raise DescriptorError(f"plan: a problem must be M x N x K, found {str(problem)[:60]}")
-    m, n, k = (as_integer(one, "plan: an extent of the problem", minimum=1, maximum=1 << 20) for one in problem)
-    return m, n, k
-
-
 def _memory_rows(
     extents: tuple[int, int, int], types: tuple[ElementType, ElementType], majors: tuple[Major, Major]
 ) -> tuple[int, int]:
@@ -237,22 +230,32 @@ def _memory_rows(
     rows = []
     for name, index, element, major in zip("AB", (0, 1), types, majors, strict=True):
         letter, extent = ("K", extents[2]) if major is Major.K else ("MN"[index], extents[index])
-        row = extent * element.bits // 8
-        if row % 16:
-            step = 128 // element.bits
-            raise DescriptorError(
-                f"plan: a row of {name} must be whole 16 bytes for the copy engine, found {letter} = {extent} of "
-                f"{element}: pad {letter} to {-(-extent // step) * step}, the next multiple of {step}"
-            )
-        rows.append(row)
+        if not _copied(extent, element.bits):
+            raise _ragged(name, letter, extent, str(element), element.bits)
+        rows.append(extent * element.bits // 8)
     return rows[0], rows[1]
+
+
+def _copied(extent: int, bits: int) -> bool:
+    """Whether the copy engine takes rows of so many elements."""
+    return extent * bits % 128 == 0
+
+
+def _ragged(matrix: str, letter: str, extent: int, element: str, bits: int) -> DescriptorError:
+    step = 128 // bits
+    return DescriptorError(
+        f"plan: a row of {matrix} must be whole 16 bytes for the copy engine, found {letter} = {extent} of {element}: "
+        f"pad {letter} to {-(-extent // step) * step}, the next multiple of {step}"
+    )
 
 
 def _candidates(model: Plan, problem: tuple[int, int, int], rows_of: tuple[int, int]) -> Iterator[Candidate]:
     loop, made = model.asked, model.epilogue
     assert made is not None
     width_a, width_b = (element.bits // 8 for element in (loop.a, loop.b))
-    whole = problem[1] * BITS[made.c] // 8 % 16 == 0
+    whole = _copied(problem[1], BITS[made.c])
+    if not whole and made.c != loop.d:  # which the copy engine alone stores
+        raise _ragged("C", "N", problem[1], made.c, BITS[made.c])
     parts = _SPLITS if whole and loop.d != "f16" else (1,)
     for rows in _ROWS:
         groups = usual_warpgroups(rows // ROWS)

@@ -26,6 +26,12 @@ from descriptors.smem.emitters.ptx import digit_lines
 from descriptors.smem.emitters.recipe import Term
 from layoutalg import ComposedLayout, Layout, Swizzle, coalesce, flatten, size
 
+#: Element types in C++; those of A and B can be made of a float, and turned back into one.
+CPP_TYPES = {
+    "f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float", "e4m3": "__nv_fp8_e4m3", "e5m2": "__nv_fp8_e5m2",
+    "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
+}  # fmt: skip
+
 
 def byte_offset(d: Derivation) -> tuple[str, str]:
     """Two expressions: ``at`` in ``row`` and ``column`` without the swizzle, and the byte in ``at`` with it.

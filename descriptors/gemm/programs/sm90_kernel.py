@@ -32,7 +32,7 @@ from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
 from descriptors.gemm.programs import cluster, sm90_promotion, sm90_sparse, sm90_store
-from descriptors.gemm.programs.c_expressions import row_and_column
+from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.gemm.thread_registers import check_registers, registers
 from descriptors.smem.operands.operand import Major
@@ -142,12 +142,6 @@ def _strides(plan: Plan) -> str:
         f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
     )
 
-
-#: Element types in C++; those of A and B can be made of a float, and turned back into one.
-CPP_TYPES = {
-    "f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float", "e4m3": "__nv_fp8_e4m3", "e5m2": "__nv_fp8_e5m2",
-    "s8": "int8_t", "u8": "uint8_t", "f32": "float", "s32": "int32_t",
-}  # fmt: skip
 
 #: The start address in a word, bits 0-13.
 _START = 0x3FFF

@@ -16,10 +16,9 @@ from __future__ import annotations
 from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import sm90_terms
+from descriptors.gemm.programs.c_expressions import CPP_TYPES
 
-#: Element types of C in C++, and as a tensor map has them.
-_CPP = {"f32": "float", "s32": "int32_t", "f16": "__half", "bf16": "__nv_bfloat16", "e4m3": "__nv_fp8_e4m3",
-        "e5m2": "__nv_fp8_e5m2"}  # fmt: skip
+#: Element types of C as a tensor map has them.
 _MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
 
 
@@ -27,7 +26,7 @@ def constants(plan: Plan) -> list[str]:
     """What the plan says of C."""
     made = plan.epilogue
     assert made is not None
-    lines = [f"using TypeC = {_CPP[made.c]};"]
+    lines = [f"using TypeC = {CPP_TYPES[made.c]};"]
     if made.staged is not None:
         one = made.staged
         lines += [
