@@ -305,9 +305,8 @@ def nearest(
 
 def _check_sparse(loop: MainLoop) -> None:
     """Refuse what this plan knows no metadata for."""
-    if loop.scale is not None or loop.a_source == "rmem":
-        what = f"scale factors of kind {loop.kind}" if loop.scale else "A in registers"
-        raise DescriptorError(f"plan: a sparse A must be in shared memory, and without scale factors, found {what}")
+    if loop.scale is not None:
+        raise DescriptorError(f"plan: a sparse A must be without scale factors, found those of kind {loop.kind}")
     one = arrangement(loop.a, loop.arch)
     if loop.tile[2] % one.covered:
         low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered

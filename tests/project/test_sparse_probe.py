@@ -78,6 +78,8 @@ def test_what_the_probe_finds_of_a_warpgroup_by_the_rules_is_what_the_rules_say(
         assert (sparse.registers(one, issue) == sparse.by_the_rules(sparse.name_of(one, "registers"))).all()
         for what, some in sparse.code_sets(one).items():
             assert (sparse.codes(one, issue, some) == sparse.by_the_rules(sparse.name_of(one, what))).all()
+    else:
+        assert (sparse.elements(one, issue) == sparse.by_the_rules(sparse.name_of(one, "elements"))).all()
     elements, wrong = sparse.products(one, issue, 4)
     assert (elements, wrong) == (4 * 64 * one.n, 0)
 
@@ -125,7 +127,7 @@ def test_every_sparse_program_was_right_and_every_control_wrong() -> None:
     rows = RECORD["programs"]
     assert len(rows) == 24
     for row in rows:
-        assert sparse_products.right(row)
+        assert main_loops.right(row)
         assert row["packed_products_that_differ"] == [0, 0]
         assert row["of_spoiled_metadata_that_differ"] > 0
     assert [row["plan"] for row in rows] == sparse_products.drawn(len(rows), RECORD["seed"])
@@ -136,7 +138,7 @@ def test_every_sparse_program_was_right_and_every_control_wrong() -> None:
 def test_the_sparse_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) -> None:
     made = plan(**row["plan"], verify=False)
     assert main_loops.digest(kernel(made)) == row["program"]
-    assert [tuple(size) for size in row["products"]] == sparse_products.sizes(made)
+    assert [tuple(size) for size in row["products"]] == main_loops.sizes(made)
 
 
 def test_every_case_has_a_rule() -> None:

@@ -32,6 +32,17 @@ PLANS: dict[str, dict[str, Any]] = {
         "instruction": "wgmma.sp.m64n8k64", "dtype": "e4m3", "tile": (128, 8, 128), "stages": 2, "cluster": (2, 1),
     },
     "u8": {"instruction": "wgmma.sp.m64n16k64", "dtype": "u8", "b_dtype": "s8", "tile": (64, 16, 64), "stages": 3},
+    "f16 registers": {
+        "instruction": "wgmma.sp.m64n16k32", "dtype": "f16", "tile": (128, 32, 128), "stages": 2,
+        "a_source": "registers", "a_major": "MN",
+    },
+    "tf32 registers": {
+        "instruction": "wgmma.sp.m64n8k16", "dtype": "tf32", "tile": (128, 8, 64), "stages": 2, "a_source": "registers",
+    },
+    "s8 registers": {
+        "instruction": "wgmma.sp.m64n8k64", "dtype": "s8", "tile": (64, 16, 128), "stages": 2, "a_source": "registers",
+        "a_major": "MN",
+    },
     "sm100 bf16": {"instruction": "tcgen05.mma.sp.m128n32k32", "dtype": "bf16", "tile": (128, 32, 256), "stages": 2},
     "sm100 tf32": {"instruction": "m128n16k16", "dtype": "tf32", "tile": (128, 16, 64), "stages": 2, "sparse": True},
     "sm100 e5m2": {"instruction": "m128n32k64", "dtype": "e5m2", "tile": (128, 64, 256), "stages": 2, "sparse": True},
@@ -59,6 +70,16 @@ class Elsewhere(Metadata):
         return (at, 1 - selector) if self.packed.blocks == 2 and self.packed.arch == "sm90" else (at + 1, selector)
 
 
+@pytest.mark.parametrize("name", ["f16 registers", "tf32 registers", "s8 registers"])
+def test_registers_that_hold_other_elements_of_a_are_no_product(name: str) -> None:
+    made = plan(**PLANS[name])
+    assert made.loads is not None
+    assert "in registers" in str(made.verify().operands[0])
+    turned = ".trans" if ".trans" not in made.loads.move else ""
+    other = replace(made.loads, move=f"ldmatrix.sync.aligned.m8n8.x4{turned}.shared.b16")
+    assert not replace(made, loads=other).verify().ok
+
+
 class Turned(Metadata):
     """Metadata whose copies go to one another's columns."""
 
@@ -72,6 +93,7 @@ class Turned(Metadata):
     [
         ("f16", Elsewhere),
         ("tf32", Elsewhere),
+        ("tf32 registers", Elsewhere),
         ("sm100 bf16", Elsewhere),
         ("sm100 bf16", Turned),
         ("sm100 e5m2", Turned),
@@ -90,7 +112,10 @@ def test_metadata_of_another_k_block_are_no_product(name: str, wrong: type[Metad
     ("change", "message"),
     [
         ({"tile": (128, 32, 96)}, "K of a sparse tile must be a multiple of 64.*found 96: give 64 or 128"),
-        ({"a_source": "registers"}, "a sparse A must be in shared memory.*found A in registers"),
+        (
+            {"a_source": "registers", "arch": "sm100", "sparse": True, "instruction": "m128n16k32"},
+            "A in registers must be of sm90, where wgmma reads them",
+        ),
         ({"instruction": "wgmma.sp.m64n16k16"}, "K 16 is that of a dense one; nearest are m64n16k32"),
         ({"instruction": "m64n16k32"}, "K 32 is that of a sparse one, which --sparse takes; nearest are m64n16k16"),
         (
@@ -126,7 +151,7 @@ def test_programs_that_are_not_written_are_refused_with_those_that_are() -> None
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not there")
-@pytest.mark.parametrize("name", ["f16", "tf32", "u8"])
+@pytest.mark.parametrize("name", ["f16", "tf32", "u8", "f16 registers", "s8 registers"])
 def test_the_kernel_assembles_and_is_not_serialized(name: str, tmp_path: Path) -> None:
     source = tmp_path / "gemm.cu"
     source.write_text(emit_plan(plan(**PLANS[name], verify=False), "cuda"), encoding="utf-8")
