@@ -19,6 +19,7 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.gemm.schedule import events, order
+from layoutalg import fragment
 from layoutalg.frozen import replace
 
 PLANS: dict[str, dict[str, Any]] = {
@@ -70,14 +71,16 @@ class Elsewhere(Metadata):
         return (at, 1 - selector) if self.packed.blocks == 2 and self.packed.arch == "sm90" else (at + 1, selector)
 
 
-@pytest.mark.parametrize("name", ["f16 registers", "tf32 registers", "s8 registers"])
-def test_registers_that_hold_other_elements_of_a_are_no_product(name: str) -> None:
-    made = plan(**PLANS[name])
-    assert made.loads is not None
-    assert "in registers" in str(made.verify().operands[0])
-    turned = ".trans" if ".trans" not in made.loads.move else ""
-    other = replace(made.loads, move=f"ldmatrix.sync.aligned.m8n8.x4{turned}.shared.b16")
-    assert not replace(made, loads=other).verify().ok
+def test_registers_that_hold_other_elements_of_a_are_no_product() -> None:
+    straight, singly = (plan(**PLANS[name], verify=False) for name in ("f16 registers", "s8 registers"))
+    assert straight.loads is not None and singly.loads is not None
+    untwisted = replace(straight.loads, move="ldmatrix.sync.aligned.m8n8.x4.shared.b16")
+    accumulator = replace(singly.loads, fragment=fragment("wgmma.m64n32k16.D"))
+    assert accumulator.fragment.values == singly.loads.fragment.values
+    for one, loads in ((straight, untwisted), (singly, accumulator)):
+        assert one.verify().ok
+        proof = replace(one, loads=loads).verify()
+        assert not proof.ok and "its register holds" in str(proof.operands[0])
 
 
 class Turned(Metadata):
