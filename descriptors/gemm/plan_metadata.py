@@ -3,7 +3,8 @@
 On sm90 the threads load them from global memory, where ``pack_metadata`` put them: a register for each M block of a
 warpgroup and each K that is packed together, which holds, in its halves of the threads, one or two K blocks; the
 selector of the instruction says which. On sm100 a stage of them lies in shared memory as in global memory, and
-``tcgen05.cp.128x128b`` copies each 128 lanes of 16 bytes to four columns, from where a K block takes one or two.
+``tcgen05.cp.128x128b`` copies each 128 lanes of 16 bytes to four columns, from where a K block takes two, or one: then
+its column is even, and the selector in its instruction descriptor says which of the two.
 
 Law: the K blocks of a stage take different registers, halves or columns, and leave none of them out.
 
@@ -14,6 +15,9 @@ Law: the K blocks of a stage take different registers, halves or columns, and le
 >>> metadata = metadata_of(main_loop("tcgen05.mma.sp.m128n128k64", "e4m3", tile=(128, 128, 256)), column=128, base=4096)
 >>> metadata.bytes, [metadata.place(k)[0] for k in range(4)], [(hex(word), at) for word, at in metadata.copies()]
 (4096, [128, 130, 132, 134], [('0x400800010100', 128), ('0x400800010180', 132)])
+>>> metadata = metadata_of(main_loop("tcgen05.mma.sp.m128n128k32", "bf16", tile=(128, 128, 128)), column=128)
+>>> [metadata.place(k) for k in range(4)]
+[(128, 0), (128, 1), (130, 0), (130, 1)]
 """
 
 from __future__ import annotations
@@ -58,15 +62,15 @@ class Metadata:
 
     @property
     def selectors(self) -> tuple[int, ...]:
-        """The selectors that instructions have: one for each K block whose metadata are packed in one register."""
-        return tuple(range(self.packed.blocks)) if self.packed.arch == "sm90" else (0,)
+        """The selectors that instructions have."""
+        return tuple(range(self.packed.selectors))
 
     def place(self, k: int) -> tuple[int, int]:
         """What the instructions of a K block take: register and selector on sm90, column and selector on sm100."""
-        pack, inside = divmod(k, self.packed.blocks)
+        index, selector = divmod(k, self.packed.selectors)
         if self.packed.arch == "sm90":
-            return pack, inside
-        return self.column + COPY_COLUMNS * pack + COPY_COLUMNS // self.packed.blocks * inside, 0
+            return index, selector
+        return self.column + 2 * index, selector
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""

@@ -305,8 +305,11 @@ def nearest(
 
 def _check_sparse(loop: MainLoop) -> None:
     """Refuse what this plan knows no metadata for."""
-    if loop.scale is not None:
-        raise DescriptorError(f"plan: a sparse A must be without scale factors, found those of kind {loop.kind}")
+    if loop.arch == "sm90" and loop.scale is not None:
+        raise DescriptorError(
+            "plan: accumulators that are promoted must be of a dense A, found a sparse one; leave out --scale-vector, "
+            "or plan a block-scaled kind of sm100"
+        )
     one = arrangement(loop.a, loop.arch)
     if loop.tile[2] % one.covered:
         low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered

@@ -106,12 +106,14 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     """What an instruction is given of the metadata."""
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
+    selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
     if metadata.packed.arch == "sm100":
-        yield "metadata", f"%e_tmem column {some(at for at, _ in places)} {through}; in memory at {metadata.base}"
+        said = f", selector {selectors} of idesc" if selectors else ""
+        yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
         return
     count = counted(metadata.registers, "register")
-    selectors = f", %sel {some(selector for _, selector in places)} {through}" if metadata.packed.blocks > 1 else ""
-    yield "metadata", f"{count} a thread for an M block, of pack_metadata{selectors}"
+    said = f", %sel {selectors} {through}" if selectors else ""
+    yield "metadata", f"{count} a thread for an M block, of pack_metadata{said}"
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:

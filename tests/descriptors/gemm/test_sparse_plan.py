@@ -47,6 +47,18 @@ PLANS: dict[str, dict[str, Any]] = {
     "sm100 bf16": {"instruction": "tcgen05.mma.sp.m128n32k32", "dtype": "bf16", "tile": (128, 32, 256), "stages": 2},
     "sm100 tf32": {"instruction": "m128n16k16", "dtype": "tf32", "tile": (128, 16, 64), "stages": 2, "sparse": True},
     "sm100 e5m2": {"instruction": "m128n32k64", "dtype": "e5m2", "tile": (128, 64, 256), "stages": 2, "sparse": True},
+    "sm100 mxf8f6f4": {
+        "instruction": "tcgen05.mma.sp.m128n64k64", "dtype": "e4m3", "b_dtype": "e5m2", "tile": (128, 128, 256),
+        "stages": 2, "kind": "mxf8f6f4",
+    },
+    "sm100 mxf4": {
+        "instruction": "m128n32k128", "dtype": "e2m1", "tile": (128, 32, 512), "stages": 2, "kind": "mxf4",
+        "sparse": True,
+    },
+    "sm100 nvf4 pair": {
+        "instruction": "m256n64k128", "dtype": "e2m1", "tile": (256, 64, 512), "stages": 2, "kind": "mxf4nvf4",
+        "scale_vector": 16, "sparse": True, "cta_group": 2,
+    },
     "sm100 pair": {
         "instruction": "m256n32k64", "dtype": "s8", "tile": (256, 32, 128), "stages": 2, "sparse": True, "cta_group": 2,
     },
@@ -68,7 +80,7 @@ class Elsewhere(Metadata):
 
     def place(self, k: int) -> tuple[int, int]:
         at, selector = Metadata.place(self, k)
-        return (at, 1 - selector) if self.packed.blocks == 2 and self.packed.arch == "sm90" else (at + 1, selector)
+        return (at, 1 - selector) if self.packed.arch == "sm90" else (at + 2, selector)
 
 
 def test_registers_that_hold_other_elements_of_a_are_no_product() -> None:
@@ -98,6 +110,7 @@ class Turned(Metadata):
         ("tf32", Elsewhere),
         ("tf32 registers", Elsewhere),
         ("sm100 bf16", Elsewhere),
+        ("sm100 mxf4", Elsewhere),
         ("sm100 bf16", Turned),
         ("sm100 e5m2", Turned),
     ],
@@ -109,6 +122,28 @@ def test_metadata_of_another_k_block_are_no_product(name: str, wrong: type[Metad
     proof = replace(made, metadata=wrong(**fields)).verify()
     assert not proof.ok
     assert "the metadata of stage 0 put stored element" in proof.first
+
+
+def test_the_selector_of_the_instruction_descriptor_is_proved() -> None:
+    """Of two K blocks that are given one column the selector alone says which is which."""
+    made = plan(**PLANS["sm100 bf16"])
+    assert [word & 3 for word in made.line.idescs] == [0, 1] * 4
+    assert made.metadata is not None
+    assert [made.metadata.place(k)[0] % 2 for k in range(8)] == [0] * 8
+    words = (made.line.idescs[0], *made.line.idescs[:-1])
+    proof = replace(made, line=replace(made.line, idescs=words)).verify()
+    assert not proof.ok and "the metadata of stage 0 put stored element" in proof.first
+
+
+def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
+    """CUTLASS's sparse traits have 64 for 32, and 32 for 16: what is stored of A has as many factors as a dense A."""
+    for name, vector, factors in (("sm100 mxf8f6f4", 64, 1), ("sm100 mxf4", 64, 2), ("sm100 nvf4 pair", 32, 4)):
+        made = plan(**PLANS[name], verify=False)
+        assert made.scales is not None
+        assert (made.scales.vector, made.asked.extents[2] // vector) == (vector, factors)
+        assert made.scales.a.k == made.asked.tile[2] // 2 and 2 * made.scales.b.vector == vector
+        spoilt = replace(made.scales, pointers=made.scales.pointers[::-1])
+        assert not replace(made, scales=spoilt).verify().ok
 
 
 @pytest.mark.parametrize(
@@ -123,7 +158,11 @@ def test_metadata_of_another_k_block_are_no_product(name: str, wrong: type[Metad
         ({"instruction": "m64n16k32"}, "K 32 is that of a sparse one, which --sparse takes; nearest are m64n16k16"),
         (
             {"dtype": "e2m1", "instruction": "m128n32k128", "sparse": True, "arch": "sm100"},
-            "scale factors of kind mxf4",
+            "K of a sparse tile must be a multiple of 256",
+        ),
+        (
+            {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},
+            "promoted must be of a dense A.*leave out --scale-vector",
         ),
         (
             {"arch": "sm100", "sparse": True, "instruction": "m64n16k32", "tile": (64, 16, 128)},
