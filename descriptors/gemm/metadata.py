@@ -17,8 +17,8 @@ columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 ro
 two columns, of others one of two: the selector in its descriptor says which, and the column that it is given is even.
 
 Source: PTX ISA 9.1, wgmma.mma_async.sp, sparse matrix storage; tcgen05.mma.sp, sparse matrices; CUTLASS
-``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. Those of sm90 were measured on Hopper
-(``scripts/probe_wgmma sparse``), those of sm100 by nobody.
+``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. Those of sm90 were measured
+on Hopper (``scripts/probe_wgmma sparse``), those of sm100 by nobody.
 
 Law: what is stored, put where the metadata say, is the matrix; packed metadata come out again.
 

@@ -30,6 +30,8 @@ from layoutalg.frozen import frozen, replace
 
 #: The copy of 128 lanes of 16 bytes, and its columns.
 COPY, COPY_COLUMNS = "128x128b", 4
+#: On sm100 they lie in global memory as a tensor with rows of so many bytes, of which a box has at most 256.
+MEMORY_ROW, _MOST_ROWS = 128, 256
 
 
 @frozen
@@ -59,6 +61,13 @@ class Metadata:
     def bytes(self) -> int:
         """Shared memory of a stage, in bytes; none on sm90."""
         return 0 if self.packed.arch == "sm90" else self.packs * self.packed.block_bits // 8
+
+    @property
+    def boxes(self) -> tuple[int, int]:
+        """Rows of a box of the tensor that a stage's metadata are copied from, and how many boxes; none on sm90."""
+        rows = self.bytes // MEMORY_ROW
+        count = next((n for n in range(1, rows + 1) if rows % n == 0 and rows // n <= _MOST_ROWS), 1)
+        return rows // count, count
 
     @property
     def selectors(self) -> tuple[int, ...]:
