@@ -120,21 +120,30 @@ def test_the_model_of_the_product_takes_the_bits_that_a_hopper_gpu_took(dtype: s
             assert (table >= 0).all(2).sum() == 64 * one.k // group
 
 
-RECORD = json.loads((HOPPER / "h200" / "sparse_products.json").read_text(encoding="utf-8"))
+RECORDS = {
+    registers: json.loads((HOPPER / "h200" / f"sparse_products{'_registers' * registers}.json").read_text("utf-8"))
+    for registers in (False, True)
+}
 
 
-def test_every_sparse_program_was_right_and_every_control_wrong() -> None:
-    rows = RECORD["programs"]
-    assert len(rows) == 24
+@pytest.mark.parametrize(("registers", "count"), [(False, 24), (True, 32)])
+def test_every_sparse_program_was_right_and_every_control_wrong(registers: bool, count: int) -> None:
+    rows = RECORDS[registers]["programs"]
+    assert len(rows) == count
     for row in rows:
         assert main_loops.right(row)
         assert row["packed_products_that_differ"] == [0, 0]
         assert row["of_spoiled_metadata_that_differ"] > 0
-    assert [row["plan"] for row in rows] == sparse_products.drawn(len(rows), RECORD["seed"])
-    assert sum("twin" in row for row in rows) == 6
+    seed = RECORDS[registers]["seed"]
+    assert [row["plan"] for row in rows] == sparse_products.drawn(count, seed, registers=registers)
+    assert sum("twin" in row for row in rows) == count // 4
+    assert {row["plan"].get("a_source") for row in rows} == {"registers" if registers else None}
+    assert {(row["plan"]["dtype"], row["plan"]["b_dtype"]) for row in rows} == {
+        one[:2] for one in sparse_products.TYPES
+    }
 
 
-@each("row", RECORD["programs"], ids=lambda row: row["program"])
+@each("row", [row for record in RECORDS.values() for row in record["programs"]], ids=lambda row: row["program"])
 def test_the_sparse_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) -> None:
     made = plan(**row["plan"], verify=False)
     assert main_loops.digest(kernel(made)) == row["program"]
