@@ -97,7 +97,8 @@ def scales_lines(plan: Plan) -> Iterator[str]:
     if plan.scales is None:
         return
     one = plan.scales
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
+    zeros = "; layouts count K without zeros, as A is stored" if one.vector != one.a.vector else ""
+    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K{zeros}"
     for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
         words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]

@@ -95,7 +95,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
-    boxes += ", scale factors" if plan.scales else ", metadata" if plan.metadata and plan.metadata.bytes else ""
+    boxes += ", scale factors" * (plan.scales is not None)
+    boxes += ", metadata" * (plan.metadata is not None and plan.metadata.bytes > 0)
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
     pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue and plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"

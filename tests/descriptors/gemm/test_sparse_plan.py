@@ -176,7 +176,7 @@ def test_what_has_no_plan_is_refused_with_the_way_out(change: dict[str, Any], me
 
 
 def test_what_a_plan_of_sm100_does_with_tensor_memory_keeps_the_protocol() -> None:
-    for name in ("sm100 bf16", "sm100 e5m2"):
+    for name in ("sm100 bf16", "sm100 e5m2", "sm100 mxf4", "sm100 nvf4 pair"):
         told = events(plan(**PLANS[name], verify=False))
         assert any("128x128b" in line for line in told)
         assert check_events(told).ok
