@@ -183,6 +183,15 @@ def test_what_a_plan_of_sm100_does_with_tensor_memory_keeps_the_protocol() -> No
     assert any("metadata" in step.why for step in order(plan(**PLANS["f16"], verify=False)))
 
 
+def test_a_stage_of_metadata_that_no_box_holds_is_several_boxes() -> None:
+    """A box has at most 256 rows: of 17 x 2048 bytes in rows of 128 two boxes, which are a stage together."""
+    made = plan("m128n16k64", "e4m3", tile=(128, 16, 17 * 128), stages=1, sparse=True, verify=False)
+    assert made.metadata is not None and made.metadata.boxes == (136, 2)
+    text = emit_plan(made, "cuda")
+    first = made.metadata.base
+    assert [f"smem + {first + i * 136 * 128} + s" in text for i in range(3)] == [True, True, False]
+
+
 def test_a_header_has_the_numbers_of_the_metadata() -> None:
     text = emit_plan(plan(**PLANS["sm100 bf16"], verify=False), "header")
     assert "GEMM_METADATA_COPY_WORD_1" in text
