@@ -98,8 +98,19 @@ def test_every_instruction_of_sm100_has_the_metadata_of_its_k_block(name: str) -
             issued.append((registers["%e_tmem"], registers["%idesc"]))
     m, n, k = one.asked.blocks
     assert issued == [(one.metadata.place(q)[0], one.line.idescs[q]) for q in range(k) for _ in range(m * n)]
-    copies = re.findall(r"%tmem, (\d+);\n *tcgen05.cp.cta_group::\d.128x128b \[%d_tmem\], %s_desc;", text)
-    assert [int(column) for column in copies] == [column for _, column in one.metadata.copies()]
+
+
+@each("name", [name for name, one in BLACKWELL.items() if "kind" in one or name.startswith("sparse")])
+def test_every_copy_to_tensor_memory_is_the_plans_in_every_stage(name: str) -> None:
+    one = made(BLACKWELL[name])
+    step, start, field = r"%step, %stage, (\d+);", r"%s_desc, %start, (\d+);", r"%s_desc, %s_desc, (0x\w+);"
+    order = (step, start, r"%s_desc, %s_desc, %step;", r"%s_desc, %s_desc, 0x3fff;", field, r"%d_tmem, %tmem, (\d+);")
+    pattern = "".join(rf"{line}\n *\S+ " for line in order)[: -len(r"\n *\S+ ")]
+    found = re.findall(rf"{pattern}\n *tcgen05\.cp\.\S+ \[%d_tmem\], %s_desc;", emit_plan(one, "ptx", "loop"))
+    for stage in range(one.stages):
+        words = [(int(at) + int(by) * stage & 0x3FFF | int(rest, 16), int(column)) for by, at, rest, column in found]
+        parts = [part for part in (one.scales, one.metadata) if part is not None]
+        assert words == [copy for part in parts for copy in part.copies(stage)]
 
 
 @pytest.mark.parametrize("name", ["sparse", "sparse u8", "sparse registers"])
