@@ -139,6 +139,9 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
         places = [(word_text(column, 32), str(selector)) for column, selector in map(one.place, range(k))]
         rows = [("K block", "%e_tmem", "selector"), *((str(i), *at) for i, at in enumerate(places))]
         yield from aligned(rows if packed.selectors > 1 else [row[:2] for row in rows], indent=3)
+        if one.blocks > 1:
+            columns = some(i * one.block_columns for i in range(one.blocks))
+            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {one.blocks - 1}"
     yield ""
 
 
@@ -179,6 +182,7 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
             "layout": str(one.layout),
             **fields(one.packed, "group stored rows covered"),
             **fields(one, "registers bytes base"),
+            **({"block_columns": one.block_columns} if one.blocks > 1 else {}),
             "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
             "k_blocks": [{name: at, "selector": selector} for at, selector in places],
         }

@@ -16,8 +16,8 @@ Law: the K blocks of a stage take different registers, halves or columns, and le
 >>> metadata.bytes, [metadata.place(k)[0] for k in range(4)], [(hex(word), at) for word, at in metadata.copies()]
 (4096, [128, 130, 132, 134], [('0x400800010100', 128), ('0x400800010180', 132)])
 >>> metadata = metadata_of(main_loop("tcgen05.mma.sp.m128n128k32", "bf16", tile=(128, 128, 128)), column=128)
->>> [metadata.place(k) for k in range(4)]
-[(128, 0), (128, 1), (130, 0), (130, 1)]
+>>> [metadata.place(k) for k in range(4)], metadata.block_columns
+([(128, 0), (128, 1), (130, 0), (130, 1)], 4)
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Metadata:
         packs: along K, in a stage: registers of a thread for an M block on sm90, copies to four columns on sm100.
         column: the first of a stage's in tensor memory; 0 on sm90.
         base: where the first stage lies in shared memory, in bytes; 0 on sm90.
+        blocks: along M, of 128 rows each, on sm100; their metadata follow one another, in memory and in columns.
     """
 
     packed: Arrangement
@@ -51,6 +52,7 @@ class Metadata:
     packs: int
     column: int = 0
     base: int = 0
+    blocks: int = 1
 
     @property
     def registers(self) -> int:
@@ -60,12 +62,22 @@ class Metadata:
     @property
     def bytes(self) -> int:
         """Shared memory of a stage, in bytes; none on sm90."""
+        return self.blocks * self.block_bytes
+
+    @property
+    def block_bytes(self) -> int:
+        """That of one M block."""
         return 0 if self.packed.arch == "sm90" else self.packs * self.packed.block_bits // 8
 
     @property
+    def block_columns(self) -> int:
+        """What is added to a column for each M block; 0 on sm90."""
+        return 0 if self.packed.arch == "sm90" else COPY_COLUMNS * self.packs
+
+    @property
     def boxes(self) -> tuple[int, int]:
-        """Rows of a box of the tensor that a stage's metadata are copied from, and how many boxes; none on sm90."""
-        rows = self.bytes // MEMORY_ROW
+        """Rows of a box that brings metadata of an M block, and how many boxes bring those of a stage; none on sm90."""
+        rows = self.block_bytes // MEMORY_ROW
         count = next((n for n in range(1, rows + 1) if rows % n == 0 and rows // n <= _MOST_ROWS), 1)
         return rows // count, count
 
@@ -75,7 +87,7 @@ class Metadata:
         return tuple(range(self.packed.selectors))
 
     def place(self, k: int) -> tuple[int, int]:
-        """What the instructions of a K block take: register and selector on sm90, column and selector on sm100."""
+        """What a K block takes: register and selector on sm90, column (of the first M block) and selector on sm100."""
         index, selector = divmod(k, self.packed.selectors)
         if self.packed.arch == "sm90":
             return index, selector
@@ -88,7 +100,8 @@ class Metadata:
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
         size = self.packed.block_bits // 8
         first = self.base + stage * self.bytes
-        words = (replace(source.descriptor_at(first + i * size), leading_byte_offset=16) for i in range(self.packs))
+        count = self.blocks * self.packs
+        words = (replace(source.descriptor_at(first + i * size), leading_byte_offset=16) for i in range(count))
         return tuple((word.encode(), self.column + COPY_COLUMNS * i) for i, word in enumerate(words))
 
 
@@ -106,4 +119,5 @@ def metadata_of(loop: MainLoop, *, column: int = 0, base: int = 0) -> Metadata:
     packed = arrangement(loop.a, loop.arch)
     rows = loop.tile[0] // loop.cta_group
     layout = metadata_layout(rows, loop.tile[2], loop.a, loop.arch)
-    return Metadata(packed, layout, loop.tile[2] // packed.covered, column, base)
+    blocks = 1 if loop.arch == "sm90" else loop.blocks[0]
+    return Metadata(packed, layout, loop.tile[2] // packed.covered, column, base, blocks)

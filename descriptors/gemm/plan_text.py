@@ -111,6 +111,9 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     if metadata.packed.arch == "sm100":
         said = f", selector {selectors} of idesc" if selectors else ""
         yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
+        if metadata.blocks > 1:
+            columns = some(i * metadata.block_columns for i in range(metadata.blocks))
+            yield "", f"add {columns} for M block 0 to {metadata.blocks - 1}"
         return
     count = counted(metadata.registers, "register")
     said = f", %sel {selectors} {through}" if selectors else ""

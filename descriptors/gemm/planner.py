@@ -207,7 +207,8 @@ def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
 def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int) -> Metadata:
     if isinstance(accumulators, Registers):
         return metadata_of(loop)
-    return metadata_of(loop, column=accumulators.plan.part("E").column, base=base)
+    first = next(part for part in accumulators.plan.parts if part.name.startswith("E"))
+    return metadata_of(loop, column=first.column, base=base)
 
 
 def _aligned(size: int) -> int:

@@ -307,11 +307,11 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
             at, selector = metadata.place(k)
             if cells is not None:
                 said = simulation.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
-                along_k.append(tcgen05_selected(cells, at, one.bits, said) + k * depth)
+                columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
+                rows = [tcgen05_selected(cells, column, one.bits, said) for column in columns]
             else:
-                along_k.append(
-                    np.concatenate([wgmma_selected(block[at], one.bits, selector) for block in words]) + k * depth
-                )
+                rows = [wgmma_selected(block[at], one.bits, selector) for block in words]
+            along_k.append(np.concatenate(rows) + k * depth)
         blocks.append(np.concatenate(along_k, axis=1))
     return np.concatenate(blocks)
 

@@ -73,6 +73,13 @@ BLACKWELL: dict[str, dict[str, Any]] = {
         "a_major": "MN", "stages": 2,
     },
     "sparse tf32": {"instruction": "m128n16k16", "dtype": "tf32", "tile": (128, 16, 128), "stages": 2, "sparse": True},
+    "sparse blocks": {
+        "instruction": "m128n32k32", "dtype": "f16", "tile": (256, 64, 256), "stages": 2, "sparse": True,
+    },
+    "sparse pair of blocks": {
+        "instruction": "m256n64k64", "dtype": "e4m3", "tile": (512, 64, 256), "cta_group": 2, "sparse": True,
+        "kind": "mxf8f6f4", "stages": 2,
+    },
     "sparse nvf4": {
         "instruction": "m128n64k128", "dtype": "e2m1", "tile": (128, 64, 512), "kind": "mxf4nvf4", "scale_vector": 16,
         "sparse": True, "stages": 2,

@@ -105,9 +105,9 @@ def {name}_stage(tiled, a, b, tmem, stage, empty):
     Before the first stage: tiled.set(tcgen05.Field.ACCUMULATE, False).{copied}
     """
     for k in range({k_blocks}):
-{metadata}        for n in range({n_blocks}):
+        for n in range({n_blocks}):
 {b_factors}            for m in range({m_blocks}):
-{a_factors}                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
+{a_factors}{metadata}                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
                 cute.gemm(tiled, held, a[None, m, k, stage], b[None, n, k, stage], held)
         tiled.set(tcgen05.Field.ACCUMULATE, True)
     tcgen05.commit(empty{multicast})
@@ -226,8 +226,10 @@ def _blackwell(plan: Plan, accumulators: TensorColumns) -> dict[str, object]:
         copied = "\n    The metadata have been copied into their columns."
         cells = [sum(plan.metadata.place(k)) for k in range(loop.blocks[2])]
         at = f"tmem + {cells[0]}" + (f" + {cells[1] - cells[0]} * k" if len(cells) > 1 else "")
+        at += f" + {plan.metadata.block_columns} * m" if plan.metadata.blocks > 1 else ""
         pointer = f"cute.make_ptr(cutlass.Uint8, {at}, cute.AddressSpace.tmem, assumed_align=1)"
-        metadata = f"        metadata = {pointer}\n        tiled.set(tcgen05.Field.METADATA, metadata)\n"
+        indent = " " * 16
+        metadata = f"{indent}metadata = {pointer}\n{indent}tiled.set(tcgen05.Field.METADATA, metadata)\n"
     pair = loop.cta_group == 2
     return {
         "module": "tcgen05", "atoms": "", "m": loop.extents[0], "n": loop.extents[1], "k": loop.extents[2],

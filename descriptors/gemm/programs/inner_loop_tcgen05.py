@@ -145,14 +145,14 @@ def _copies(plan: Plan) -> Iterator[tuple[str, int, int, int]]:
 def _block(plan: Plan, accumulators: TensorColumns, k: int) -> Iterator[str]:
     """Every accumulator, in one K block."""
     yield f"mov.b32 %idesc, {word_text(plan.line.idescs[k], 32)};"
-    if plan.metadata is not None:
-        yield f"add.u32 %e_tmem, %tmem, {plan.metadata.place(k)[0]};"
     for n, down in enumerate(plan.b.mn_steps):
         yield f"add.u64 %b_desc, %b, {down + plan.b.k_steps[k]};"
         yield from _factors(plan, 1, n, k)
         for m, across in enumerate(plan.a.mn_steps):
             yield f"add.u64 %a_desc, %a, {across + plan.a.k_steps[k]};"
             yield from _factors(plan, 0, m, k)
+            if plan.metadata is not None:
+                yield f"add.u32 %e_tmem, %tmem, {plan.metadata.place(k)[0] + m * plan.metadata.block_columns};"
             yield f"add.u32 %d_tmem, %tmem, {accumulators.firsts[n * len(plan.a.mn_steps) + m]};"
             yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 

@@ -103,6 +103,8 @@ def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
     name, more = ("REGISTER", "") if sm90 else ("COLUMN", "  // its selector is in the instruction descriptor")
     more = more if len(metadata.selectors) > 1 else ""
     yield from ((f"METADATA_{name}_{k}", f"{at}u{more}") for k, (at, _) in enumerate(places))
+    if metadata.blocks > 1:
+        yield "METADATA_BLOCK_COLUMNS", f"{metadata.block_columns}u  // to add for each M block"
 
 
 def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
-from layoutalg import Layout, coalesce, flatten, size
+from layoutalg import Layout, coalesce, flatten, make_layout, size
 
 _COMMON = Template("""\
 static void check(cudaError_t status, const char* what) {
@@ -187,13 +187,14 @@ def _zeros(metadata: Metadata) -> str:
 def _metadata(metadata: Metadata) -> Iterator[str]:
     """The codes, 128 rows of a tile after the other as a stage holds them, and the tensor map that copies them."""
     one, rows = metadata.packed, metadata.boxes[0]
-    yield f"  std::vector<uint8_t> e_bytes(size_t{{m}} / {one.rows} * k_tiles * {metadata.bytes});"
+    yield f"  std::vector<uint8_t> e_bytes(size_t{{m}} / {one.rows} * k_tiles * {metadata.block_bytes});"
     yield "  for (size_t i = 0; i < m; ++i)"
     yield f"    for (size_t q = 0; q < k; q += {one.group}) {{"
     block = f"i / {one.rows} * k_tiles + q / kTileK"
     yield f"      const size_t row = i % {one.rows}, column = q % kTileK, block = {block};"
-    at = " + ".join(_terms(metadata.layout[0], "row") + _terms(metadata.layout[1], "column"))
-    yield f"      put(e_bytes, block * {8 * metadata.bytes} + {at}, 4, codes[(i * k + q) / {one.group}]);"
+    rows_of_block = make_layout(*list(metadata.layout[0])[:-1])
+    at = " + ".join(_terms(rows_of_block, "row") + _terms(metadata.layout[1], "column"))
+    yield f"      put(e_bytes, block * {8 * metadata.block_bytes} + {at}, 4, codes[(i * k + q) / {one.group}]);"
     yield "    }"
     yield "  const CUtensorMap map_e = tensor_map("
     yield "      on_device(e_bytes), CU_TENSOR_MAP_DATA_TYPE_UINT8, 128, e_bytes.size() / 128, 128, 128,"

@@ -168,11 +168,13 @@ def _copies(plan: Plan) -> Iterator[str]:
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
     if plan.metadata is not None:
-        rows, count = plan.metadata.boxes
-        block = f"((tile_m * kPair + rank) * k_tiles + t) * {rows * count}"
-        for i in range(count):
-            to = f"smem + {plan.metadata.base + i * rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
-            yield f"      copy_box({to}, &map_e, 0, {block} + {i * rows}, full);"
+        (rows, count), blocks = plan.metadata.boxes, plan.metadata.blocks
+        for index in range(blocks * count):
+            m, i = divmod(index, count)
+            down = "(tile_m * kPair + rank)" + (f" * {blocks} + {m}" if blocks > 1 else "")
+            to = f"smem + {plan.metadata.base + index * rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
+            at = f"(({down}) * k_tiles + t) * {rows * count} + {i * rows}"
+            yield f"      copy_box({to}, &map_e, 0, {at}, full);"
     if plan.scales is not None:
         one = plan.scales
         blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
@@ -208,7 +210,9 @@ def _stage(plan: Plan) -> Iterator[str]:
                 words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
                 idesc = f"{word_text(plan.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
-                factors = (f", tmem + {plan.metadata.place(k)[0]}" if plan.metadata else "") + _factors(plan, (i, j), k)
+                factors = _factors(plan, (i, j), k)
+                if plan.metadata is not None:
+                    factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
                 first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
 

@@ -118,7 +118,8 @@ class Turned(Metadata):
 def test_metadata_of_another_k_block_are_no_product(name: str, wrong: type[Metadata]) -> None:
     made = plan(**PLANS[name])
     assert made.metadata is not None
-    fields = {part: getattr(made.metadata, part) for part in ("packed", "layout", "packs", "column", "base")}
+    names = ("packed", "layout", "packs", "column", "base", "blocks")
+    fields = {part: getattr(made.metadata, part) for part in names}
     proof = replace(made, metadata=wrong(**fields)).verify()
     assert not proof.ok
     assert "the metadata of stage 0 put stored element" in proof.first
@@ -161,12 +162,16 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
             "K of a sparse tile must be a multiple of 256",
         ),
         (
+            {"dtype": "e4m3", "instruction": "m128n32k64", "sparse": True, "scale_vector": 64, "kind": "mxf8f6f4"},
+            "must be ue8m0 by 32.*counted as it stores them",
+        ),
+        (
             {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},
             "promoted must be of a dense A.*leave out --scale-vector",
         ),
         (
             {"arch": "sm100", "sparse": True, "instruction": "m64n16k32", "tile": (64, 16, 128)},
-            "M of a sparse tile must be one instruction of 128 rows a CTA.*give M 128",
+            "M of a sparse instruction must be 128 rows a CTA.*found 64: give M 128",
         ),
     ],
 )

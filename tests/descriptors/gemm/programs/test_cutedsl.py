@@ -14,7 +14,8 @@ from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.oracle import available
 
 KNOWN = [one for name, one in HOPPER.items() if name in ("mn", "blocks")]
-KNOWN += [one for name, one in BLACKWELL.items() if name not in ("narrow", "sparse tf32", "sparse nvf4", "sparse mx")]
+UNKNOWN = ("narrow", "sparse tf32", "sparse nvf4", "sparse mx", "sparse pair of blocks")
+KNOWN += [one for name, one in BLACKWELL.items() if name not in UNKNOWN]
 
 
 def loops_of(one: Plan) -> list[Loop]:
@@ -35,7 +36,9 @@ def words_of_plan(one: Plan, group: int) -> list[tuple[int, ...]]:
                     if isinstance(accumulators, TensorColumns):
                         factors = pointers(one, i, j, q)
                         # Compilers move the id of the byte from the pointer into the instruction descriptor.
-                        metadata = (one.metadata.place(q)[0],) if one.metadata is not None else ()
+                        metadata = ()
+                        if one.metadata is not None:
+                            metadata = (one.metadata.place(q)[0] + i * one.metadata.block_columns,)  # type: ignore[assignment]
                         words = (accumulators.firsts[j * m + i], *words, *metadata, one.line.idescs[q], *factors)  # type: ignore[assignment]
                     operands.append(words)
     return operands

@@ -84,7 +84,7 @@ def test_every_instruction_has_the_pointers_of_its_blocks(arguments: dict[str, A
     assert issued == blocks
 
 
-@pytest.mark.parametrize("name", ["sparse", "sparse pair", "sparse tf32", "sparse nvf4"])
+@pytest.mark.parametrize("name", ["sparse", "sparse pair", "sparse tf32", "sparse nvf4", "sparse blocks"])
 def test_every_instruction_of_sm100_has_the_metadata_of_its_k_block(name: str) -> None:
     """The text is run line by line: the column and the descriptor that the registers hold, and what was copied."""
     one, registers, issued = made(BLACKWELL[name]), dict[str, int](), list[tuple[int, int]]()
@@ -97,7 +97,9 @@ def test_every_instruction_of_sm100_has_the_metadata_of_its_k_block(name: str) -
             assert re.search(r"%b_desc, \[%e_tmem\], %idesc,", line)
             issued.append((registers["%e_tmem"], registers["%idesc"]))
     m, n, k = one.asked.blocks
-    assert issued == [(one.metadata.place(q)[0], one.line.idescs[q]) for q in range(k) for _ in range(m * n)]
+    blocks = [(q, i) for q in range(k) for _ in range(n) for i in range(m)]
+    step = 4 * one.metadata.packs
+    assert issued == [(one.metadata.place(q)[0] + i * step, one.line.idescs[q]) for q, i in blocks]
 
 
 @each("name", [name for name, one in BLACKWELL.items() if "kind" in one or name.startswith("sparse")])

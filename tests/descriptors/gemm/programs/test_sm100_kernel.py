@@ -89,12 +89,12 @@ def as_written(text: str, one: Plan) -> Plan:
     copied = re.findall(r"copy_metadata\(tmem \+ (\d+), placed\((0x\w+)ull, smem, s \* (\d+)\)\);", text)
     places = re.findall(r"(\w) = placed\((0x\w+)ull, smem, s \* (\d+)\)", text)
     words = {low: (int(word, 16), int(step)) for low, word, step in places}
-    n = one.asked.blocks[1]
-    firsts, sides = calls[::n], []
+    m, n, _ = one.asked.blocks
+    firsts, sides = calls[:: m * n], []
     for side, at in ((one.a, 1), (one.b, 2)):
         word, step = words[side.matrix.lower()]
         along_k = tuple(int(call[at]) - int(calls[0][at]) for call in firsts)
-        along_mn = tuple(int(call[at]) for call in calls[: n if at == 2 else 1])
+        along_mn = tuple(int(call[at]) for call in (calls[:m] if at == 1 else calls[: m * n : m]))
         stages = tuple(step * s for s in range(one.stages))
         sides.append(replace(side, word=word, k_steps=along_k, mn_steps=along_mn, stage_steps=stages))
 
@@ -102,11 +102,15 @@ def as_written(text: str, one: Plan) -> Plan:
         def place(self, k: int) -> tuple[int, int]:
             return int(firsts[k][4]), 0
 
+        @property
+        def block_columns(self) -> int:
+            return int(calls[1][4]) - int(calls[0][4]) if m > 1 else 0
+
         def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
             return tuple((int(word, 16) + stage * int(step), int(column)) for column, word, step in copied)
 
     assert one.metadata is not None
-    fields = {name: getattr(one.metadata, name) for name in ("packed", "layout", "packs", "column", "base")}
+    fields = {name: getattr(one.metadata, name) for name in ("packed", "layout", "packs", "column", "base", "blocks")}
     scales = one.scales
     if scales is not None:
         said = [[int(x, 16) for x in re.findall(r"0x[0-9a-f]+", call[5])] for call in firsts]
@@ -121,7 +125,11 @@ def test_what_the_text_says_of_a_sparse_a_is_the_product(name: str) -> None:
     text = emit_plan(one, "cuda")
     proof = as_written(text, one).verify(seed=5)
     assert proof.ok, str(proof)
-    columns = sorted({int(x) for x in re.findall(r"0x\w+u, tmem \+ (\d+)", text)})
+    assert one.metadata is not None
+    (m, n, k), step = one.asked.blocks, 4 * one.metadata.packs
+    columns = [one.metadata.place(q)[0] for q in range(k)]
+    said = [int(x) for x in re.findall(r"0x\w+u, tmem \+ (\d+)\b", text)]
+    assert said == [columns[q] + i * step for q in range(k) for _ in range(n) for i in range(m)]
     spoilt = re.sub(rf"(0x\w+u, tmem \+ ){columns[-1]}\b", rf"\g<1>{columns[0]}", text)
     assert spoilt != text and not as_written(spoilt, one).verify(seed=5).ok
     if one.asked.a.storage_bits >= 16:
@@ -142,11 +150,13 @@ def test_a_sparse_a_is_copied_with_its_metadata(name: str) -> None:
     rows = int(re.findall(r"e_bytes\.size\(\) / 128, 128, 128,\n *(\d+),", text)[0])
     landed = [int(base) + 128 * i for base, _, _ in boxes for i in range(rows)]
     assert landed == list(range(one.metadata.base, one.metadata.base + one.metadata.bytes, 128))
+    blocks = one.asked.blocks[0]
+    count = one.metadata.bytes // blocks // 128
     for rank, tile_m in product(range(pair), range(2)):
         names = {"tile_m": tile_m, "kPair": pair, "rank": rank, "k_tiles": k_tiles, "t": t}
         taken = [eval(at, names.copy()) + i for _, _, at in boxes for i in range(rows)]  # noqa: S307 - our own text
-        first = ((tile_m * pair + rank) * k_tiles + t) * one.metadata.bytes // 128
-        assert taken == list(range(first, first + one.metadata.bytes // 128))
+        firsts = [(((tile_m * pair + rank) * blocks + m) * k_tiles + t) * count for m in range(blocks)]
+        assert taken == [first + i for first in firsts for i in range(count)]
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
