@@ -158,7 +158,7 @@ def _check(plan: Plan) -> None:
         missing = ["A in registers"]
     if loop.sparse and loop.arch == "sm90":
         missing = ["wgmma of a sparse A"]
-    elif loop.sparse and (loop.a.name not in _SPARSE or loop.b != loop.a):
+    elif loop.sparse and (loop.scale or loop.a.name not in _SPARSE or loop.b != loop.a):
         missing = [f"{loop.kind} of a sparse A, {loop.a.name} by {loop.b.name}"]
     if missing:
         raise DescriptorError(f"emit: the CuTe DSL must have the operation, found {missing[0]}; give ptx")

@@ -72,6 +72,7 @@ def test_the_words_of_the_dsl_are_those_of_the_plan() -> None:
         (BLACKWELL["narrow"], "e2m3"),
         (HOPPER["sparse"], "wgmma of a sparse A"),
         (BLACKWELL["sparse tf32"], "tf32 of a sparse A, tf32 by tf32"),
+        (BLACKWELL["sparse pair of blocks"], "mxf8f6f4 of a sparse A, e4m3 by e4m3"),
         (BLACKWELL["sparse nvf4"], "mxf4nvf4 of a sparse A, e2m1 by e2m1"),
     ],
 )
