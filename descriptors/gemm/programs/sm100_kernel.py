@@ -168,13 +168,13 @@ def _copies(plan: Plan) -> Iterator[str]:
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
     if plan.metadata is not None:
-        (rows, count), blocks = plan.metadata.boxes, plan.metadata.blocks
-        for index in range(blocks * count):
+        (box_rows, count), of_m = plan.metadata.boxes, plan.metadata.blocks
+        for index in range(of_m * count):
             m, i = divmod(index, count)
-            down = "(tile_m * kPair + rank)" + (f" * {blocks} + {m}" if blocks > 1 else "")
-            to = f"smem + {plan.metadata.base + index * rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
-            at = f"(({down}) * k_tiles + t) * {rows * count} + {i * rows}"
-            yield f"      copy_box({to}, &map_e, 0, {at}, full);"
+            down = "(tile_m * kPair + rank)" + (f" * {of_m} + {m}" if of_m > 1 else "")
+            to = f"smem + {plan.metadata.base + index * box_rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
+            begin = f"(({down}) * k_tiles + t) * {box_rows * count} + {i * box_rows}"
+            yield f"      copy_box({to}, &map_e, 0, {begin}, full);"
     if plan.scales is not None:
         one = plan.scales
         blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
