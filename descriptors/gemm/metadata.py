@@ -2,7 +2,8 @@
 
 Of every four elements of a row of A along K at most two are not zero, of tf32 one of every two. A sparse instruction
 takes those alone, half of K, and four bits for each group: the positions of the two in the group, two bits each, the
-first in the low ones (codes 4, 8, 9, c, d, e); of tf32 the code 4 or e for the first or the second of two.
+first in the low ones (codes 4, 8, 9, c, d, e); of tf32 the code 4 or e for the first or the second of two. Of 4-bit
+elements, which sm100 alone has, it is pairs that are zero or stored: two of four, of every eight elements.
 
 ``wgmma.mma_async.sp`` reads the codes from a register of the threads: of 8-bit elements one register of 128 threads has
 those of K 64; of others a selector says which half of the threads is read, so that the two halves hold the codes of two
@@ -12,11 +13,12 @@ the other; first all along K, then the next 64 rows::
     word = ((m/64) (K / covered) + k / covered) 128 + thread
 
 ``tcgen05.mma.sp`` reads them from tensor memory. Packed for sm100 they are what ``tcgen05.cp.128x128b`` copies to four
-columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 rows.
+columns: 16 bytes for each of 128 lanes; first all along K, then the next 128 rows. Of 4 and 8 bits an instruction takes
+two columns, of others one of two: the selector in its descriptor says which, and the column that it is given is even.
 
 Source: PTX ISA 9.1, wgmma.mma_async.sp, sparse matrix storage; tcgen05.mma.sp, sparse matrices; CUTLASS
-``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``. Those of sm90 were measured on Hopper
-(``scripts/probe_wgmma sparse``), those of sm100 by nobody.
+``mma_traits_sm90_gmma_sparse.hpp``, ``mma_traits_sm100.hpp``, ``sm1xx_sparse_config.inl``. Those of sm90 were measured
+on Hopper (``scripts/probe_wgmma sparse``), those of sm100 by nobody.
 
 Law: what is stored, put where the metadata say, is the matrix; packed metadata come out again.
 
@@ -68,7 +70,12 @@ class Arrangement:
     @property
     def group(self) -> int:
         """Elements, zeros counted, that share a code of four bits."""
-        return 2 if self.bits == 32 else 4
+        return {4: 8, 32: 2}.get(self.bits, 4)
+
+    @property
+    def together(self) -> int:
+        """Elements that are stored or left out together."""
+        return 2 if self.bits == 4 else 1
 
     @property
     def stored(self) -> int:
@@ -79,6 +86,11 @@ class Arrangement:
     def blocks(self) -> int:
         """K blocks whose metadata are packed together."""
         return self.covered // self.depth
+
+    @property
+    def selectors(self) -> int:
+        """Selectors of the K blocks that take one register, or that are given one column."""
+        return self.blocks if self.arch == "sm90" else 1 if self.bits <= 8 else 2
 
     @property
     def block_bits(self) -> int:
@@ -101,18 +113,20 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
     """
     element, of = as_element_type(dtype), architecture(arch)
     bits = element.storage_bits
-    if bits not in (8, 16, 32) or (of == "sm90" and element.bits != bits):
-        raise DescriptorError(f"metadata: elements of A must have 8, 16 or 32 bits in {of}, found {element}")
+    if bits not in ((8, 16, 32) if of == "sm90" else (4, 8, 16, 32)) or (of == "sm90" and element.bits != bits):
+        legal = "8, 16 or 32 bits in sm90" if of == "sm90" else f"4, 8, 16 or 32 bits in {of}"
+        raise DescriptorError(f"metadata: elements of A must have {legal}, found {element}")
     depth = 512 // bits
     if of == "sm90":
         return Arrangement(of, bits, 64, depth, depth * (1 if bits == 8 else 2))
-    return Arrangement(of, bits, 128, depth, depth * (2 if bits == 8 else 4))
+    return Arrangement(of, bits, 128, depth, depth * (2 if bits <= 8 else 4))
 
 
 def metadata_layout(m: int, k: int, dtype: str | ElementType, arch: str = "sm90") -> Layout:
     """The packed metadata of a matrix, as a layout: (m, k) to the first bit of that element, zeros counted.
 
-    An element of 32 bits has two bits, any other one; a code is those of the elements of its group, from the first on.
+    An element of 32 bits has two bits, one of 4 bits half a bit, any other one; a code is those of the elements of its
+    group, from the first on.
 
     Args:
         m: rows of A, a multiple of 64 (sm90) or 128 (sm100).
@@ -152,6 +166,8 @@ def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, in
             return [(8, 128), (2, 32), (4, 1024)], [(32, 1), (2, 64)]
         unit = one.bits // 16
         return [(8, 128), (2, 16), (4, 1024)], [(16 // unit, unit), (2, 32), (2, 64)]
+    if one.bits == 4:
+        return [(128, 128)], [(2, 0), (32, 1), (4, 32)]
     if one.bits == 8:
         return [(128, 128)], [(32, 1), (4, 32)]
     unit = one.bits // 16
@@ -165,7 +181,7 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
 
     Args:
         dense: M x K numbers.
-        dtype: the element type that they will have, which decides the groups.
+        dtype: the element type that they will have, which decides the groups: of 4 bits four pairs of elements.
 
     Returns:
         M x K/2 numbers, and M x K/2 positions from 0 on, which grow within a group.
@@ -183,20 +199,23 @@ def compress(dense: Any, dtype: str | ElementType) -> tuple[NDArray[Any], NDArra
     """
     import numpy as np
 
-    one, matrix = arrangement(dtype), _matrix(dense, "compress: the matrix")
+    one, matrix = arrangement(dtype, "sm100"), _matrix(dense, "compress: the matrix")
     if matrix.shape[1] % one.group:
         must = f"compress: K must be a multiple of {one.group}"
         raise DescriptorError(f"{must}, found {matrix.shape[1]}; dtype = {as_element_type(dtype)}")
-    groups = matrix.reshape(len(matrix), -1, one.group)
-    many = np.argwhere((groups != 0).sum(2) > one.stored)
+    groups, unit = matrix.reshape(len(matrix), -1, one.group), one.together
+    units = (groups != 0).reshape(*groups.shape[:2], -1, unit).any(3)
+    many = np.argwhere(units.sum(2) > one.stored // unit)
     if len(many):
         row, group = (int(x) for x in many[0])
+        what = "elements" if unit == 1 else "pairs of elements"
         raise DescriptorError(
-            f"compress: of {one.group} elements along K at most {one.stored} must not be zero, found "
-            f"{int((groups[row, group] != 0).sum())} in row {row} from column {group * one.group} on; "
+            f"compress: of {one.group // unit} {what} along K at most {one.stored // unit} must not be zero, found "
+            f"{int(units[row, group].sum())} in row {row} from column {group * one.group} on; "
             f"dtype = {as_element_type(dtype)}"
         )
-    kept = np.sort(np.argsort(groups == 0, axis=2, kind="stable")[:, :, : one.stored], axis=2)
+    first = np.sort(np.argsort(~units, axis=2, kind="stable")[:, :, : one.stored // unit], axis=2)
+    kept = (unit * first[..., None] + np.arange(unit)).reshape(*groups.shape[:2], -1)
     values = np.take_along_axis(groups, kept, 2)
     return values.reshape(len(matrix), -1), kept.reshape(len(matrix), -1).astype(np.uint8)
 
@@ -216,7 +235,7 @@ def expand(values: Any, positions: Any, dtype: str | ElementType) -> NDArray[Any
     """
     import numpy as np
 
-    one, stored = arrangement(dtype), _matrix(values, "expand: the values")
+    one, stored = arrangement(dtype, "sm100"), _matrix(values, "expand: the values")
     places = _positions(positions, one, "expand")
     if stored.shape != places.shape:
         raise DescriptorError(
@@ -249,7 +268,8 @@ def pack_metadata(positions: Any, dtype: str | ElementType, arch: str = "sm90") 
 
     one = arrangement(dtype, arch)
     kept = _positions(positions, one, "pack_metadata")
-    codes = np.array(_CODES_OF_TWO)[kept] if one.stored == 1 else kept[:, ::2] | kept[:, 1::2] << 2
+    units = kept[:, :: one.together] // one.together
+    codes = np.array(_CODES_OF_TWO)[units] if one.stored == 1 else units[:, ::2] | units[:, 1::2] << 2
     nibbles = np.zeros(codes.size, np.uint32)
     nibbles[_places(len(kept), 2 * kept.shape[1], dtype, one)] = codes
     words = (nibbles.reshape(-1, 8) << (4 * np.arange(8, dtype=np.uint32))).sum(1, dtype=np.uint32)
@@ -284,7 +304,8 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
         legal, kept = np.isin(codes, _CODES_OF_TWO), codes >> 3
     else:
         legal = (codes & 3) < (codes >> 2)
-        kept = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1)
+        units = np.stack([codes & 3, codes >> 2], 2).reshape(rows, -1, 1)
+        kept = (one.together * units + np.arange(one.together)).reshape(rows, -1)
     if not legal.all():
         row, group = (int(x) for x in np.argwhere(~legal)[0])
         raise DescriptorError(
@@ -323,8 +344,13 @@ def _positions(value: Any, one: Arrangement, where: str) -> NDArray[Any]:
     whole = array.dtype.kind in "iu" and array.shape[1] % one.stored == 0
     if not whole or (array.size and (array.min() < 0 or array.max() >= one.group)):
         raise DescriptorError(f"{where}: positions must be whole numbers from 0 to {one.group - 1}, found others")
-    if one.stored == 2 and (array[:, ::2] >= array[:, 1::2]).any():
-        row, group = (int(x) for x in np.argwhere(array[:, ::2] >= array[:, 1::2])[0])
-        both = array[row, 2 * group : 2 * group + 2].tolist()
-        raise DescriptorError(f"{where}: the two positions of a group must grow, found {both} in row {row}")
+    if one.together == 2 and ((array[:, ::2] % 2 != 0) | (array[:, 1::2] != array[:, ::2] + 1)).any():
+        raise DescriptorError(
+            f"{where}: positions of 4-bit elements must be those of pairs, 2 i and 2 i + 1, found others"
+        )
+    units = array[:, :: one.together]
+    if one.stored > 1 and (units[:, ::2] >= units[:, 1::2]).any():
+        row, group = (int(x) for x in np.argwhere(units[:, ::2] >= units[:, 1::2])[0])
+        both = array[row, one.stored * group : one.stored * (group + 1)].tolist()
+        raise DescriptorError(f"{where}: the positions of a group must grow, found {both} in row {row}")
     return array.astype(np.uint32)

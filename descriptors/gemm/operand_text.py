@@ -97,7 +97,8 @@ def scales_lines(plan: Plan) -> Iterator[str]:
     if plan.scales is None:
         return
     one = plan.scales
-    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K"
+    zeros = "; layouts count K without zeros, as A is stored" if one.vector != one.a.vector else ""
+    yield f"Scale factors: {one.dtype}, one for {one.vector} elements of K{zeros}"
     for name, factors, base, column in zip(("SFA", "SFB"), (one.a, one.b), one.bases, one.columns, strict=True):
         yield f"   {name}        {factors.bytes} bytes a stage, at {base}: {factors.memory}"
         words = [word_text(word) for word, at in one.copies() if column <= at < column + factors.columns]
@@ -119,22 +120,28 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
     one, (m, n, k) = plan.metadata, plan.asked.blocks
     del n
     packed = one.packed
-    yield f"Metadata: a code of 4 bits for {packed.group} elements of A along K, of which {packed.stored} can be not 0"
+    pairs = ", in pairs" if packed.together == 2 else ""
+    code = f"a code of 4 bits for {packed.group} elements of A along K"
+    yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
     yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
     if packed.arch == "sm90":
         yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
         rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
         yield from aligned(rows, indent=3)
-        if packed.blocks > 1:
+        if packed.selectors > 1:
             yield "   selector 0 reads threads t % 4 of 0 and 1, selector 1 those of 2 and 3"
     else:
         yield f"   memory     {one.bytes} bytes a stage, at {one.base}, as they lie in global memory"
         words = [f"{word_text(word)} to column {column}" for word, column in one.copies()]
         yield f"              tcgen05.cp.128x128b, a stage adds {one.bytes // 16} to"
         yield from wrapped(" " * 14, words, ", ")
-        rows = [("K block", "%e_tmem"), *((str(i), word_text(one.place(i)[0], 32)) for i in range(k))]
-        yield from aligned(rows, indent=3)
+        places = [(word_text(column, 32), str(selector)) for column, selector in map(one.place, range(k))]
+        rows = [("K block", "%e_tmem", "selector"), *((str(i), *at) for i, at in enumerate(places))]
+        yield from aligned(rows if packed.selectors > 1 else [row[:2] for row in rows], indent=3)
+        if one.blocks > 1:
+            columns = some(i * one.block_columns for i in range(one.blocks))
+            yield f"   add to %e_tmem, in columns, {columns} for M block 0 to {one.blocks - 1}"
     yield ""
 
 
@@ -175,6 +182,7 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
             "layout": str(one.layout),
             **fields(one.packed, "group stored rows covered"),
             **fields(one, "registers bytes base"),
+            **({"block_columns": one.block_columns} if one.blocks > 1 else {}),
             "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
             "k_blocks": [{name: at, "selector": selector} for at, selector in places],
         }

@@ -2,7 +2,7 @@
 
 A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
 own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
-factors, and C through pieces in shared memory, are no legs: the proof of the product has them.
+factors, metadata, and C through pieces in shared memory, are no legs: the proof of the product has them.
 
 Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
 
@@ -62,6 +62,7 @@ def simulated_chain(simulation: Simulation) -> Chain:
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
+    missing += ("E",) if simulation.metadata is not None else ()
     if simulation.epilogue is None or simulation.epilogue.staged is None:
         legs.append(Leg("D", (rows, loop.tile[1]), element, tuple(_result_links(simulation, rows))))
     else:

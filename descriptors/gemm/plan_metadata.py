@@ -3,7 +3,8 @@
 On sm90 the threads load them from global memory, where ``pack_metadata`` put them: a register for each M block of a
 warpgroup and each K that is packed together, which holds, in its halves of the threads, one or two K blocks; the
 selector of the instruction says which. On sm100 a stage of them lies in shared memory as in global memory, and
-``tcgen05.cp.128x128b`` copies each 128 lanes of 16 bytes to four columns, from where a K block takes one or two.
+``tcgen05.cp.128x128b`` copies each 128 lanes of 16 bytes to four columns, from where a K block takes two, or one: then
+its column is even, and the selector in its instruction descriptor says which of the two.
 
 Law: the K blocks of a stage take different registers, halves or columns, and leave none of them out.
 
@@ -14,6 +15,9 @@ Law: the K blocks of a stage take different registers, halves or columns, and le
 >>> metadata = metadata_of(main_loop("tcgen05.mma.sp.m128n128k64", "e4m3", tile=(128, 128, 256)), column=128, base=4096)
 >>> metadata.bytes, [metadata.place(k)[0] for k in range(4)], [(hex(word), at) for word, at in metadata.copies()]
 (4096, [128, 130, 132, 134], [('0x400800010100', 128), ('0x400800010180', 132)])
+>>> metadata = metadata_of(main_loop("tcgen05.mma.sp.m128n128k32", "bf16", tile=(128, 128, 128)), column=128)
+>>> [metadata.place(k) for k in range(4)], metadata.block_columns
+([(128, 0), (128, 1), (130, 0), (130, 1)], 4)
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from layoutalg.frozen import frozen, replace
 
 #: The copy of 128 lanes of 16 bytes, and its columns.
 COPY, COPY_COLUMNS = "128x128b", 4
+#: On sm100 they lie in global memory as a tensor with rows of so many bytes, of which a box has at most 256.
+MEMORY_ROW, _MOST_ROWS = 128, 256
 
 
 @frozen
@@ -38,6 +44,7 @@ class Metadata:
         packs: along K, in a stage: registers of a thread for an M block on sm90, copies to four columns on sm100.
         column: the first of a stage's in tensor memory; 0 on sm90.
         base: where the first stage lies in shared memory, in bytes; 0 on sm90.
+        blocks: along M, of 128 rows each, on sm100; their metadata follow one another, in memory and in columns.
     """
 
     packed: Arrangement
@@ -45,6 +52,7 @@ class Metadata:
     packs: int
     column: int = 0
     base: int = 0
+    blocks: int = 1
 
     @property
     def registers(self) -> int:
@@ -54,19 +62,36 @@ class Metadata:
     @property
     def bytes(self) -> int:
         """Shared memory of a stage, in bytes; none on sm90."""
+        return self.blocks * self.block_bytes
+
+    @property
+    def block_bytes(self) -> int:
+        """That of one M block."""
         return 0 if self.packed.arch == "sm90" else self.packs * self.packed.block_bits // 8
 
     @property
+    def block_columns(self) -> int:
+        """What is added to a column for each M block; 0 on sm90."""
+        return 0 if self.packed.arch == "sm90" else COPY_COLUMNS * self.packs
+
+    @property
+    def boxes(self) -> tuple[int, int]:
+        """Rows of a box that brings metadata of an M block, and how many boxes bring those of a stage; none on sm90."""
+        rows = self.block_bytes // MEMORY_ROW
+        count = next((n for n in range(1, rows + 1) if rows % n == 0 and rows // n <= _MOST_ROWS), 1)
+        return rows // count, count
+
+    @property
     def selectors(self) -> tuple[int, ...]:
-        """The selectors that instructions have: one for each K block whose metadata are packed in one register."""
-        return tuple(range(self.packed.blocks)) if self.packed.arch == "sm90" else (0,)
+        """The selectors that instructions have."""
+        return tuple(range(self.packed.selectors))
 
     def place(self, k: int) -> tuple[int, int]:
-        """What the instructions of a K block take: register and selector on sm90, column and selector on sm100."""
-        pack, inside = divmod(k, self.packed.blocks)
+        """What a K block takes: register and selector on sm90, column (of the first M block) and selector on sm100."""
+        index, selector = divmod(k, self.packed.selectors)
         if self.packed.arch == "sm90":
-            return pack, inside
-        return self.column + COPY_COLUMNS * pack + COPY_COLUMNS // self.packed.blocks * inside, 0
+            return index, selector
+        return self.column + 2 * index, selector
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""
@@ -75,7 +100,8 @@ class Metadata:
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
         size = self.packed.block_bits // 8
         first = self.base + stage * self.bytes
-        words = (replace(source.descriptor_at(first + i * size), leading_byte_offset=16) for i in range(self.packs))
+        count = self.blocks * self.packs
+        words = (replace(source.descriptor_at(first + i * size), leading_byte_offset=16) for i in range(count))
         return tuple((word.encode(), self.column + COPY_COLUMNS * i) for i, word in enumerate(words))
 
 
@@ -93,4 +119,5 @@ def metadata_of(loop: MainLoop, *, column: int = 0, base: int = 0) -> Metadata:
     packed = arrangement(loop.a, loop.arch)
     rows = loop.tile[0] // loop.cta_group
     layout = metadata_layout(rows, loop.tile[2], loop.a, loop.arch)
-    return Metadata(packed, layout, loop.tile[2] // packed.covered, column, base)
+    blocks = 1 if loop.arch == "sm90" else loop.blocks[0]
+    return Metadata(packed, layout, loop.tile[2] // packed.covered, column, base, blocks)

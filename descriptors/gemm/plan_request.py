@@ -159,8 +159,8 @@ def main_loop(
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, vector), legality=mode, row=row,
-        a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
+        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, vector, zeros_left_out), legality=mode,
+        row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
     if loop.sparse:
@@ -241,7 +241,7 @@ def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
     return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
 
-def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] | None:
+def _scale(kind: str, dtype: str | None, vector: int | None, sparse: bool) -> tuple[str, int] | None:
     if kind == "f8":
         return None if vector is None else PROMOTED
     if not kind.startswith("mx"):
@@ -250,7 +250,12 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] 
         return None
     from descriptors.tmem.block_scaled import factors_of
 
-    return factors_of(kind, dtype, vector)[:2]
+    try:
+        return factors_of(kind, dtype, vector)[:2]
+    except DescriptorError as error:
+        if sparse and vector is not None:
+            error.args = (f"{error}; a sparse A has its elements counted as it stores them, half of those along K",)
+        raise
 
 
 def _shape(
@@ -305,9 +310,11 @@ def nearest(
 
 def _check_sparse(loop: MainLoop) -> None:
     """Refuse what this plan knows no metadata for."""
-    if loop.scale is not None or loop.a_source == "rmem":
-        what = f"scale factors of kind {loop.kind}" if loop.scale else "A in registers"
-        raise DescriptorError(f"plan: a sparse A must be in shared memory, and without scale factors, found {what}")
+    if loop.arch == "sm90" and loop.scale is not None:
+        raise DescriptorError(
+            "plan: accumulators that are promoted must be of a dense A, found a sparse one; leave out --scale-vector, "
+            "or plan a block-scaled kind of sm100"
+        )
     one = arrangement(loop.a, loop.arch)
     if loop.tile[2] % one.covered:
         low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered
@@ -315,10 +322,10 @@ def _check_sparse(loop: MainLoop) -> None:
             f"plan: K of a sparse tile must be a multiple of {one.covered}, whose metadata are packed together, found "
             f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
         )
-    if loop.arch == "sm100" and (loop.extents[0] != 128 * loop.cta_group or loop.blocks[0] != 1):
+    if loop.arch == "sm100" and loop.extents[0] != 128 * loop.cta_group:
         raise DescriptorError(
-            f"plan: M of a sparse tile must be one instruction of 128 rows a CTA in sm100, whose metadata are known, "
-            f"found {loop.blocks[0]} of {loop.extents[0]}: give M {128 * loop.cta_group} of both"
+            "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
+            f"found {loop.extents[0]}: give M {128 * loop.cta_group}; cta_group = {loop.cta_group}"
         )
 
 

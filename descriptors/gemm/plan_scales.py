@@ -31,7 +31,7 @@ class Scales:
 
     Args:
         dtype: their type.
-        vector: elements that share one.
+        vector: elements along K that share one, zeros counted: of a sparse A, and of its B, twice those of a dense one.
         qualifier: ``1X``, ``2X`` or ``4X``.
         a, b: their memory and copies, from address 0.
         columns: where they begin in tensor memory.
@@ -91,7 +91,9 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
     """
     assert loop.scale is not None
     dtype, vector, qualifier = factors_of(loop.kind, *loop.scale)
-    (m, n, k), step, blocks = loop.tile, loop.extents[2], loop.blocks
+    # A factor is for as many elements as A stores of them: a sparse instruction has no more factors than a dense one.
+    (m, n, k), step, blocks, zeros = loop.tile, loop.extents[2], loop.blocks, 1 + loop.sparse
+    k, step = k // zeros, step // zeros
     twofold = (loop.cta_group, loop.extents[0]) == (2, 128)
     _check_blocks(loop)
     a = scale_factors(m // loop.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)
@@ -101,7 +103,7 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
     )
     rows = loop.extents[0] // loop.cta_group, loop.extents[1]
     along_m, along_n = (tuple(i * each // 32 for i in range(count)) for each, count in zip(rows, blocks, strict=False))
-    return Scales(dtype, vector, qualifier, a, b, columns, pointers, (along_m, along_n))
+    return Scales(dtype, zeros * vector, qualifier, a, b, columns, pointers, (along_m, along_n))
 
 
 def _check_blocks(loop: MainLoop) -> None:

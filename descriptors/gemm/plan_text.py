@@ -95,7 +95,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
-    boxes += ", scale factors" if plan.scales else ", metadata" if plan.metadata and plan.metadata.bytes else ""
+    boxes += ", scale factors" * (plan.scales is not None)
+    boxes += ", metadata" * (plan.metadata is not None and plan.metadata.bytes > 0)
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
     pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue and plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
@@ -106,12 +107,17 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     """What an instruction is given of the metadata."""
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
+    selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
     if metadata.packed.arch == "sm100":
-        yield "metadata", f"%e_tmem column {some(at for at, _ in places)} {through}; in memory at {metadata.base}"
+        said = f", selector {selectors} of idesc" if selectors else ""
+        yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
+        if metadata.blocks > 1:
+            columns = some(i * metadata.block_columns for i in range(metadata.blocks))
+            yield "", f"add {columns} for M block 0 to {metadata.blocks - 1}"
         return
     count = counted(metadata.registers, "register")
-    selectors = f", %sel {some(selector for _, selector in places)} {through}" if metadata.packed.blocks > 1 else ""
-    yield "metadata", f"{count} a thread for an M block, of pack_metadata{selectors}"
+    said = f", %sel {selectors} {through}" if selectors else ""
+    yield "metadata", f"{count} a thread for an M block, of pack_metadata{said}"
 
 
 def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:

@@ -103,8 +103,9 @@ def plan(
         a_swizzle, b_swizzle: the widest that fits if left out.
         kind: the kind of an sm100 instruction; found from the types if left out.
         cta_group: 1 or 2.
-        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out. On sm90 128 for 8-bit floats, with
-            factors of f32, by which accumulators are multiplied as they are promoted, every 128 of K.
+        scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out; elements are counted as A is stored,
+            so that a sparse A has a factor for twice as many. On sm90 128 for 8-bit floats, with factors of f32, by
+            which accumulators are multiplied as they are promoted, every 128 of K.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
@@ -206,7 +207,8 @@ def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
 def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int) -> Metadata:
     if isinstance(accumulators, Registers):
         return metadata_of(loop)
-    return metadata_of(loop, column=accumulators.plan.part("E").column, base=base)
+    first = next(part for part in accumulators.plan.parts if part.name.startswith("E"))
+    return metadata_of(loop, column=first.column, base=base)
 
 
 def _aligned(size: int) -> int:

@@ -275,9 +275,11 @@ def _with_zeros(
 
     loop = simulation.loop
     stages, rows, count = stored[0].shape
-    group = 2 if loop.a.storage_bits == 32 else 4
-    drawn = rng.random((stages, rows, loop.tile[2] // group, group)).argsort(axis=3)
-    positions = np.sort(drawn[..., : group // 2], axis=3)
+    # Of 4 bits pairs of elements are drawn, four in a group.
+    group, pair = {4: (8, 2), 32: (2, 1)}.get(loop.a.storage_bits, (4, 1))
+    drawn = rng.random((stages, rows, loop.tile[2] // group, group // pair)).argsort(axis=3)
+    kept = np.sort(drawn[..., : group // pair // 2], axis=3)
+    positions = (pair * kept[..., None] + np.arange(pair)).reshape(*kept.shape[:3], -1)
     placed = (positions + group * np.arange(loop.tile[2] // group)[:, None]).reshape(stages, rows, count)
     selected = np.stack([_selected(simulation, metadata, s, positions[s].reshape(rows, count)) for s in range(stages)])
     wrong = np.argwhere(selected != placed)
@@ -304,11 +306,12 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
             if cells is not None:
-                along_k.append(tcgen05_selected(cells[:, at:], one.bits) + k * depth)
+                said = simulation.line.idescs[k] & _SELECTOR_BITS if loop.scale is None else 0
+                columns = [at + i * metadata.block_columns for i in range(metadata.blocks)]
+                rows = [tcgen05_selected(cells, column, one.bits, said) for column in columns]
             else:
-                along_k.append(
-                    np.concatenate([wgmma_selected(block[at], one.bits, selector) for block in words]) + k * depth
-                )
+                rows = [wgmma_selected(block[at], one.bits, selector) for block in words]
+            along_k.append(np.concatenate(rows) + k * depth)
         blocks.append(np.concatenate(along_k, axis=1))
     return np.concatenate(blocks)
 
@@ -584,6 +587,9 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         arrays.append(cells[where[..., 0], where[..., 1], where[..., 2]])
     return tuple(arrays)
 
+
+#: The sparsity selector in an instruction descriptor of a kind without scale factors (PTX ISA 9.1, Table 42).
+_SELECTOR_BITS = 0x3
 
 #: Where the two transpose bits are in an instruction descriptor, A first (PTX ISA 9.1, Tables 42-44).
 _MAJOR_BITS = (15, 16)

@@ -29,7 +29,8 @@ class PtxLine:
         registers: that the line names for the accumulator; 0 where that lies in tensor memory.
         idescs: the instruction descriptor of each K block of a stage; none of ``wgmma``.
 
-    The metadata of a sparse A are %e, a register, with the selector %sel that is written out, or [%e_tmem].
+    The metadata of a sparse A are %e, a register, with the selector %sel that is written out, or [%e_tmem], with the
+    selector in the instruction descriptor.
     """
 
     ptx: str
@@ -85,18 +86,19 @@ def _metadata(loop: MainLoop) -> str:
     """The register of metadata and the selector, 0 where there is no other; nothing of a dense A."""
     if not loop.sparse:
         return ""
-    return "%e, %sel, " if arrangement(loop.a, loop.arch).blocks > 1 else "%e, 0, "
+    return "%e, %sel, " if arrangement(loop.a, loop.arch).selectors > 1 else "%e, 0, "
 
 
 def _idescs(loop: MainLoop, scales: Scales | None) -> tuple[int, ...]:
     scale_dtype, vector = loop.scale or (None, None)
     m, n, _ = loop.extents
     ids = [(a >> 30, b >> 30) for a, b in scales.pointers] if scales else [(0, 0)] * loop.blocks[2]
+    selectors = arrangement(loop.a, loop.arch).selectors if loop.sparse else 1
     return tuple(
         idesc(
             type_name(loop.a), type_name(loop.b), loop.d, m=m, n=n, kind=loop.kind, scale_dtype=scale_dtype,
             scale_vector=vector, a_major=loop.a_major, b_major=loop.b_major, cta_group=loop.cta_group, sfa_id=sfa,
-            sfb_id=sfb, sparse=loop.sparse, legality=loop.legality,
+            sfb_id=sfb, sparse=loop.sparse, sparsity_selector=k % selectors, legality=loop.legality,
         )
-        for sfa, sfb in ids
+        for k, (sfa, sfb) in enumerate(ids)
     )  # fmt: skip

@@ -102,7 +102,7 @@ def a_in_registers(loop: MainLoop, side: StagedOperand) -> LoadedOperand:
         loop: the instruction and the tile, with A in registers.
         side: A in shared memory.
     """
-    a_fragment = fragment(f"wgmma.{loop.name}.A.{loop.a.name}")
+    a_fragment = fragment(f"wgmma.{'sp.' * loop.sparse}{loop.name}.A.{loop.a.name}")
     move = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     if side.derivation.major is Major.MN:
         bits = loop.a.storage_bits

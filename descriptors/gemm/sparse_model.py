@@ -9,13 +9,16 @@ instruction, ``wgmma.mma_async.sp`` takes two bits, or four of tf32, from the re
 
 and ``tcgen05.mma.sp``, for row r of 128, from a cell of tensor memory, in columns from the one that it is given on:
 
-    8 bits      lane r                            column j/16     bit 4 (j/2 % 8) + 2 (j%2)
-    16 bits     lane r%8 + 8 (j/8) + 16 (r/16)    column 0        bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
-    tf32        lane r%8 + 8 (j/4) + 16 (r/16)    column 0        bit 16 (r%16/8) + 4 (j%4)
+    4 bits      lane r                            column j/32       bit 4 (j/4 % 8) + 2 (j/2 % 2)
+    8 bits      lane r                            column j/16       bit 4 (j/2 % 8) + 2 (j%2)
+    16 bits     lane r%8 + 8 (j/8) + 16 (r/16)    column selector   bit 16 (r%16/8) + 4 (j/2 % 4) + 2 (j%2)
+    tf32        lane r%8 + 8 (j/4) + 16 (r/16)    column selector   bit 16 (r%16/8) + 4 (j%4)
 
-The two bits are the position in the group of four, ``k = 4 (j/2) + bits``; the four of tf32 are 0100 for the first of
-two and 1110 for the second. Source: PTX ISA 9.1, wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices. What is said
-of wgmma was measured on Hopper; nothing of tcgen05 was.
+The two bits are the position in the group of four, ``k = 4 (j/2) + bits``, of 4 bits that of a pair in the group of
+eight, ``k = 8 (j/4) + 2 bits + j%2``; the four of tf32 are 0100 for the first of two and 1110 for the second. The
+column that is given is even, and the selector, of the instruction descriptor, 0 or 1. Source: PTX ISA 9.1,
+wgmma.mma_async.sp and tcgen05.mma.sp, sparse matrices; CUTLASS ``mma_traits_sm100.hpp``, which clears the lowest bit of
+the column and makes it the selector. What is said of wgmma was measured on Hopper; nothing of tcgen05 was.
 
 Law: every code of an instruction is read once.
 
@@ -67,18 +70,27 @@ def wgmma_selected(registers: NDArray[Any], bits: int, selector: int) -> NDArray
     return _selected(registers[thread] >> bit, bits)
 
 
-def tcgen05_selected(cells: NDArray[Any], bits: int) -> NDArray[Any]:
-    """The same of an instruction of one CTA's 128 rows.
+def tcgen05_selected(cells: NDArray[Any], column: int, bits: int, selector: int = 0) -> NDArray[Any]:
+    """The same of an instruction of one CTA's 128 rows; -1 throughout where the column is none that it may be given.
 
     Args:
-        cells: of the lanes, from the column on that the instruction is given: axes (lane, column).
+        cells: of tensor memory: axes (lane, column).
+        column: that the instruction is given.
         bits: of an element of A.
+        selector: of the instruction descriptor.
     """
+    import numpy as np
+
     r, j = _rows(128, bits)
+    if column % 2 or selector not in ((0, 1) if bits > 8 else (0,)):
+        return np.full(r.shape, -1)
+    if bits == 4:
+        return _selected(cells[r, column + j // 32] >> (4 * (j // 4 % 8) + 2 * (j // 2 % 2)), bits)
     if bits == 8:
-        return _selected(cells[r, j // 16] >> (4 * (j // 2 % 8) + 2 * (j % 2)), bits)
+        return _selected(cells[r, column + j // 16] >> (4 * (j // 2 % 8) + 2 * (j % 2)), bits)
     half, step = (8, 4 * (j // 2 % 4) + 2 * (j % 2)) if bits == 16 else (4, 4 * (j % 4))
-    return _selected(cells[r % 8 + 8 * (j // half) + 16 * (r // 16), 0] >> (16 * (r % 16 // 8) + step), bits)
+    word = cells[r % 8 + 8 * (j // half) + 16 * (r // 16), column + selector]
+    return _selected(word >> (16 * (r % 16 // 8) + step), bits)
 
 
 def _rows(rows: int, bits: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -92,6 +104,9 @@ def _selected(shifted: NDArray[Any], bits: int) -> NDArray[Any]:
     import numpy as np
 
     j = np.arange(256 // bits)[None, :]
+    if bits == 4:
+        pair: NDArray[Any] = 8 * (j // 4) + 2 * (shifted & 3).astype(np.int64) + j % 2
+        return pair
     if bits != 32:
         four: NDArray[Any] = 4 * (j // 2) + (shifted & 3).astype(np.int64)
         return four

@@ -271,7 +271,9 @@ def _parts(mma: _Mma) -> Iterator[Part]:
         if mma.sparse:
             rows = mma.m // mma.cta_group
             e = sparse_metadata(rows, mma.k, _as_stored(mma), ws=mma.ws)
-            yield Part(f"E{number}", e.columns, ALIGNED_COLUMNS, fragment=e)
+            for block in range(mma.blocks[0]):
+                one = "" if mma.blocks[0] == 1 else f".{block}" if number else str(block)
+                yield Part(f"E{number}{one}", e.columns, ALIGNED_COLUMNS, fragment=e)
 
 
 def _as_stored(mma: _Mma) -> str:

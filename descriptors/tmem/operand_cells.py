@@ -21,8 +21,10 @@ The metadata have bits for logical element (m, k), k counting zeros, in two arra
     4 and 8 bits     lane m                                  bit k (of 4 bits: k/2), 32 a column
 
 with K = 32 for 16 bits (b = 1), 16 for 32 bits (b = 2), 64 for 8 bits, 128 for 4. Of the first arrangement an
-instruction's metadata fill one column and the next K tile's the next one; of the second it is two columns. CUTLASS
-expects them to begin at a multiple of 4 columns. In the ``.ws`` form with M 64 or 32 they are there 2 or 4 times.
+instruction's metadata fill one column and the next K tile's the next one: the address of both is the even column, and
+the sparsity selector in the instruction descriptor, 0 or 1, says which is read. Of the second it is two columns.
+CUTLASS expects them to begin at a multiple of 4 columns. In the ``.ws`` form with M 64 or 32 they are there 2 or 4
+times.
 Source: CUTLASS ``mma_traits_sm100.hpp``, ``tmem_e_frg``, ``tmem_e_frg_ws`` (NVIDIA's code); PTX ISA 9.1, sparse
 matrices.
 

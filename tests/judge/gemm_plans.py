@@ -23,6 +23,12 @@ HOPPER: dict[str, dict[str, Any]] = {
         "instruction": "m64n32k32", "dtype": "s8", "tile": (128, 64, 64), "a_source": "registers", "a_major": "MN",
     },
     "tf32": {"instruction": "m64n8k8", "dtype": "tf32", "tile": (64, 16, 32), "stages": 2},
+    "sparse": {"instruction": "wgmma.sp.m64n32k32", "dtype": "f16", "tile": (256, 32, 128), "stages": 2},
+    "sparse u8": {"instruction": "wgmma.sp.m64n16k64", "dtype": "u8", "b_dtype": "s8", "tile": (64, 32, 64)},
+    "sparse registers": {
+        "instruction": "wgmma.sp.m64n16k16", "dtype": "tf32", "tile": (128, 16, 64), "stages": 2, "a_major": "MN",
+        "a_source": "registers",
+    },
 }  # fmt: skip
 BLACKWELL: dict[str, dict[str, Any]] = {
     "f16": {"instruction": "m128n256k16", "dtype": "bf16", "tile": (128, 256, 64)},
@@ -61,6 +67,27 @@ BLACKWELL: dict[str, dict[str, Any]] = {
     "tf32": {"instruction": "m128n64k8", "dtype": "tf32", "tile": (128, 64, 32)},
     "half": {"instruction": "m64n64k16", "dtype": "f16", "d_dtype": "f16", "tile": (64, 64, 64), "arch": "sm100"},
     "s8": {"instruction": "m128n64k32", "dtype": "s8", "tile": (128, 64, 64)},
+    "sparse": {"instruction": "tcgen05.mma.sp.m128n32k32", "dtype": "bf16", "tile": (128, 64, 256), "stages": 2},
+    "sparse pair": {
+        "instruction": "m256n64k64", "dtype": "e4m3", "tile": (256, 64, 256), "cta_group": 2, "sparse": True,
+        "a_major": "MN", "stages": 2,
+    },
+    "sparse tf32": {"instruction": "m128n16k16", "dtype": "tf32", "tile": (128, 16, 128), "stages": 2, "sparse": True},
+    "sparse blocks": {
+        "instruction": "m128n32k32", "dtype": "f16", "tile": (256, 64, 256), "stages": 2, "sparse": True,
+    },
+    "sparse pair of blocks": {
+        "instruction": "m256n64k64", "dtype": "e4m3", "tile": (512, 64, 256), "cta_group": 2, "sparse": True,
+        "kind": "mxf8f6f4", "stages": 2,
+    },
+    "sparse nvf4": {
+        "instruction": "m128n64k128", "dtype": "e2m1", "tile": (128, 64, 512), "kind": "mxf4nvf4", "scale_vector": 16,
+        "sparse": True, "stages": 2,
+    },
+    "sparse mx": {
+        "instruction": "m256n64k64", "dtype": "e2m1_unpacksmem", "b_dtype": "e5m2", "tile": (256, 128, 256),
+        "kind": "mxf8f6f4", "cta_group": 2, "sparse": True, "stages": 2,
+    },
     "narrow": {"instruction": "m128n64k32", "dtype": "e2m3", "b_dtype": "e2m1_unpacksmem", "tile": (128, 64, 128)},
 }  # fmt: skip
 

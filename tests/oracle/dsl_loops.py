@@ -28,7 +28,7 @@ from layoutalg.oracle.service import Status, ask
 _MOVE = re.compile(r"mov\.b(32|64)\s+(%\w+),\s*(-?\d+);")
 _WGMMA = re.compile(r"wgmma\.mma_async\S+ \{[^}]*\}, (%rd\d+), (%rd\d+),")
 _TCGEN05 = re.compile(
-    r"tcgen05\.mma\S+\s+\[(%\w+)\], (%rd\d+), (%rd\d+), (%r\d+)(?:, \[(%r\d+)\], \[(%r\d+)\])?",
+    r"tcgen05\.mma\S+\s+\[(%\w+)\], (%rd\d+), (%rd\d+), (?:\[(%r\d+)\], )?(%r\d+)(?:, \[(%r\d+)\], \[(%r\d+)\])?",
 )
 
 
@@ -59,8 +59,8 @@ class LoopAnswer:
 
     Attributes:
         status: ``ok``; ``rejected``; ``crashed``; ``timeout``.
-        operands: the words of A and B; on sm100 the column of D before them, and behind them the instruction descriptor
-            and the pointers of scale factors, if there are any.
+        operands: the words of A and B; on sm100 the column of D before them, and behind them, of a sparse A, the column
+            of its metadata, the instruction descriptor, and the pointers of scale factors, if there are any.
         text: the reason where there are none.
     """
 

@@ -16,7 +16,7 @@ from descriptors import plan
 from descriptors.gemm.programs.sm90_kernel import kernel
 from descriptors.gemm.sparse_model import wgmma_places, wgmma_selected
 from layoutalg import fragment
-from probes import main_loops, sparse, sparse_products
+from probes import fragments, main_loops, sparse, sparse_products
 from probes.build import sparse_instructions
 from probes.held import NUMBERS
 from probes.instructions import Instruction
@@ -78,6 +78,8 @@ def test_what_the_probe_finds_of_a_warpgroup_by_the_rules_is_what_the_rules_say(
         assert (sparse.registers(one, issue) == sparse.by_the_rules(sparse.name_of(one, "registers"))).all()
         for what, some in sparse.code_sets(one).items():
             assert (sparse.codes(one, issue, some) == sparse.by_the_rules(sparse.name_of(one, what))).all()
+    else:
+        assert (sparse.elements(one, issue) == sparse.by_the_rules(sparse.name_of(one, "elements"))).all()
     elements, wrong = sparse.products(one, issue, 4)
     assert (elements, wrong) == (4 * 64 * one.n, 0)
 
@@ -100,7 +102,7 @@ def test_what_a_hopper_gpu_does_is_what_the_rules_say() -> None:
     with np.load(HOPPER / "h200" / "sparse.npz") as recorded:
         for name, row in tables.items():
             rule = sparse.by_the_rules(name)
-            assert (row["sha256"], tuple(row["shape"])) == (sparse.digest(rule), rule.shape), name
+            assert (row["sha256"], tuple(row["shape"])) == (fragments.digest(rule), rule.shape), name
             assert (recorded[name] == rule).all(), name
 
 
@@ -118,25 +120,34 @@ def test_the_model_of_the_product_takes_the_bits_that_a_hopper_gpu_took(dtype: s
             assert (table >= 0).all(2).sum() == 64 * one.k // group
 
 
-RECORD = json.loads((HOPPER / "h200" / "sparse_products.json").read_text(encoding="utf-8"))
+RECORDS = {
+    registers: json.loads((HOPPER / "h200" / f"sparse_products{'_registers' * registers}.json").read_text("utf-8"))
+    for registers in (False, True)
+}
 
 
-def test_every_sparse_program_was_right_and_every_control_wrong() -> None:
-    rows = RECORD["programs"]
-    assert len(rows) == 24
+@pytest.mark.parametrize(("registers", "count"), [(False, 24), (True, 32)])
+def test_every_sparse_program_was_right_and_every_control_wrong(registers: bool, count: int) -> None:
+    rows = RECORDS[registers]["programs"]
+    assert len(rows) == count
     for row in rows:
-        assert sparse_products.right(row)
+        assert main_loops.right(row)
         assert row["packed_products_that_differ"] == [0, 0]
         assert row["of_spoiled_metadata_that_differ"] > 0
-    assert [row["plan"] for row in rows] == sparse_products.drawn(len(rows), RECORD["seed"])
-    assert sum("twin" in row for row in rows) == 6
+    seed = RECORDS[registers]["seed"]
+    assert [row["plan"] for row in rows] == sparse_products.drawn(count, seed, registers=registers)
+    assert sum("twin" in row for row in rows) == count // 4
+    assert {row["plan"].get("a_source") for row in rows} == {"registers" if registers else None}
+    assert {(row["plan"]["dtype"], row["plan"]["b_dtype"]) for row in rows} == {
+        one[:2] for one in sparse_products.TYPES
+    }
 
 
-@each("row", RECORD["programs"], ids=lambda row: row["program"])
+@each("row", [row for record in RECORDS.values() for row in record["programs"]], ids=lambda row: row["program"])
 def test_the_sparse_program_that_ran_is_the_one_that_is_emitted(row: dict[str, Any]) -> None:
     made = plan(**row["plan"], verify=False)
     assert main_loops.digest(kernel(made)) == row["program"]
-    assert [tuple(size) for size in row["products"]] == sparse_products.sizes(made)
+    assert [tuple(size) for size in row["products"]] == main_loops.sizes(made)
 
 
 def test_every_case_has_a_rule() -> None:

@@ -40,38 +40,33 @@ def _alone(plan: Plan) -> Plan:
     return plan
 
 
-def _dense(plan: Plan, what: str) -> Plan:
-    """A plan of a dense A.
+def _loop(plan: Plan) -> Plan:
+    """A plan whose inner loop is written.
 
     Raises:
-        DescriptorError: if zeros are left out.
+        DescriptorError: if its accumulators are promoted, or its CTAs share copies.
     """
     if plan.promotion is not None:
-        raise DescriptorError(f"emit: {what} must not promote accumulators, found a factor for 128; --emit cuda does")
-    if plan.asked.sparse:
-        way = "--emit cuda writes the whole kernel, " if plan.asked.arch == "sm90" else ""
-        raise DescriptorError(f"emit: {what} must be of a dense A, found a sparse one; {way}--emit header the numbers")
-    return plan
+        raise DescriptorError(
+            "emit: an inner loop must not promote accumulators, found a factor for 128; --emit cuda does"
+        )
+    return _alone(plan)
 
 
 def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    return (
-        sm90_kernel.kernel(plan, name)
-        if plan.asked.arch == "sm90"
-        else sm100_kernel.kernel(_dense(_alone(plan), "a kernel of sm100"), name)
-    )
+    return sm90_kernel.kernel(plan, name) if plan.asked.arch == "sm90" else sm100_kernel.kernel(_alone(plan), name)
 
 
 def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
     write = inner_loop_wgmma.write if plan.asked.arch == "sm90" else inner_loop_tcgen05.write
-    return write(_dense(_alone(plan), "an inner loop"), name)
+    return write(_loop(plan), name)
 
 
 def _cutedsl(plan: Plan, name: str) -> str:
     """The inner loop."""
-    return inner_loop_cutedsl.write(_dense(_alone(plan), "an inner loop"), name)
+    return inner_loop_cutedsl.write(_loop(plan), name)
 
 
 #: Who writes a plan in each language.

@@ -1,7 +1,8 @@
 """The inner loop of a plan for the CuTe DSL: the tiled MMA, the operands in shared memory, and what a stage issues.
 
 The layouts are the plan's; the descriptors are then the DSL's own, made from the layouts, and the tests hold that they
-are the plan's words.
+are the plan's words. A sparse A has elements of two, of which one is stored, and its layout counts both; the column of
+its metadata is that of their cells, from which the DSL takes the selector of the instruction.
 
 Law: the text holds the layouts of both operands as they lie in shared memory.
 
@@ -19,13 +20,15 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters.recipe import recipe
 from descriptors.text import counted
-from layoutalg import ComposedLayout, Layout, Swizzle
+from layoutalg import ComposedLayout, Layout, Swizzle, composition, cosize, make_layout
 
 #: The DSL's names of element types; it has none here for those in containers.
 _TYPES = {
     "f16": "Float16", "bf16": "BFloat16", "tf32": "TFloat32", "f32": "Float32", "s32": "Int32", "e4m3": "Float8E4M3FN",
     "e5m2": "Float8E5M2", "s8": "Int8", "u8": "Uint8", "e2m1": "Float4E2M1FN",
 }  # fmt: skip
+#: Its operations of a sparse A, by the one element type of both operands.
+_SPARSE = {"f16": "F16BF16", "bf16": "F16BF16", "e4m3": "FP8", "e5m2": "FP8"}
 _FACTORS = {"ue8m0": "Float8E8M0FNU", "ue4m3": "Float8E4M3FN"}
 
 _HEAD = '''\
@@ -43,7 +46,7 @@ def {name}_mma():
 
 def {name}_operand(dtype, address, swizzle, layout):
     """A tensor in shared memory; the address is a multiple of 1024."""
-    pointer = cute.make_ptr(dtype, address, cute.AddressSpace.smem, assumed_align=1024)
+    pointer = cute.make_ptr({unit}, address, cute.AddressSpace.smem, assumed_align=1024)
     return cute.make_tensor(cute.recast_ptr(pointer, cute.make_swizzle(*swizzle), dtype=dtype), layout)
 
 
@@ -104,7 +107,7 @@ def {name}_stage(tiled, a, b, tmem, stage, empty):
     for k in range({k_blocks}):
         for n in range({n_blocks}):
 {b_factors}            for m in range({m_blocks}):
-{a_factors}                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
+{a_factors}{metadata}                held = {name}_accumulator(tiled, tmem, m + {m_blocks} * n)
                 cute.gemm(tiled, held, a[None, m, k, stage], b[None, n, k, stage], held)
         tiled.set(tcgen05.Field.ACCUMULATE, True)
     tcgen05.commit(empty{multicast})
@@ -133,7 +136,7 @@ def write(plan: Plan, name: str) -> str:
     values: dict[str, object] = {
         "title": plan.headline, "name": name, "what": counted(m * n * k, "instruction") + " a stage",
         "operation": _operation(plan), "a": _tensor(plan, plan.a, name), "b": _tensor(plan, plan.b, name),
-        "k_blocks": k, "d": _TYPES[loop.d],
+        "k_blocks": k, "d": _TYPES[loop.d], "unit": "cutlass.Uint8" if loop.sparse else "dtype",
     }  # fmt: skip
     if isinstance(accumulators, Registers):
         values |= {
@@ -153,6 +156,10 @@ def _check(plan: Plan) -> None:
         missing = ["wgmma of tf32"]
     if plan.loads is not None:
         missing = ["A in registers"]
+    if loop.sparse and loop.arch == "sm90":
+        missing = ["wgmma of a sparse A"]
+    elif loop.sparse and (loop.scale or loop.a.name not in _SPARSE or loop.b != loop.a):
+        missing = [f"{loop.kind} of a sparse A, {loop.a.name} by {loop.b.name}"]
     if missing:
         raise DescriptorError(f"emit: the CuTe DSL must have the operation, found {missing[0]}; give ptx")
 
@@ -168,6 +175,9 @@ def _operation(plan: Plan) -> str:
         return f"{types[loop.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
     place = f"tcgen05.CtaGroup({loop.cta_group}), tcgen05.OperandSource.SMEM"
     factor = f"cutlass.{_FACTORS[loop.scale[0]]}" if loop.scale else ""
+    if loop.sparse:
+        coded = "tcgen05.SparseMetadataFormat.TID"
+        return f"Mma{_SPARSE[loop.a.name]}SparseOp({a}, {d}, {shape}, {place}, {majors}, {coded})"
     return {
         "f16": f"MmaF16BF16Op({a}, {d}, {shape}, {place}, {majors})",
         "tf32": f"MmaTF32Op({shape}, {place}, {majors})",
@@ -189,23 +199,44 @@ def _tensor(plan: Plan, side: StagedOperand, name: str) -> str:
         shift = (element.storage_bits.bit_length() - 1) - 3
         swizzle = f"({tile.outer.bits}, {tile.outer.base + shift}, {tile.outer.shift})"
     assert isinstance(plain, Layout)
+    dtype = f"cutlass.{_TYPES[element.name]}"
+    if side.sparse:
+        dtype, plain = f"cute.get_sparse_elem_type(2, 1, {dtype})", _with_zeros(plain)
     return f"""{name}_operand(
-        cutlass.{_TYPES[element.name]}, smem + {side.base}, {swizzle},
+        {dtype}, smem + {side.base}, {swizzle},
         cute.make_layout({plain.shape}, stride={plain.stride}),
     )"""
 
 
+def _with_zeros(stored: Layout) -> Layout:
+    """The layout of a sparse A, (M, K, stages), zeros counted: two elements of K at every place.
+
+    >>> print(_with_zeros(Layout((128, 64, 2), (64, 1, 8192))))
+    (128,(2,64),2):(128,(1,2),16384)
+    """
+    m, k, stages = (composition(Layout(cosize(stored), 2), mode) for mode in stored)
+    return make_layout(m, make_layout(Layout(2, 1), k), stages)
+
+
 def _blackwell(plan: Plan, accumulators: TensorColumns) -> dict[str, object]:
-    loop, copied = plan.asked, ""
+    loop, copied, metadata = plan.asked, "", ""
     if plan.scales is not None:
         copied = "\n    The scale factors have been copied into their columns."
+    if plan.metadata is not None:
+        copied = "\n    The metadata have been copied into their columns."
+        cells = [sum(plan.metadata.place(k)) for k in range(loop.blocks[2])]
+        at = f"tmem + {cells[0]}" + (f" + {cells[1] - cells[0]} * k" if len(cells) > 1 else "")
+        at += f" + {plan.metadata.block_columns} * m" if plan.metadata.blocks > 1 else ""
+        pointer = f"cute.make_ptr(cutlass.Uint8, {at}, cute.AddressSpace.tmem, assumed_align=1)"
+        indent = " " * 16
+        metadata = f"{indent}metadata = {pointer}\n{indent}tiled.set(tcgen05.Field.METADATA, metadata)\n"
     pair = loop.cta_group == 2
     return {
         "module": "tcgen05", "atoms": "", "m": loop.extents[0], "n": loop.extents[1], "k": loop.extents[2],
         "a_rows": loop.extents[0] // loop.cta_group, "b_rows": loop.extents[1] // loop.cta_group,
         "firsts": accumulators.firsts, "m_blocks": loop.blocks[0], "n_blocks": loop.blocks[1],
         "a_factors": _factors(plan, 0), "b_factors": _factors(plan, 1),
-        "copied": copied, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
+        "copied": copied, "metadata": metadata, "multicast": ", 3, tcgen05.CtaGroup.TWO" if pair else "",
     }  # fmt: skip
 
 

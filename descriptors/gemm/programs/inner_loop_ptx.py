@@ -23,9 +23,24 @@ START_FIELD = 0x3FFF
 
 #: The version of PTX and the target of each architecture.
 TARGETS = {"sm90": ("8.0", "sm_90a"), "sm100": ("8.7", "sm_100a")}
+#: The version from which on ptxas takes ``wgmma.mma_async.sp`` of all types; 8.2 has those without u8 by s8.
+_SPARSE_VERSION = "8.4"
+#: What an entry is given.
+_PARAMETERS = (
+    "// In: where the accumulators go, register by register of each thread; "
+    "how many tiles along K there are, one or more."
+)
 
 
-def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iterable[str], directives: str = "") -> str:
+def frame(
+    arch: str,
+    name: str,
+    title: str,
+    registers: Sequence[str],
+    body: Iterable[str],
+    directives: str = "",
+    metadata: str = "",
+) -> str:
     """A module with one entry.
 
     Args:
@@ -35,6 +50,7 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
         registers: declarations.
         body: instructions and labels.
         directives: of the entry.
+        metadata: what is said of a third parameter, where metadata lie; there is none if it is left out.
 
     Raises:
         DescriptorError: if the name is no identifier.
@@ -42,8 +58,11 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
     if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
         raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
     version, target = TARGETS[arch]
+    version = _SPARSE_VERSION if metadata else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
+    about, out = f"\n// {metadata}" if metadata else "", f".param .u64 {name}_out"
+    more = f", .param .u64 {name}_metadata" if metadata else ""
     return f"""// {title}
 .version {version}
 .target {target}
@@ -51,8 +70,8 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
 
 .extern .shared .align 1024 .b8 {name}_smem[];
 
-// In: where the accumulators go, register by register of each thread; how many tiles along K there are, one or more.
-.visible .entry {name}(.param .u64 {name}_out, .param .u32 {name}_tiles){directives}
+{_PARAMETERS}{about}
+.visible .entry {name}({out}, .param .u32 {name}_tiles{more}){directives}
 {{
 {declared}{lines}
 }}

@@ -1,7 +1,8 @@
 """The inner loop of a plan of sm100 in PTX: wait, copy scale factors, multiply the K blocks, free the stage, read out.
 
-Four warps run it: thread 0 waits for a stage, copies its scale factors, issues the K blocks, and commits them to the
-barrier that says that the stage is empty; of a pair of CTAs the leader does it for both. Columns are allocated before
+Four warps run it: thread 0 waits for a stage, copies its scale factors and metadata to tensor memory, issues the K
+blocks, and commits them to the barrier that says that the stage is empty; of a pair of CTAs the leader does it for
+both. Columns are allocated before
 it, and accumulators read after it. It was assembled, never run.
 
 Law: a loop adds to the first word of a stage the steps of the plan, and nothing else.
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.plan_metadata import COPY
 from descriptors.gemm.programs.inner_loop_ptx import (
     START_FIELD,
     barriers,
@@ -58,13 +59,15 @@ def write(plan: Plan, name: str) -> str:
     body += [*_commit(plan, "%smem_done"), "all:", *_end(plan, accumulators)]
     title = f"{plan.headline}: the loop of a CTA"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
-    return frame("sm100", name, title, _registers(accumulators), body, pair)
+    return frame("sm100", name, title, _registers(plan, accumulators), body, pair)
 
 
-def _registers(accumulators: TensorColumns) -> list[str]:
+def _registers(plan: Plan, accumulators: TensorColumns) -> list[str]:
+    e = ", %e_tmem" if plan.metadata is not None else ""
     return [
         f".reg .b32 %v<{accumulators.readout.values}>;",
-        ".reg .b32 %thread, %warp, %smem, %smem_done, %smem_tmem, %tmem, %d_tmem, %idesc, %sfa_tmem, %sfb_tmem;",
+        ".reg .b32 %thread, %warp, %smem, %smem_done, %smem_tmem, %tmem, %d_tmem, %idesc, %sfa_tmem, %sfb_tmem"
+        + f"{e};",
         ".reg .b32 %tile, %tiles, %stage, %next, %parity, %flip, %full, %empty, %rank, %lane;",
         ".reg .b64 %a_first, %b_first, %a, %b, %a_desc, %b_desc, %s_desc, %step, %out, %start;",
         ".reg .b16 %both;",
@@ -117,23 +120,26 @@ def _stage(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
     for low, side in (("a", plan.a), ("b", plan.b)):
         yield from linear("%step", "%stage", side.stage_steps)
         yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word)
-    if plan.scales is not None:
-        yield from _copies(plan, plan.scales)
+    for copy, step, word, column in _copies(plan):
+        yield f"mul.wide.u32 %step, %stage, {step};"
+        yield f"add.u64 %s_desc, %start, {word & START_FIELD};"
+        yield from stage_word("%s_desc", "%s_desc", "%step", word)
+        yield f"add.u32 %d_tmem, %tmem, {column};"
+        yield f"tcgen05.cp.{_group(plan)}.{copy} [%d_tmem], %s_desc;"
     yield "setp.ne.u32 %p, %tile, 0;"
     for k in range(plan.asked.blocks[2]):
         yield from _block(plan, accumulators, k)
     yield from _commit(plan, "%empty")
 
 
-def _copies(plan: Plan, scales: Scales) -> Iterator[str]:
-    """The scale factors of a stage into their columns; those of A have other steps than those of B."""
-    shapes = [(one, step) for one in (scales.a, scales.b) for step in one.steps]
-    for (factors, _), (word, column) in zip(shapes, scales.copies(), strict=True):
-        yield f"mul.wide.u32 %step, %stage, {factors.bytes // 16};"
-        yield f"add.u64 %s_desc, %start, {word & START_FIELD};"
-        yield from stage_word("%s_desc", "%s_desc", "%step", word)
-        yield f"add.u32 %d_tmem, %tmem, {column};"
-        yield f"tcgen05.cp.{_group(plan)}.{factors.copy} [%d_tmem], %s_desc;"
+def _copies(plan: Plan) -> Iterator[tuple[str, int, int, int]]:
+    """Shape, step of a stage, word and column of what goes to tensor memory: scale factors, of A and of B; metadata."""
+    if plan.scales is not None:
+        shapes = [(one, step) for one in (plan.scales.a, plan.scales.b) for step in one.steps]
+        for (factors, _), (word, column) in zip(shapes, plan.scales.copies(), strict=True):
+            yield factors.copy, factors.bytes // 16, word, column
+    if plan.metadata is not None:
+        yield from ((COPY, plan.metadata.bytes // 16, word, column) for word, column in plan.metadata.copies())
 
 
 def _block(plan: Plan, accumulators: TensorColumns, k: int) -> Iterator[str]:
@@ -145,6 +151,8 @@ def _block(plan: Plan, accumulators: TensorColumns, k: int) -> Iterator[str]:
         for m, across in enumerate(plan.a.mn_steps):
             yield f"add.u64 %a_desc, %a, {across + plan.a.k_steps[k]};"
             yield from _factors(plan, 0, m, k)
+            if plan.metadata is not None:
+                yield f"add.u32 %e_tmem, %tmem, {plan.metadata.place(k)[0] + m * plan.metadata.block_columns};"
             yield f"add.u32 %d_tmem, %tmem, {accumulators.firsts[n * len(plan.a.mn_steps) + m]};"
             yield plan.ptx.replace("%p", "%p" if k == 0 else "%always")
 

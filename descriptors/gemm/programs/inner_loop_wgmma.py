@@ -1,6 +1,8 @@
 """The inner loop of a plan of sm90 in PTX: wait, load A if it is in registers, multiply the K blocks, free the stage.
 
-Every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop loads.
+Every warpgroup runs the loop, each for its own M blocks; A comes by words, or from registers that the loop loads. Of a
+sparse A every thread loads its own words of metadata from global memory, where ``pack_metadata`` put those of the
+tile's rows.
 
 Law: a loop adds to the first word of a stage the steps of the plan, and nothing else.
 
@@ -17,6 +19,7 @@ from collections.abc import Iterator
 
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.programs.c_expressions import byte_lines
 from descriptors.gemm.programs.inner_loop_ptx import (
@@ -54,7 +57,9 @@ def write(plan: Plan, name: str) -> str:
         *_stage(plan, accumulators),
         *_end(plan, accumulators),
     ]
-    return frame("sm90", name, f"{plan.headline}: the loop of a warpgroup", _registers(plan, accumulators), body)
+    title = f"{plan.headline}: the loop of a warpgroup"
+    about = "Then the packed metadata of the rows of the tile." if plan.metadata is not None else ""
+    return frame("sm90", name, title, _registers(plan, accumulators), body, metadata=about)
 
 
 def _registers(plan: Plan, accumulators: Registers) -> list[str]:
@@ -63,6 +68,9 @@ def _registers(plan: Plan, accumulators: Registers) -> list[str]:
         if plan.loads is None
         else [f".reg .b32 %a<{plan.loads.registers * _own_blocks(plan, accumulators)}>, %at, %item;"]
     )
+    if plan.metadata is not None:
+        count = plan.metadata.packs * _own_blocks(plan, accumulators)
+        loads += [f".reg .b32 %e<{count}>, %word;", ".reg .b64 %metadata, %e_at;"]
     kind = {"f32": "f32", "s32": "b32", "f16": "b32"}[plan.asked.d]
     return [
         f".reg .{kind} %d<{accumulators.each * plan.line.registers}>;",
@@ -80,6 +88,8 @@ def _own_blocks(plan: Plan, accumulators: Registers) -> int:
 def _begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
     """Words of the first stage, for this warpgroup, wherever shared memory begins."""
     yield from (f"ld.param.u64 %out, [{name}_out];", f"ld.param.u32 %tiles, [{name}_tiles];")
+    if plan.metadata is not None:
+        yield f"ld.param.u64 %metadata, [{name}_metadata];"
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     if plan.loads is None:
@@ -98,6 +108,8 @@ def _stage(plan: Plan, accumulators: Registers) -> Iterator[str]:
     yield "mad.lo.u32 %full, %stage, 8, %smem;"
     yield f"add.u32 %empty, %full, {empty};"
     yield f"add.u32 %full, %full, {full};"
+    if plan.metadata is not None:
+        yield from _load_e(plan.metadata, accumulators.warpgroups, _own_blocks(plan, accumulators))
     yield from wait("wait_full", "%full", "%parity")
     for low, side in (("a", plan.a), ("b", plan.b)):
         if low == "b" or plan.loads is None:
@@ -130,12 +142,28 @@ def _block(plan: Plan, accumulators: Registers, k: int) -> Iterator[str]:
                 yield f"add.u64 %a_desc, %a, {plan.a.mn_steps[j * accumulators.warpgroups] + plan.a.k_steps[k]};"
             else:
                 line = _renumbered(line, "a", (j * plan.loads.blocks + k) * REGISTERS)
+            if plan.metadata is not None:
+                pack, selector = plan.metadata.place(k)
+                line = line.replace("%e,", f"%e{j * plan.metadata.packs + pack},").replace("%sel", str(selector))
             yield line.replace("%p", "%p" if k == 0 else "%always")
 
 
 def _renumbered(line: str, name: str, first: int) -> str:
     """The registers of an instruction's list, counted from another one on."""
     return re.sub(rf"%{name}(\d+)", lambda found: f"%{name}{first + int(found[1])}", line)
+
+
+def _load_e(metadata: Metadata, warpgroups: int, own: int) -> Iterator[str]:
+    """The words of this thread: of each of its M blocks, those of all tiles along K lie one after the other."""
+    for j in range(own):
+        yield f"add.u32 %word, %group, {j * warpgroups};"
+        yield "mad.lo.u32 %word, %word, %tiles, %tile;"
+        yield f"mul.lo.u32 %word, %word, {128 * metadata.packs};"
+        # A warpgroup has 128 words; the threads before this one's are those of the warpgroups before.
+        yield from ("and.b32 %next, %thread, 127;", "add.u32 %word, %word, %next;")
+        yield from ("mul.wide.u32 %e_at, %word, 4;", "add.u64 %e_at, %e_at, %metadata;")
+        for pack in range(metadata.packs):
+            yield f"ld.global.nc.b32 %e{j * metadata.packs + pack}, [%e_at+{512 * pack}];"
 
 
 def _load_a(loads: LoadedOperand, a: StagedOperand, block: int, k: int, first: int) -> Iterator[str]:

@@ -100,8 +100,11 @@ def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
         for i, (word, column) in enumerate(metadata.copies()):
             yield f"METADATA_COPY_WORD_{i}", f"{word_text(word)}ull"
             yield f"METADATA_COPY_COLUMN_{i}", f"{column}u"
-    name = "REGISTER" if sm90 else "COLUMN"
-    yield from ((f"METADATA_{name}_{k}", f"{at}u") for k, (at, _) in enumerate(places))
+    name, more = ("REGISTER", "") if sm90 else ("COLUMN", "  // its selector is in the instruction descriptor")
+    more = more if len(metadata.selectors) > 1 else ""
+    yield from ((f"METADATA_{name}_{k}", f"{at}u{more}") for k, (at, _) in enumerate(places))
+    if metadata.blocks > 1:
+        yield "METADATA_BLOCK_COLUMNS", f"{metadata.block_columns}u  // to add for each M block"
 
 
 def _checks(plan: Plan, name: str, prefix: str) -> Iterator[str]:

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from string import Template
 
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
-from layoutalg import Layout, coalesce, flatten, size
+from layoutalg import Layout, coalesce, flatten, make_layout, size
 
 _COMMON = Template("""\
 static void check(cudaError_t status, const char* what) {
@@ -78,7 +79,7 @@ int main() {
   uint32_t state = 1;
   for (auto* matrix : {&a, &b})
     for (int& one : *matrix) one = $low + static_cast<int>(next(state) % $count);
-$tensors
+$zeros$tensors
   $type* d = nullptr;
   check(cudaMalloc(&d, sizeof(*d) * m * n), "cudaMalloc");
   check(cudaMemset(d, 0xff, sizeof(*d) * m * n), "cudaMemset");
@@ -121,14 +122,19 @@ def host(plan: Plan, name: str) -> str:
         v = scales.vector
         scaled = f" * sfa[i * (k / {v}) + q / {v}] * sfb[j * (k / {v}) + q / {v}]"
     tensors = [*_tensor(plan.a, "m", low), *_tensor(plan.b, "n", low)]
+    if plan.metadata is not None:
+        tensors += _metadata(plan.metadata)
     if scales is not None:
         code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
         a, b = "kTileM / kPair", "kTileN"
-        tensors += [*_factors("sfa", scales.a, "m", a, code), *_factors("sfb", scales.b, "n", b, code)]
+        zeros = 1 + loop.sparse
+        tensors += _factors("sfa", scales.a, "m", a, code, zeros)
+        tensors += _factors("sfb", scales.b, "n", b, code, zeros)
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
     return _COMMON.substitute() + _MAIN.substitute(
         low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
-        maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if loop.d == "s32" else "float",
+        maps=" map_e," * loop.sparse + " map_sfa, map_sfb," * (scales is not None),
+        zeros=_zeros(plan.metadata) if plan.metadata is not None else "", sum="int64_t" if loop.d == "s32" else "float",
         got="__half2float" if loop.d == "f16" else "", scaled=scaled,
     )  # fmt: skip
 
@@ -138,12 +144,16 @@ def _tensor(side: StagedOperand, rows: str, low: int) -> Iterator[str]:
     name, element, tma = side.matrix.lower(), side.derivation.element, side.tma
     k_first = tma.dimensions[0].mode == 1
     codes = [code_of(type_name(element), value) for value in range(low, 4)]
-    inner, outer, index = ("k", rows, "i * k + q") if k_first else (rows, "k", f"q * {rows} + i")
+    k, at = ("k / 2", "k_of(i, q)") if side.sparse else ("k", "q")
+    inner, outer, index = (k, rows, f"i * ({k}) + q") if side.sparse else ("k", rows, "i * k + q")
+    if not k_first:
+        inner, outer, index = rows, k, f"q * {rows} + i"
     yield f"  const uint32_t {name}_codes[] = {{{', '.join(map(hex, codes))}}};"
-    yield f"  std::vector<uint8_t> {name}_bytes(size_t{{{rows}}} * k * {element.bits} / 8);"
+    depth = f"({k})" if side.sparse else k
+    yield f"  std::vector<uint8_t> {name}_bytes(size_t{{{rows}}} * {depth} * {element.bits} / 8);"
     yield f"  for (size_t i = 0; i < {rows}; ++i)"
-    yield "    for (size_t q = 0; q < k; ++q)"
-    code = f"{name}_codes[{name}[i * k + q] - ({low})]"
+    yield f"    for (size_t q = 0; q < {k}; ++q)"
+    code = f"{name}_codes[{name}[i * k + {at}] - ({low})]"
     yield f"      put({name}_bytes, ({index}) * {element.bits}, {element.bits}, {code});"
     box = f"{tma.box[0]}, {tma.box[1]}"
     yield f"  const CUtensorMap map_{name} = tensor_map("
@@ -151,15 +161,59 @@ def _tensor(side: StagedOperand, rows: str, low: int) -> Iterator[str]:
     yield f"      size_t{{{inner}}} * {element.bits} / 8, {box}, {tma.swizzle_name});"
 
 
-def _factors(name: str, one: ScaleFactors, rows: str, tile: str, code: str) -> Iterator[str]:
-    """Scale factors of 1 and 2, tile by tile as a stage holds them, and the tensor map that copies one tile's."""
-    v = one.vector
+def _zeros(metadata: Metadata) -> str:
+    """A code for every group of A, what it leaves out set to zero, and where along K each stored element is."""
+    one = metadata.packed
+    legal = "0x4, 0xe" if one.stored == 1 else "0x4, 0x8, 0x9, 0xc, 0xd, 0xe"
+    position = "(code >> 3)" if one.stored == 1 else "(code >> 2 * (q % 2) & 3)"
+    if one.together > 1:
+        position = "(code >> 2 * (q / 2 % 2) & 3) * 2 + q % 2"
+    return f"""\
+  // A has a code for each {one.group} elements along K; it says which {one.stored} are stored, and others are zero.
+  const uint32_t legal[] = {{{legal}}};
+  std::vector<uint8_t> codes(size_t{{m}} * (k / {one.group}));
+  for (uint8_t& code : codes) code = static_cast<uint8_t>(legal[next(state) % {2 if one.stored == 1 else 6}]);
+  const auto k_of = [&](size_t i, size_t q) {{
+    const uint32_t code = codes[i * (k / {one.group}) + q / {one.stored}];
+    return q / {one.stored} * {one.group} + {position};
+  }};
+  std::vector<int> kept(a.size());
+  for (size_t i = 0; i < m; ++i)
+    for (size_t q = 0; q < k / 2; ++q) kept[i * k + k_of(i, q)] = a[i * k + k_of(i, q)];
+  a = kept;
+"""
+
+
+def _metadata(metadata: Metadata) -> Iterator[str]:
+    """The codes, 128 rows of a tile after the other as a stage holds them, and the tensor map that copies them."""
+    one, rows = metadata.packed, metadata.boxes[0]
+    yield f"  std::vector<uint8_t> e_bytes(size_t{{m}} / {one.rows} * k_tiles * {metadata.block_bytes});"
+    yield "  for (size_t i = 0; i < m; ++i)"
+    yield f"    for (size_t q = 0; q < k; q += {one.group}) {{"
+    block = f"i / {one.rows} * k_tiles + q / kTileK"
+    yield f"      const size_t row = i % {one.rows}, column = q % kTileK, block = {block};"
+    rows_of_block = make_layout(*list(metadata.layout[0])[:-1])
+    at = " + ".join(_terms(rows_of_block, "row") + _terms(metadata.layout[1], "column"))
+    yield f"      put(e_bytes, block * {8 * metadata.block_bytes} + {at}, 4, codes[(i * k + q) / {one.group}]);"
+    yield "    }"
+    yield "  const CUtensorMap map_e = tensor_map("
+    yield "      on_device(e_bytes), CU_TENSOR_MAP_DATA_TYPE_UINT8, 128, e_bytes.size() / 128, 128, 128,"
+    yield f"      {rows}, CU_TENSOR_MAP_SWIZZLE_NONE);"
+
+
+def _factors(name: str, one: ScaleFactors, rows: str, tile: str, code: str, zeros: int) -> Iterator[str]:
+    """Scale factors of 1 and 2, tile by tile as a stage holds them, and the tensor map that copies one tile's.
+
+    Of a sparse A, and its B, ``zeros`` is 2: they are laid out as for half of K.
+    """
+    v = one.vector * zeros
+    column = "q % kTileK / 2" if zeros == 2 else "q % kTileK"
     yield f"  std::vector<float> {name}(size_t{{{rows}}} * (k / {v}));"
     yield f"  for (float& one : {name}) one = 1.0f + static_cast<float>(next(state) % 2);"
     yield f"  std::vector<uint8_t> {name}_bytes(size_t{{{rows}}} / ({tile}) * k_tiles * {one.bytes});"
     yield f"  for (size_t i = 0; i < {rows}; ++i)"
     yield f"    for (size_t q = 0; q < k; q += {v}) {{"
-    yield f"      const size_t row = i % ({tile}), column = q % kTileK, block = i / ({tile}) * k_tiles + q / kTileK;"
+    yield f"      const size_t row = i % ({tile}), column = {column}, block = i / ({tile}) * k_tiles + q / kTileK;"
     yield f"      const float one = {name}[i * (k / {v}) + q / {v}];"
     at = " + ".join(_terms(one.memory[0], "row") + _terms(one.memory[1], "column")) or "0"
     yield f"      {name}_bytes[block * {one.bytes} + {at}] = {code};"

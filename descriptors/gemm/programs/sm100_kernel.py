@@ -27,6 +27,7 @@ from string import Template
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
 from descriptors.gemm.programs.inner_loop_ptx import barriers
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.text import word_text
@@ -137,10 +138,11 @@ def kernel(plan: Plan, name: str) -> str:
         smem=done + 16,
     )  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
+    map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
     body = _KERNEL.substitute(
         name=name,
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
-        maps=maps if plan.scales is not None else "",
+        maps=(map_e if plan.metadata is not None else "") + (maps if plan.scales is not None else ""),
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
         # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
         leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
@@ -162,9 +164,17 @@ def _copies(plan: Plan) -> Iterator[str]:
         for box in side.boxes:
             at = []
             for dimension, position in zip(side.tma.dimensions, side.coordinates(box), strict=True):
-                begin = "t * kTileK" if dimension.mode else f"{low}_row"
+                begin = f"t * {'(kTileK / 2)' if side.sparse else 'kTileK'}" if dimension.mode else f"{low}_row"
                 at.append(f"{begin} + {position}")
             yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
+    if plan.metadata is not None:
+        (box_rows, count), of_m = plan.metadata.boxes, plan.metadata.blocks
+        for index in range(of_m * count):
+            m, i = divmod(index, count)
+            down = "(tile_m * kPair + rank)" + (f" * {of_m} + {m}" if of_m > 1 else "")
+            to = f"smem + {plan.metadata.base + index * box_rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
+            begin = f"(({down}) * k_tiles + t) * {box_rows * count} + {i * box_rows}"
+            yield f"      copy_box({to}, &map_e, 0, {begin}, full);"
     if plan.scales is not None:
         one = plan.scales
         blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
@@ -190,6 +200,10 @@ def _stage(plan: Plan) -> Iterator[str]:
         for (name, step), (word, column) in zip(names, plan.scales.copies(), strict=True):
             moved = f"placed({word_text(word)}ull, smem, s * {step})"
             yield f"      copy_factors_{name}(tmem + {column}, {moved});"
+    if plan.metadata is not None:
+        for word, column in plan.metadata.copies():
+            moved = f"placed({word_text(word)}ull, smem, s * {plan.metadata.bytes // 16})"
+            yield f"      copy_metadata(tmem + {column}, {moved});"
     for k in range(loop.blocks[2]):
         for j, down in enumerate(plan.b.mn_steps):
             for i, across in enumerate(plan.a.mn_steps):
@@ -197,6 +211,8 @@ def _stage(plan: Plan) -> Iterator[str]:
                 idesc = f"{word_text(plan.line.idescs[k], 32)}u"
                 more = "t" if k == 0 else "1"
                 factors = _factors(plan, (i, j), k)
+                if plan.metadata is not None:
+                    factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
                 first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
                 yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
 
@@ -308,7 +324,7 @@ def common(plan: Plan) -> str:
 
 
 def instructions(plan: Plan) -> str:
-    """The functions around the plan's own instructions: ``multiply``, ``copy_factors_...`` and ``load``.
+    """The functions around the plan's own instructions: ``multiply``, ``copy_...`` and ``load``.
 
     Args:
         plan: a plan of sm100.
@@ -321,32 +337,34 @@ def instructions(plan: Plan) -> str:
     accumulators = plan.accumulators
     assert isinstance(accumulators, TensorColumns)
     parts = [_multiply(plan)]
+    copies = []
     if plan.scales is not None:
-        for name, factors in (("a", plan.scales.a), ("b", plan.scales.b)):
-            line = f"tcgen05.cp.cta_group::{plan.asked.cta_group}.{factors.copy} [%0], %1;"
-            parts.append(
-                f"__device__ __forceinline__ void copy_factors_{name}(uint32_t to, uint64_t word) {{\n"
-                f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
-            )
+        copies += [("factors_a", plan.scales.a.copy), ("factors_b", plan.scales.b.copy)]
+    if plan.metadata is not None:
+        copies.append(("metadata", COPY))
+    for name, copy in copies:
+        line = f"tcgen05.cp.cta_group::{plan.asked.cta_group}.{copy} [%0], %1;"
+        parts.append(
+            f"__device__ __forceinline__ void copy_{name}(uint32_t to, uint64_t word) {{\n"
+            f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
+        )
     return "\n".join([*parts, _load(accumulators)])
 
 
 def _multiply(plan: Plan) -> str:
     """The instruction; ``more`` is 0 where the accumulator begins anew."""
-    factors = plan.scales is not None
-    names = {"%d_tmem": 0, "%a_desc": 1, "%b_desc": 2, "%idesc": 3, "%sfa_tmem": 4, "%sfb_tmem": 5}
+    more = ["e"] * (plan.metadata is not None) + ["sfa", "sfb"] * (plan.scales is not None)
+    names = ["%d_tmem", "%a_desc", "%b_desc", "%idesc", *(f"%{name}_tmem" for name in more)]
     line = plan.ptx.replace("%p", "p")
-    for name, number in names.items():
+    for number, name in enumerate(names):
         line = line.replace(name, f"%{number}")
-    parameters = "uint32_t d, uint64_t a, uint64_t b, uint32_t idesc" + (
-        ", uint32_t sfa, uint32_t sfb" if factors else ""
-    )
-    inputs = '"r"(d), "l"(a), "l"(b), "r"(idesc)' + (', "r"(sfa), "r"(sfb)' if factors else "")
+    parameters = ", ".join(["uint32_t d, uint64_t a, uint64_t b, uint32_t idesc", *(f"uint32_t {x}" for x in more)])
+    inputs = ", ".join(['"r"(d), "l"(a), "l"(b), "r"(idesc)', *(f'"r"({name})' for name in more)])
     return f"""__device__ __forceinline__ void multiply({parameters}, uint32_t more) {{
   asm volatile(
       "{{\\n"
       ".reg .pred p;\\n"
-      "setp.ne.b32 p, %{6 if factors else 4}, 0;\\n"
+      "setp.ne.b32 p, %{len(names)}, 0;\\n"
       "{line}\\n"
       "}}" ::{inputs}, "r"(more) : "memory");
 }}

@@ -42,7 +42,7 @@ _LOADS = """\
 #pragma unroll
         for (int kb = 0; kb < BLOCKS_K; ++kb)
           load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M,
-                 kb * (TILE_K / BLOCKS_K), thread);
+                 kb * ($depth / BLOCKS_K), thread);
       }
 """
 
@@ -123,7 +123,8 @@ def stage(plan: Plan) -> str:
     True
     """
     if plan.loads:
-        before, a, each = _LOADS, "a[i][kb]", "      const int own = warpgroup;\n"
+        depth = "TILE_K / 2" if plan.asked.sparse else "TILE_K"
+        before, a, each = _LOADS.replace("$depth", depth), "a[i][kb]", "      const int own = warpgroup;\n"
     else:
         before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
     word_of_b = "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"

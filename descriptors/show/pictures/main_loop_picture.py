@@ -110,6 +110,8 @@ class MainLoopPicture(Picture):
         if plan.scales is not None:
             sizes = (plan.scales.a.bytes, plan.scales.b.bytes)
             parts += list(zip(("SFA", "SFB"), plan.scales.bases, sizes, strict=True))
+        if plan.metadata is not None and plan.metadata.bytes:
+            parts.append(("E", plan.metadata.base, plan.metadata.bytes))
         for name, base, size in parts:
             intervals += [(name, s, base + s * size, size) for s in range(plan.stages)]
         return [*intervals, ("barriers", -1, plan.barriers, BARRIER_BYTES * plan.stages)]

@@ -92,7 +92,7 @@ def test_packed_factors_of_a_lie_as_the_layout_says(m: int, k: int) -> None:
         ({"tile": (192, 128, 128), "warpgroups": 1}, "accumulators must fit|their sums and factors must fit 255"),
         ({"scale_vector": 32, "arch": "sm90"}, "e4m3 and e5m2 of sm90 can have --scale-vector 128 of f32"),
         ({"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"}, "must be of sm100 here, found scale factors"),
-        ({"sparse": True, "instruction": "m64n64k64"}, "without scale factors"),
+        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*leave out --scale-vector"),
     ],
 )
 def test_what_cannot_be_promoted_is_refused_with_the_way_out(change: dict[str, Any], message: str) -> None:

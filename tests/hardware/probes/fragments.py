@@ -39,6 +39,8 @@ EVIDENCE = "fragments"
 
 #: What a warp makes of the registers of A (number, thread, register) and B: those of D (A's times B's number, ...).
 Issue: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
+#: The table that the rules have under a name.
+Rules: TypeAlias = Callable[[str], np.ndarray]
 
 _RESULTS = {"f32": np.float32, "f64": np.float64, "s32": np.int32, "f16": np.float16}
 
@@ -121,14 +123,18 @@ def on_gpu(device: Device, module: Any, one: Mma) -> Issue:
 # wgmma ----------------------------------------------------------------------------------------------------------------
 
 
-def image(a: np.ndarray, b: np.ndarray, dtype: str) -> np.ndarray:
+#: Where B begins behind A in an image, and bytes of the whole.
+A_BYTES, IMAGE_BYTES = 64 * 32, 64 * 32 + 256 * 32
+
+
+def image(a: np.ndarray, b: np.ndarray, dtype: str, nbytes: int = IMAGE_BYTES) -> np.ndarray:
     """Small numbers A (64, K) and B (N, K) as bytes of shared memory: core matrices of 8 rows of 16 bytes, K first."""
     size = NUMBERS[dtype][0] // 8
-    made = np.zeros(64 * 32 + 256 * 32, np.uint8)
-    for start, operand in ((0, a), (64 * 32, b)):
+    made = np.zeros(nbytes, np.uint8)
+    for start, operand in ((0, a), (A_BYTES, b)):
         coded = np.array(NUMBERS[dtype][1], np.uint64)[operand].astype(f"u{size}").view(np.uint8)
-        rows = coded.reshape(len(operand), 2, 16)
-        made[start : start + rows.size] = rows.reshape(-1, 8, 2, 16).swapaxes(1, 2).reshape(-1)
+        rows = coded.reshape(len(operand), -1, 16)
+        made[start : start + rows.size] = rows.reshape(-1, 8, rows.shape[1], 16).swapaxes(1, 2).reshape(-1)
     return made
 
 
@@ -290,25 +296,33 @@ def every_case() -> list[str]:
     return wgmma + mma + [matrix_name(k, n, t) for k in ("ld", "st") for n in (1, 2, 4) for t in (False, True)]
 
 
-def run(device: Device, options: argparse.Namespace) -> int:
-    """The probe as the command line asks for it."""
-    facts = provenance(device, " ".join(["scripts/probe_wgmma fragments", *sys.argv[1:]]))
-    tables = dict(measured(device))
+def record(
+    device: Device, options: argparse.Namespace, evidence: str, tables: dict[str, np.ndarray], rules: Rules
+) -> int:
+    """Tables compared with the rules and written, whole and as digests; the exit status is 1 where one differs."""
+    facts = provenance(device, " ".join([f"scripts/probe_wgmma {evidence}", *sys.argv[1:]]))
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / f"{EVIDENCE}.npz", provenance=np.array(json.dumps(facts)), **tables)
-    wrong = [name for name, table in tables.items() if digest(table) != digest(by_the_rules(name))]
+    np.savez_compressed(out / f"{evidence}.npz", provenance=np.array(json.dumps(facts)), **tables)
+    wrong = [name for name, table in tables.items() if digest(table) != digest(rules(name))]
     rows = [{"name": name, "shape": list(table.shape), "sha256": digest(table)} for name, table in tables.items()]
     entries = sum(table.size // 2 for table in tables.values())
     summary = {**facts, "cases": len(rows), "entries": entries, "cases_that_differ_from_the_rules": len(wrong)}
-    write_json(out / f"{EVIDENCE}.json", summary | {"different": wrong, "tables": rows})
-    print(f"{len(rows)} fragments on {facts['gpu']}, {entries} entries: {len(wrong)} fragments differ from the rules")
+    write_json(out / f"{evidence}.json", summary | {"different": wrong, "tables": rows})
+    print(f"{len(rows)} tables of {evidence} on {facts['gpu']}, {entries} entries: {len(wrong)} differ from the rules")
+    for name in wrong:
+        print(f"  {name}")
     return 1 if wrong else 0
 
 
-def parser() -> argparse.ArgumentParser:
+def run(device: Device, options: argparse.Namespace) -> int:
+    """The probe as the command line asks for it."""
+    return record(device, options, EVIDENCE, dict(measured(device)), by_the_rules)
+
+
+def parser(evidence: str = EVIDENCE, about: str | None = __doc__) -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(prog="probe_wgmma fragments", description=__doc__.split("\n")[0])
+    made = argparse.ArgumentParser(prog=f"probe_wgmma {evidence}", description=(about or "").split("\n")[0])
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
     return made
 

@@ -19,10 +19,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
@@ -51,9 +51,14 @@ def drawn(number: int, seed: int, *, promoted: bool = False) -> list[dict[str, A
     >>> [one["instruction"] for one in drawn(3, 1)] == [one["instruction"] for one in drawn(3, 1)]
     True
     """
+    return legal(number, seed, _promoted if promoted else _drawn)
+
+
+def legal(number: int, seed: int, draw: Callable[[random.Random, int], dict[str, Any]]) -> list[dict[str, Any]]:
+    """So many different plans that there are, of those that are drawn; a draw knows how many there are before it."""
     chooser, found = random.Random(seed), list[dict[str, Any]]()
     while len(found) < number:
-        one = _promoted(chooser) if promoted else _drawn(chooser, *TYPES[len(found) % len(TYPES)])
+        one = {name: value for name, value in draw(chooser, len(found)).items() if value is not None}
         try:
             kernel(plan(**one, verify=False))
         except DescriptorError:
@@ -63,7 +68,8 @@ def drawn(number: int, seed: int, *, promoted: bool = False) -> list[dict[str, A
     return found
 
 
-def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
+def _drawn(chooser: random.Random, before: int) -> dict[str, Any]:
+    a, b, d = TYPES[before % len(TYPES)]
     k = _K.get(a, 32)
     n = chooser.choice((8, 16, 24, 32, 40, 64, 72, 96, 128, 160, 192, 256))
     m_blocks, n_blocks, k_blocks = (
@@ -82,7 +88,7 @@ def _drawn(chooser: random.Random, a: str, b: str, d: str) -> dict[str, Any]:
     one |= _stored(chooser, one)
     if one["d_dtype"] == "f32":
         one |= {"terms": chooser.choice((None, None, ["bias"], ["row-scales", "alpha-beta", "bias"]))}
-    return {name: value for name, value in one.items() if value is not None}
+    return one
 
 
 def _stored(chooser: random.Random, one: dict[str, Any]) -> dict[str, Any]:
@@ -96,22 +102,21 @@ def _stored(chooser: random.Random, one: dict[str, Any]) -> dict[str, Any]:
     return {"store": "registers" if way == "registers" else "tma"}
 
 
-def _promoted(chooser: random.Random) -> dict[str, Any]:
+def _promoted(chooser: random.Random, _: int) -> dict[str, Any]:
     n = chooser.choice((8, 16, 32, 64, 128))
-    one = {
+    return {
         "instruction": f"m64n{n}k32", "dtype": chooser.choice(("e4m3", "e5m2")), "arch": "sm90", "scale_vector": 128,
         "b_dtype": chooser.choice(("e4m3", "e5m2")), "stages": chooser.choice((None, 1, 2, 3)),
         "tile": [64 * chooser.choice((1, 2, 3, 4)), n * chooser.choice((1, 2, 4)), 128 * chooser.choice((1, 1, 2))],
         "cluster": chooser.choice((None, None, [2, 1], [1, 2])), "c_dtype": chooser.choice((None, None, "bf16")),
         "splits": chooser.choice((None, None, None, 2)),
     }  # fmt: skip
-    return {name: value for name, value in one.items() if value is not None}
 
 
 def sizes(made: Plan) -> list[tuple[int, int, int]]:
     """What each program multiplies: whole tiles, and extents a little larger that no tile divides."""
-    m, n, k = made.asked.tile
-    return [(2 * m, 2 * n, (made.stages + 2) * k), (m + 16, n + 16, (made.stages + 1) * k + 16)]
+    (m, n, k), more = made.asked.tile, 16 * (1 + made.asked.sparse)
+    return [(2 * m, 2 * n, (made.stages + 2) * k), (m + 16, n + 16, (made.stages + 1) * k + more)]
 
 
 def digest(text: str) -> str:
@@ -166,46 +171,76 @@ def row(one: dict[str, Any], text: str, program: Path, wrong: Path | None) -> di
     return found
 
 
-def run(device: Device, options: argparse.Namespace) -> int:
-    """The probe as the command line asks for it; its status is 1 if a program is wrong, or a twin is not."""
+class Beside(NamedTuple):
+    """What else is done with each program.
+
+    Args:
+        prepare: compiles what that needs, of the program's source.
+        examine: what is found, of a plan, of what was prepared, and of a seed.
+    """
+
+    prepare: Callable[[Path], Path]
+    examine: Callable[[Plan, Path, int], dict[str, Any]]
+
+
+def right(one: dict[str, Any]) -> bool:
+    """Whether all that was run of a plan came out as it must."""
+    exact = one["exact"] and not any(one.get("packed_products_that_differ", ()))
+    return bool(exact and one.get("of_spoiled_metadata_that_differ", 1) > 0 and one.get("twin_fails", True))
+
+
+def run_programs(
+    device: Device,
+    options: argparse.Namespace,
+    probe: str,
+    plans: list[dict[str, Any]],
+    variant: str = "",
+    beside: Beside | None = None,
+) -> int:
+    """Every program compiled and run, with a twin of every few; the status is 1 if one is wrong, or a twin is not."""
     if shutil.which("nvcc") is None:
-        raise RuntimeError("main_loops: nvcc must be on the PATH, found none")
-    facts = provenance(device, " ".join(["scripts/probe_wgmma main_loops", *sys.argv[1:]]))
-    plans = drawn(options.number, options.seed, promoted=options.promoted)
-    texts = [kernel(plan(**one, verify=False)) for one in plans]
-    with tempfile.TemporaryDirectory(prefix="main_loops-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        raise RuntimeError(f"{probe}: nvcc must be on the PATH, found none")
+    facts = provenance(device, " ".join([f"scripts/probe_wgmma {probe}", *sys.argv[1:]]))
+    texts, some = [kernel(plan(**one, verify=False)) for one in plans], range(0, len(plans), _TWIN)
+    with tempfile.TemporaryDirectory(prefix=f"{probe}-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(scratch)
         programs = list(pool.map(lambda i: built(folder, f"gemm{i}", texts[i]), range(len(plans))))
-        twins = dict(
-            zip(range(0, len(plans), _TWIN),
-                pool.map(lambda i: built(folder, f"twin{i}", twin(texts[i])), range(0, len(plans), _TWIN)), strict=True)
-        )  # fmt: skip
+        twins = dict(zip(some, pool.map(lambda i: built(folder, f"twin{i}", twin(texts[i])), some), strict=True))
+        others = list(pool.map(beside.prepare, (one.with_suffix(".cu") for one in programs))) if beside else []
         rows = [row(one, texts[i], programs[i], twins.get(i)) for i, one in enumerate(plans)]
+        for i, other in enumerate(others):
+            assert beside is not None
+            rows[i] |= beside.examine(plan(**plans[i], verify=False), other, options.seed + i)
     for one in rows:
-        if not one["exact"] or not one.get("twin_fails", True):
+        if not right(one):
             print(one)
-    exact, wrong = sum(one["exact"] for one in rows), sum(one.get("twin_fails", False) for one in rows)
-    print(f"{exact} of {len(rows)} programs exact, {wrong} of {len(twins)} twins fail")
+    print(f"{sum(map(right, rows))} of {len(rows)} programs right, {len(twins)} of them with a twin that fails")
     out_folder = Path(options.out)
     out_folder.mkdir(parents=True, exist_ok=True)
-    name = f"{EVIDENCE}{'_promoted' * options.promoted}.json"
-    write_json(out_folder / name, {**facts, "seed": options.seed, "programs": rows})
-    return int(exact < len(rows) or wrong < len(twins))
+    write_json(out_folder / f"{probe}{variant}.json", {**facts, "seed": options.seed, "programs": rows})
+    return int(not all(map(right, rows)))
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    made = argparse.ArgumentParser(prog="probe_wgmma main_loops", description=__doc__.split("\n")[0])
+def run(device: Device, options: argparse.Namespace) -> int:
+    """The probe as the command line asks for it."""
+    plans = drawn(options.number, options.seed, promoted=options.promoted)
+    return run_programs(device, options, EVIDENCE, plans, "_promoted" * options.promoted)
+
+
+def parser(evidence: str, about: str | None, number: int) -> argparse.ArgumentParser:
+    """The command line, with so many plans if nobody says how many."""
+    made = argparse.ArgumentParser(prog=f"probe_wgmma {evidence}", description=(about or "").split("\n")[0])
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
-    made.add_argument("--number", type=int, default=72, help="plans that are drawn")
+    made.add_argument("--number", type=int, default=number, help="plans that are drawn")
     made.add_argument("--seed", type=int, default=1, help="which plans")
-    made.add_argument("--promoted", action="store_true", help="plans whose accumulators are promoted every 128 of K")
     return made
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
     """The command line's exit status."""
-    return main_of(parser(), run, arguments)
+    made = parser(EVIDENCE, __doc__, 72)
+    made.add_argument("--promoted", action="store_true", help="plans whose accumulators are promoted every 128 of K")
+    return main_of(made, run, arguments)
 
 
 if __name__ == "__main__":

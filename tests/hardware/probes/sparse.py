@@ -4,8 +4,9 @@ B is an identity of N = K columns, so that row m of D is row m of A with its zer
 Three questions are put to every type and selector. *Registers*: with the code 4 everywhere, four bits of one thread
 become e; which row and which group of K moves? 1024 times, for every four bits of 128 threads. *Codes*: with one
 element stored in a row, and one code everywhere, where does it go? Also for codes whose positions do not grow, which
-PTX does not have. *Products*: random numbers and random codes, A in shared memory and in registers, and random bits in
-the threads that the selector leaves out.
+PTX does not have. *Elements*: with A in registers, one element of one register of one thread stored, where does it go?
+*Products*: random numbers and random codes, A in shared memory and in registers, and random bits in the threads that
+the selector leaves out.
 
     python -m probes.sparse --out FOLDER
 """
@@ -13,24 +14,20 @@ the threads that the selector leaves out.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from probes.build import build, sparse_instructions
-from probes.cuda import Device, provenance
-from probes.fragments import packed
-from probes.held import NUMBERS
+from probes.cuda import Device
+from probes.fragments import A_BYTES, image, packed, parser, record
 from probes.instructions import TYPES, Instruction
-from probes.runner import main_of, write_json
+from probes.runner import main_of
 
 EVIDENCE = "sparse"
-IMAGE_BYTES, A_BYTES = 64 * 32 + 64 * 64, 64 * 32
+IMAGE_BYTES = A_BYTES + 64 * 64
 #: Codes of two positions that grow, and of two that do not; those of tf32.
 CODES, UNORDERED, CODES_OF_TWO = (0x4, 0x8, 0x9, 0xC, 0xD, 0xE), (0x1, 0x2, 0x3, 0x6, 0x7, 0xB), (0x4, 0xE)
 
@@ -47,17 +44,6 @@ def groups_of(one: Instruction) -> tuple[int, int]:
     return (2, 1) if one.element_bytes == 4 else (4, 2)
 
 
-def image(a: np.ndarray, b: np.ndarray, dtype: str) -> np.ndarray:
-    """Small numbers A (64, K/2), B (N, K) as bytes of shared memory: core matrices of 8 rows of 16 bytes, K first."""
-    size = NUMBERS[dtype][0] // 8
-    made = np.zeros(IMAGE_BYTES, np.uint8)
-    for start, operand in ((0, a), (A_BYTES, b)):
-        coded = np.array(NUMBERS[dtype][1], np.uint64)[operand].astype(f"u{size}").view(np.uint8)
-        rows = coded.reshape(len(operand), -1, 16)
-        made[start : start + rows.size] = rows.reshape(-1, 8, rows.shape[1], 16).swapaxes(1, 2).reshape(-1)
-    return made
-
-
 def matrix_of(d: np.ndarray, n: int) -> np.ndarray:
     """The accumulators of 128 threads, in the last two dimensions, as rows and columns."""
     t, v = np.meshgrid(np.arange(128), np.arange(n // 2), indexing="ij")
@@ -67,7 +53,7 @@ def matrix_of(d: np.ndarray, n: int) -> np.ndarray:
 
 
 def _identity(one: Instruction, a: np.ndarray) -> np.ndarray:
-    return image(a, np.eye(one.n, one.k, dtype=int), one.dtype)
+    return image(a, np.eye(one.n, one.k, dtype=int), one.dtype, IMAGE_BYTES)
 
 
 def _without_registers(images: np.ndarray) -> np.ndarray:
@@ -108,6 +94,24 @@ def codes(one: Instruction, issue: Issue, every: Iterable[int]) -> np.ndarray:
     return np.where(alike, d[:, :, 0].argmax(2), -1).astype(np.int32)
 
 
+def elements(one: Instruction, issue: Issue) -> np.ndarray:
+    """Row and k of each value of A in registers, with the codes 4 and e everywhere: (2, 128, values, 2).
+
+    Raises:
+        RuntimeError: if a value arrives nowhere, or in several places.
+    """
+    values = 64 * one.k // 2 // 128
+    alone = packed(np.eye(128 * values, dtype=int).reshape(-1, 128, values), one.dtype)
+    images = np.repeat(_identity(one, np.zeros((64, one.k // 2), int))[None], len(alone), 0)
+    metadata = np.array([[code * 0x11111111] * 128 for code in (CODES[0], CODES[-1])], np.uint32)
+    cases = np.stack(np.meshgrid(np.arange(len(alone)), np.arange(2)), -1).reshape(-1, 2)
+    d = issue(cases, images, alone, metadata)
+    if (d.sum((1, 2)) != 1).any() or (d.max((1, 2)) != 1).any():
+        raise RuntimeError(f"sparse: a value of A must arrive in one place, found otherwise; {one.name}")
+    where = np.argwhere(d)[:, 1:]
+    return where.reshape(2, 128, values, 2).astype(np.int32)
+
+
 def random_metadata(one: Instruction, rng: np.random.Generator, count: int) -> np.ndarray:
     """Codes that there are, in every four bits of every thread."""
     legal = np.array(CODES_OF_TWO if groups_of(one)[1] == 1 else CODES, np.uint32)
@@ -127,7 +131,7 @@ def products(one: Instruction, issue: Issue, count: int = 32) -> tuple[int, int]
         others = np.arange(128) % 4 // 2 != one.selector
         metadata[:, others] = rng.integers(0, 1 << 32, (count, int(others.sum())), dtype=np.uint32)
     a, b = rng.integers(0, 8, (count, 64, one.k // 2)), rng.integers(0, 8, (count, one.n, one.k))
-    images = np.stack([image(x, y, one.dtype) for x, y in zip(a, b, strict=True)])
+    images = np.stack([image(x, y, one.dtype, IMAGE_BYTES) for x, y in zip(a, b, strict=True)])
     held = fragment(f"wgmma.sp.m64n8k{one.k}.A.{one.dtype}")
     places = np.array([held.element(t, v) for t in range(128) for v in range(held.values)])
     in_registers = packed(a[:, places[:, 0], places[:, 1]].reshape(count, 128, -1), one.dtype)
@@ -190,6 +194,8 @@ def measured(device: Device) -> Iterator[tuple[str, np.ndarray]]:
         for one in sparse_instructions(dtype):
             of = "A in registers" if one.a_in_registers else "A in shared memory"
             issue = on_gpu(device, modules[f"sparse_{dtype}"], one)
+            if one.a_in_registers:
+                yield name_of(one, "elements"), elements(one, issue)
             yield name_of(one, f"products, {of}"), np.array(products(one, issue), np.int32)
 
 
@@ -214,14 +220,14 @@ def by_the_rules(name: str) -> np.ndarray:
         if one.element_bytes > 1:
             table[np.arange(128) % 4 // 2 != one.selector] = -1
         return table
+    asked = (CODES[0], CODES[-1]) if what == "elements" else code_sets(one)[what]
     j = np.arange(k // 2)
-    rows = [group * (j // stored) + (code >> (3 if stored == 1 else 2 * (j % 2)) & 3) for code in code_sets(one)[what]]
-    return np.array(rows, np.int32)
-
-
-def digest(table: np.ndarray) -> str:
-    """SHA-256 of a table as little-endian int32, row by row."""
-    return hashlib.sha256(np.ascontiguousarray(table, dtype="<i4").tobytes()).hexdigest()
+    rows = [group * (j // stored) + (code >> (3 if stored == 1 else 2 * (j % 2)) & 3) for code in asked]
+    if what != "elements":
+        return np.array(rows, np.int32)
+    held = fragment(f"wgmma.sp.m64n8k{k}.A.{dtype}")
+    places = np.array([[held.element(t, v) for v in range(held.values)] for t in range(128)], np.int32)
+    return np.stack([np.stack([places[..., 0], at[places[..., 1]]], 2) for at in rows]).astype(np.int32)
 
 
 def every_case() -> list[str]:
@@ -230,37 +236,18 @@ def every_case() -> list[str]:
     for dtype in TYPES:
         for one in sparse_instructions(dtype):
             of = "A in registers" if one.a_in_registers else "A in shared memory"
-            names.append(name_of(one, f"products, {of}"))
+            names += [name_of(one, what) for what in ("elements",) * one.a_in_registers + (f"products, {of}",)]
     return names
 
 
 def run(device: Device, options: argparse.Namespace) -> int:
     """The probe as the command line asks for it."""
-    facts = provenance(device, " ".join(["scripts/probe_wgmma sparse", *sys.argv[1:]]))
-    tables = dict(measured(device))
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / f"{EVIDENCE}.npz", provenance=np.array(json.dumps(facts)), **tables)
-    wrong = [name for name, table in tables.items() if digest(table) != digest(by_the_rules(name))]
-    rows = [{"name": name, "shape": list(table.shape), "sha256": digest(table)} for name, table in tables.items()]
-    summary = {**facts, "cases": len(rows), "cases_that_differ_from_the_rules": len(wrong)}
-    write_json(out / f"{EVIDENCE}.json", summary | {"different": wrong, "tables": rows})
-    print(f"{len(rows)} tables of wgmma.sp on {facts['gpu']}: {len(wrong)} differ from the rules")
-    for name in wrong:
-        print(f"  {name}")
-    return 1 if wrong else 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    made = argparse.ArgumentParser(prog="probe_wgmma sparse", description=__doc__.split("\n")[0])
-    made.add_argument("--out", default="build/evidence", help="folder for the evidence")
-    return made
+    return record(device, options, EVIDENCE, dict(measured(device)), by_the_rules)
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
     """Entry point."""
-    return main_of(parser(), run, arguments)
+    return main_of(parser(EVIDENCE, __doc__), run, arguments)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.oracle import available
 
 KNOWN = [one for name, one in HOPPER.items() if name in ("mn", "blocks")]
-KNOWN += [one for name, one in BLACKWELL.items() if name != "narrow"]
+UNKNOWN = ("narrow", "sparse tf32", "sparse nvf4", "sparse mx", "sparse pair of blocks")
+KNOWN += [one for name, one in BLACKWELL.items() if name not in UNKNOWN]
 
 
 def loops_of(one: Plan) -> list[Loop]:
@@ -24,7 +25,7 @@ def loops_of(one: Plan) -> list[Loop]:
 
 
 def words_of_plan(one: Plan, group: int) -> list[tuple[int, ...]]:
-    """The operands of every instruction of the plan: D, A, B, idesc, scale factors."""
+    """The operands of every instruction of the plan: D, A, B, metadata, idesc, scale factors."""
     accumulators, operands = one.accumulators, list[tuple[int, ...]]()
     m, n, k = one.asked.blocks
     for s in range(one.stages):
@@ -35,7 +36,10 @@ def words_of_plan(one: Plan, group: int) -> list[tuple[int, ...]]:
                     if isinstance(accumulators, TensorColumns):
                         factors = pointers(one, i, j, q)
                         # Compilers move the id of the byte from the pointer into the instruction descriptor.
-                        words = (accumulators.firsts[j * m + i], *words, one.line.idescs[q], *factors)  # type: ignore[assignment]
+                        metadata = ()
+                        if one.metadata is not None:
+                            metadata = (one.metadata.place(q)[0] + i * one.metadata.block_columns,)  # type: ignore[assignment]
+                        words = (accumulators.firsts[j * m + i], *words, *metadata, one.line.idescs[q], *factors)  # type: ignore[assignment]
                     operands.append(words)
     return operands
 
@@ -66,6 +70,10 @@ def test_the_words_of_the_dsl_are_those_of_the_plan() -> None:
         (HOPPER["registers"], "A in registers"),
         (HOPPER["tf32"], "wgmma of tf32"),
         (BLACKWELL["narrow"], "e2m3"),
+        (HOPPER["sparse"], "wgmma of a sparse A"),
+        (BLACKWELL["sparse tf32"], "tf32 of a sparse A, tf32 by tf32"),
+        (BLACKWELL["sparse pair of blocks"], "mxf8f6f4 of a sparse A, e4m3 by e4m3"),
+        (BLACKWELL["sparse nvf4"], "mxf4nvf4 of a sparse A, e2m1 by e2m1"),
     ],
 )
 def test_what_the_dsl_does_not_have_is_refused(arguments: dict[str, Any], said: str) -> None:

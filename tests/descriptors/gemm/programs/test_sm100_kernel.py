@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from each import each
 from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
 
-from descriptors import DescriptorError, check_ptx
+from descriptors import DescriptorError, Plan, check_ptx, expand, unpack_metadata
 from descriptors.gemm.accumulators import TensorColumns
+from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.gemm.programs.sm100_host import code_of
+from descriptors.smem.instructions.rules import type_name
+from layoutalg.frozen import replace
 
 PLANS = [pytest.param(one, id=name) for name, one in BLACKWELL.items()]
 
@@ -38,7 +44,7 @@ def test_the_kernels_compile_without_a_warning(tmp_path: Path) -> None:
 
 
 @need_nvcc
-@pytest.mark.parametrize("name", ["pair", "nvf4"])
+@pytest.mark.parametrize("name", ["pair", "nvf4", "sparse nvf4"])
 def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
     text = emit_plan(made(BLACKWELL[name]), "cuda")
     assert compiled(text, "sm100", tmp_path, "-c") == ""
@@ -72,6 +78,126 @@ def test_every_instruction_has_the_words_and_columns_of_the_plan(arguments: dict
             for s in range(one.stages):
                 assert int(match[1], 16) + s * int(match[2]) + int(by) == side.word_at(mn, q, s)
         assert tuple(int(pointer, 16) for pointer in re.findall(r"0x[0-9a-f]+", factors)) == pointers(one, i, j, q)
+
+
+SPARSE = [name for name in BLACKWELL if name.startswith("sparse")]
+
+
+def as_written(text: str, one: Plan) -> Plan:
+    """A plan that does what a text says: its words, steps, columns, selectors and pointers are those of the text."""
+    calls = re.findall(r"multiply\(tmem \+ (\d+), a \+ (\d+), b \+ (\d+), (0x\w+)u, tmem \+ (\d+)(.*), \w+\);", text)
+    copied = re.findall(r"copy_metadata\(tmem \+ (\d+), placed\((0x\w+)ull, smem, s \* (\d+)\)\);", text)
+    places = re.findall(r"(\w) = placed\((0x\w+)ull, smem, s \* (\d+)\)", text)
+    words = {low: (int(word, 16), int(step)) for low, word, step in places}
+    m, n, _ = one.asked.blocks
+    firsts, sides = calls[:: m * n], []
+    for side, at in ((one.a, 1), (one.b, 2)):
+        word, step = words[side.matrix.lower()]
+        along_k = tuple(int(call[at]) - int(calls[0][at]) for call in firsts)
+        along_mn = tuple(int(call[at]) for call in (calls[:m] if at == 1 else calls[: m * n : m]))
+        stages = tuple(step * s for s in range(one.stages))
+        sides.append(replace(side, word=word, k_steps=along_k, mn_steps=along_mn, stage_steps=stages))
+
+    class Written(Metadata):
+        def place(self, k: int) -> tuple[int, int]:
+            return int(firsts[k][4]), 0
+
+        @property
+        def block_columns(self) -> int:
+            return int(calls[1][4]) - int(calls[0][4]) if m > 1 else 0
+
+        def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
+            return tuple((int(word, 16) + stage * int(step), int(column)) for column, word, step in copied)
+
+    assert one.metadata is not None
+    fields = {name: getattr(one.metadata, name) for name in ("packed", "layout", "packs", "column", "base", "blocks")}
+    scales = one.scales
+    if scales is not None:
+        said = [[int(x, 16) for x in re.findall(r"0x[0-9a-f]+", call[5])] for call in firsts]
+        scales = replace(scales, pointers=tuple((a, b) for a, b in said))
+    line = replace(one.line, idescs=tuple(int(call[3], 16) for call in firsts))
+    return replace(one, a=sides[0], b=sides[1], line=line, metadata=Written(**fields), scales=scales)
+
+
+@each("name", SPARSE)
+def test_what_the_text_says_of_a_sparse_a_is_the_product(name: str) -> None:
+    one = made(BLACKWELL[name])
+    text = emit_plan(one, "cuda")
+    proof = as_written(text, one).verify(seed=5)
+    assert proof.ok, str(proof)
+    assert one.metadata is not None
+    (m, n, k), step = one.asked.blocks, 4 * one.metadata.packs
+    columns = [one.metadata.place(q)[0] for q in range(k)]
+    said = [int(x) for x in re.findall(r"0x\w+u, tmem \+ (\d+)\b", text)]
+    assert said == [columns[q] + i * step for q in range(k) for _ in range(n) for i in range(m)]
+    spoilt = re.sub(rf"(0x\w+u, tmem \+ ){columns[-1]}\b", rf"\g<1>{columns[0]}", text)
+    assert spoilt != text and not as_written(spoilt, one).verify(seed=5).ok
+    if one.asked.a.storage_bits >= 16:
+        odd = f"{one.line.idescs[1]:#010x}u"
+        assert not as_written(text.replace(odd, f"{one.line.idescs[0]:#010x}u"), one).verify(seed=5).ok
+
+
+@each("name", SPARSE)
+def test_a_sparse_a_is_copied_with_its_metadata(name: str) -> None:
+    """Boxes of A begin at half of K; those of metadata are a stage's part of the 128 rows of each CTA, in order."""
+    one = made(BLACKWELL[name])
+    text, k_tiles, t, pair = emit_plan(one, "cuda"), 5, 3, one.asked.cta_group
+    assert one.metadata is not None
+    at_k = [d.mode for d in one.a.tma.dimensions].index(1)
+    for box, call in zip(one.a.boxes, re.findall(r"&map_a, (.*), full\)", text), strict=True):
+        assert call.split(", ")[at_k] == f"t * (kTileK / 2) + {box.origin[1]}"
+    boxes = re.findall(r"copy_box\(smem \+ (\d+) \+ s \* (\d+), &map_e, 0, (.*), full\);", text)
+    rows = int(re.findall(r"e_bytes\.size\(\) / 128, 128, 128,\n *(\d+),", text)[0])
+    landed = [int(base) + 128 * i for base, _, _ in boxes for i in range(rows)]
+    assert landed == list(range(one.metadata.base, one.metadata.base + one.metadata.bytes, 128))
+    blocks = one.asked.blocks[0]
+    count = one.metadata.bytes // blocks // 128
+    for rank, tile_m in product(range(pair), range(2)):
+        names = {"tile_m": tile_m, "kPair": pair, "rank": rank, "k_tiles": k_tiles, "t": t}
+        taken = [eval(at, names.copy()) + i for _, _, at in boxes for i in range(rows)]  # noqa: S307 - our own text
+        firsts = [(((tile_m * pair + rank) * blocks + m) * k_tiles + t) * count for m in range(blocks)]
+        assert taken == [first + i for first in firsts for i in range(count)]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+@each("name", SPARSE)
+def test_the_host_stores_what_its_metadata_say(name: str, tmp_path: Path) -> None:
+    """Its own lines, compiled without a GPU: A as it is stored and its codes give the A that is multiplied plainly."""
+    one = made(BLACKWELL[name])
+    text = emit_plan(one, "cuda")
+    names = ", ".join(sorted(set(re.findall(r"CU_TENSOR_MAP_\w+", text))))
+    helpers = text[text.index("static void put(") : text.index("using Encode")]
+    body = text[text.index("int main() {") : text.index("* d = nullptr;")].rpartition("\n")[0]
+    constants = re.search(r"constexpr uint32_t kTileM.*;", text)
+    assert constants is not None
+    (tmp_path / "a.cpp").write_text(
+        "#include <cstdint>\n#include <cstdio>\n#include <vector>\n"
+        f"using CUtensorMap = int;\nenum {{ {names} }};\n{constants[0]}\n{helpers}"
+        "template <class... T> int tensor_map(T...) { return 0; }\n"
+        "template <class T> int on_device(const std::vector<T>& v) {\n"
+        "  const uint64_t size = v.size() * sizeof(T);\n"
+        "  std::fwrite(&size, 8, 1, stdout), std::fwrite(v.data(), 1, size, stdout);\n  return 0;\n}\n"
+        f"{body}\n  on_device(a);\n}}\n"
+    )
+    subprocess.run(["g++", "-std=c++17", "-w", "-o", "a", "a.cpp"], check=True, cwd=tmp_path)
+    left, written = subprocess.run([tmp_path / "a"], check=True, capture_output=True).stdout, list[bytes]()
+    while left:
+        size = int.from_bytes(left[:8], "little")
+        written.append(left[8 : 8 + size])
+        left = left[8 + size :]
+    a, _, e, *_, plain = written
+    m, k = 2 * one.asked.tile[0], (2 * one.stages + 1) * one.asked.tile[2]
+    assert one.metadata is not None
+    packed = one.metadata.packed
+    words = np.frombuffer(e, "<u4").reshape(m // 128, k // packed.covered, 128, 4)
+    bits = np.unpackbits(np.frombuffer(a, np.uint8), bitorder="little").reshape(-1, one.asked.a.bits).astype(np.int64)
+    codes = (bits << np.arange(one.asked.a.bits)).sum(1)
+    of_code = {code_of(type_name(one.asked.a), x): x for x in range(-3, 4)}
+    stored = np.vectorize(of_code.__getitem__)(codes)
+    stored = stored.reshape(k // 2, m).T if one.a.transposed else stored.reshape(m, k // 2)
+    dense = np.frombuffer(plain, "<i4").reshape(m, k)
+    assert (expand(stored, unpack_metadata(words, one.asked.a, "sm100"), one.asked.a) == dense).all()
+    assert len(np.unique(words)) > 100 and 0.35 < (dense != 0).mean() < 0.5
 
 
 @each("arguments", PLANS)
