@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.operand import as_major, as_swizzle_mode
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.sweep.atlas import atlas as make
+from descriptors.sweep.dask_cluster import dask_executor
 from descriptors.sweep.formulas import formulas as every_row
 from descriptors.sweep.formulas import record_formulas, record_proof, tell_proof, write_table
 from descriptors.sweep.lattice import lattice
@@ -167,11 +169,17 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
 @click.option("--operand", default="either", show_default=True, help="A, B, either, or several.")
 @legality_option
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 4096), help="Processes.")
+@click.option(
+    "--dask",
+    "cluster",
+    metavar="ADDRESS",
+    help="Scheduler of a Dask cluster whose workers do it, as tcp://host:8786; needs 'layoutalg[dask]'.",
+)
 @click.option("--no-verify", "unproved", is_flag=True, help="Derive only; no proofs.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def atlas(
     output: str, tile: str, mma: str, dtype: str, major: str, swizzle: str, order: str, arch: str, operand: str,
-    legality: str, workers: int, unproved: bool, quiet: bool,
+    legality: str, workers: int, cluster: str | None, unproved: bool, quiet: bool,
 ) -> Status:  # fmt: skip
     """Derive and prove a whole lattice of operands; write a row for each to OUTPUT (.jsonl, or .parquet: a folder).
 
@@ -187,11 +195,15 @@ def atlas(
         tile, mma, dtypes=dtype, majors=major, swizzles=swizzle, orders=order, archs=arch, operands=operand,
         legality=as_mode(legality),
     )  # fmt: skip
-    if quiet or not sys.stderr.isatty():
-        done = make(points, output, prove=not unproved, workers=workers)
-    else:
-        with click.progressbar(length=len(points), label="atlas", file=sys.stderr) as bar:
-            done = make(points, output, prove=not unproved, workers=workers, progress=bar.update)
+    if cluster is not None and workers > 1:
+        raise click.UsageError("--dask and --workers exclude each other: the cluster has its own workers")
+    shown = not quiet and sys.stderr.isatty()
+    with (
+        dask_executor(cluster) if cluster is not None else nullcontext() as executor,
+        click.progressbar(length=len(points), label="atlas", file=sys.stderr) if shown else nullcontext() as bar,
+    ):
+        watched = {"progress": bar.update} if bar is not None else {}
+        done = make(points, output, prove=not unproved, workers=workers, executor=executor, **watched)
     say(tell(done))
     return Status.ANSWER if done.ok else Status.DIFFERENCE
 

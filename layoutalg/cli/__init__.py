@@ -1,10 +1,36 @@
-"""The command ``layoutalg``."""
+"""The commands ``layoutalg`` and ``descriptors``, as they are installed.
 
+The package ``descriptors`` stands in a folder of its own, at the end of the path, since another distribution has that
+top-level name too: both can be installed, and ``import descriptors`` is then the other one. The commands are ours all
+the same.
+"""
+
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status; it is imported now, for its console serves other programs too."""
+    """Run ``layoutalg`` and return its exit status; it is imported now, for its console serves other programs too."""
+    _own_packages_first()
     from layoutalg.cli.command import main as run
 
     return run(arguments)
+
+
+def descriptors(arguments: Sequence[str] | None = None) -> int:
+    """Run ``descriptors`` and return its exit status."""
+    _own_packages_first()
+    from importlib import import_module
+
+    status: int = import_module("descriptors.cli").main(arguments)
+    return status
+
+
+def _own_packages_first() -> None:
+    """Look for ``descriptors`` beside this package before anywhere else, installed or in a checkout."""
+    beside = Path(__file__).resolve().parents[2]
+    for place in (beside / "layoutalg-packages", beside):
+        if (place / "descriptors" / "smem").is_dir():
+            sys.path.insert(0, str(place))
+            return

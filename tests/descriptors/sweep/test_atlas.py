@@ -20,6 +20,7 @@ from places import ROOT
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
 from descriptors.sweep import atlas_files as parquet_parts
+from descriptors.sweep import dask_cluster
 from descriptors.sweep.atlas import Summary, atlas, key_of, row_of
 from descriptors.sweep.lattice import Lattice, lattice
 from descriptors.text import word_text
@@ -274,3 +275,40 @@ def test_progress_counts_the_rows_that_were_there_too(tmp_path: Path) -> None:
     atlas([point], tmp_path / "rows.jsonl", progress=progress.append)
     atlas([point, {**point, "swizzle": "64B"}], tmp_path / "rows.jsonl", progress=progress.append)
     assert progress == [1, 1, 1]
+
+
+def test_the_command_hands_the_work_to_a_dask_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    lattice_of = ["--tile", "64x64,128", "--dtype", "bf16", "--arch", "sm90"]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        there = ["--dask", cluster.scheduler_address]
+        assert main(["atlas", str(tmp_path / "there.jsonl"), *lattice_of, *there]) == 0
+        assert main(["atlas", str(tmp_path / "both.jsonl"), *lattice_of, *there, "--workers", "2"]) == 2
+    assert main(["atlas", str(tmp_path / "here.jsonl"), *lattice_of]) == 0
+    assert sorted(rows_of(tmp_path / "there.jsonl"), key=str) == sorted(rows_of(tmp_path / "here.jsonl"), key=str)
+    assert "exclude each other" in capsys.readouterr().err and not (tmp_path / "both.jsonl").exists()
+
+
+def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    monkeypatch.setattr(dask_cluster, "__version__", "0.0.7")
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(DescriptorError, match=r"every worker must have layoutalg 0\.0\.7, found"),
+        dask_cluster.dask_executor(cluster.scheduler_address),
+    ):
+        pass
+
+
+def test_without_dask_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(dask_cluster, "import_module", missing)
+    with (
+        pytest.raises(DescriptorError, match=r"pip install 'layoutalg\[dask\]'"),
+        dask_cluster.dask_executor("tcp://x:1"),
+    ):
+        pass
