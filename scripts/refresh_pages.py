@@ -48,7 +48,7 @@ def run(command: str) -> str:
 
 def pages() -> list[Path]:
     """The pages that show commands: the README, and those of docs/ that are written by hand."""
-    paths = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    paths = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "skill" / "SKILL.md"]
     return [path for path in paths if "<!-- Written by" not in path.read_text(encoding="utf-8")]
 
 
