@@ -158,8 +158,8 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
     >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))  # doctest: +ELLIPSIS
     4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 773 TFLOP/s
     <BLANKLINE>
-       tile        cluster  parts  stages  CTAs  waves  bound by     expected  TFLOP/s
-       128x256x64  1x1      1      4       512   4      multiplying  178 us    773
+       tile        cluster  parts  stages  CTAs  waves  bound by     takes   TFLOP/s
+       128x256x64  1x1      1      4       512   4      multiplying  178 us  773
     <BLANKLINE>
     By the model of docs/programs.md, fitted on an H200; proved, and written by
        descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \\
@@ -171,7 +171,7 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         f"{best.microseconds:.0f} us expected, {best.teraflops:.0f} TFLOP/s",
         "",
     ]
-    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "bound by", "expected", "TFLOP/s")
+    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "bound by", "takes", "TFLOP/s")
     rows: list[tuple[str, ...]] = [head]
     for one, expected in zip(proposals.plans, proposals.estimates, strict=True):
         asked, parts = one.asked, one.epilogue.splits if one.epilogue is not None else 1
