@@ -40,7 +40,7 @@ from descriptors.smem.operands.operand import Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from layoutalg import Layout, group_modes
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
 _PITCH = 256
@@ -63,7 +63,8 @@ def simulated_chain(simulation: Simulation) -> Chain:
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
     if simulation.epilogue is None or simulation.epilogue.staged is None:
-        legs.append(Leg("D", (rows, loop.tile[1]), element, tuple(_result_links(simulation, rows))))
+        for name, one in _sets(simulation):
+            legs.append(Leg(name, (rows, loop.tile[1]), element, tuple(_result_links(one, rows))))
     else:
         missing += ("D",)  # whose pieces share a place in turn: the proof of the product has them
     return Chain(tuple(legs), loop.arch, missing)
@@ -133,6 +134,16 @@ def _loads(simulation: Simulation) -> Iterator[Link]:
     else:
         yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
     yield Held(loads.fragment, groups, raked=True)
+
+
+def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation]]:
+    """The legs of the results, one for each set of accumulators."""
+    held = simulation.accumulators
+    if isinstance(held, Registers) or held.sets == 1:
+        yield "D", simulation
+        return
+    for number in range(held.sets):
+        yield f"D of set {number}", replace(simulation, accumulators=held.of(number))
 
 
 def _result_links(simulation: Simulation, rows: int) -> Iterator[Link]:

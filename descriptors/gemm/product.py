@@ -47,13 +47,14 @@ from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
+from descriptors.gemm.turns import TurnReport
 from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
 from layoutalg import offsets
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +74,7 @@ class Product(Told):
         operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
             registers is of its loads.
         chain: the proof of every link against its neighbour; None where it was not asked for.
+        turns: what two sets of accumulators were found to do in any order; None of one set.
     """
 
     tile: tuple[int, int, int]
@@ -83,16 +85,20 @@ class Product(Told):
     evidence: str
     operands: tuple[Report | LoadedReport, Report]
     chain: ChainReport | None = None
+    turns: TurnReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands and chain are proved."""
-        return not self.differing and all(one.ok for one in self.operands) and (self.chain is None or self.chain.ok)
+        """Whether every element is that of the product, and operands, chain and turns are proved."""
+        others = (*self.operands, *(one for one in (self.chain, self.turns) if one is not None))
+        return not self.differing and all(one.ok for one in others)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
         if not self.differing and self.chain is not None and not self.chain.ok:
             return f"disproved: {about}, {self.chain.headline}"
+        if not self.differing and self.turns is not None and not self.turns.ok:
+            return f"disproved: {about}, {self.turns.first}"
         if not self.differing:
             return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
@@ -335,6 +341,12 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
 
     loop, accumulators = simulation.loop, simulation.accumulators
     rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
+    if isinstance(accumulators, TensorColumns) and accumulators.sets > 1:
+        each = [
+            _accumulated(replace(simulation, accumulators=accumulators.of(number)), product)
+            for number in range(accumulators.sets)
+        ]
+        return np.where(each[0] == each[1], each[0], np.nan)  # what one set has wrong is nowhere
     total = np.full(product.shape, np.nan)
     cells = np.full((128, 512), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):

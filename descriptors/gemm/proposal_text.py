@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
-from descriptors.gemm.accumulators import Registers, usual_warpgroups
+from descriptors.gemm.accumulators import Registers, TensorColumns, usual_warpgroups
 from descriptors.gemm.budget import USUAL_STAGES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, operand
@@ -101,6 +101,7 @@ def plan_command(one: Plan) -> str:
     words += ["--sparse"] if loop.sparse else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
     words += _epilogue_words(one)
+    words += ["--accumulators 2"] if isinstance(one.accumulators, TensorColumns) and one.accumulators.sets > 1 else []
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
@@ -26,6 +27,20 @@ from descriptors.smem.operands.operand import choose
 from descriptors.text import extents_text, known_line
 
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
+
+
+def _one_tile(plan: Plan) -> Plan:
+    """A plan for an inner loop, which is of one tile.
+
+    Raises:
+        DescriptorError: if tiles are taken in turn.
+    """
+    if isinstance(plan.accumulators, TensorColumns) and plan.accumulators.sets > 1:
+        raise DescriptorError(
+            "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2; --emit cuda "
+            "writes the kernel that takes tiles in turn"
+        )
+    return _dense(_alone(plan), "an inner loop")
 
 
 def _alone(plan: Plan) -> Plan:
@@ -66,12 +81,12 @@ def _cuda(plan: Plan, name: str) -> str:
 def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
     write = inner_loop_wgmma.write if plan.asked.arch == "sm90" else inner_loop_tcgen05.write
-    return write(_dense(_alone(plan), "an inner loop"), name)
+    return write(_one_tile(plan), name)
 
 
 def _cutedsl(plan: Plan, name: str) -> str:
     """The inner loop."""
-    return inner_loop_cutedsl.write(_dense(_alone(plan), "an inner loop"), name)
+    return inner_loop_cutedsl.write(_one_tile(plan), name)
 
 
 #: Who writes a plan in each language.
