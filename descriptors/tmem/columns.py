@@ -134,7 +134,7 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
         if part.lane and placed_parts:
             start = placed_parts[-1].column
         placed_parts.append(replace(part, column=start))
-        end = max(end, start + part.columns)
+        end = start + part.columns
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)

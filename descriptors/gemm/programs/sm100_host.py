@@ -85,7 +85,7 @@ $tensors
   check(cudaMalloc(&d, sizeof(*d) * m * n), "cudaMalloc");
   check(cudaMemset(d, 0xff, sizeof(*d) * m * n), "cudaMemset");
   check(cudaFuncSetAttribute($name, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmem), "shared memory");
-  $name<<<$grid, kThreads, kSmem>>>(map_a, map_b,$maps d, n, k_tiles$tiles);
+  $name<<<$grid, kThreads, kSmem>>>(map_a, map_b,$maps d, $extents);
   check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "kernel");
   std::vector<$type> found(size_t{m} * n);
@@ -135,7 +135,7 @@ def host(plan: Plan, name: str) -> str:
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
     return _COMMON.substitute() + _MAIN.substitute(
         times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
-        tiles=", m / kTileM, m / kTileM * (n / kTileN)" if turns else "", low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
+        extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
         maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if loop.d == "s32" else "float",
         got="__half2float" if loop.d == "f16" else "", scaled=scaled,
     )  # fmt: skip

@@ -58,10 +58,10 @@ ${turns}constexpr uint32_t kThreads = 192;
 _KERNEL = Template("""\
 __global__ void __launch_bounds__(kThreads)$cluster $name(
     const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,$maps
-    $type* d, uint32_t columns, uint32_t k_tiles$tiles) {
+    $type* d, $extents) {
   extern __shared__ __align__(1024) uint8_t memory[];
   const uint32_t smem = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const uint32_t rank = blockIdx.x % kPair$tile;
+  const uint32_t rank = blockIdx.x % kPair, $tile;
   if (smem % 1024) __trap();  // the words count on it
   if (threadIdx.x == 0) {
     for (uint32_t s = 0; s < kStages; ++s) {
@@ -151,8 +151,8 @@ def kernel(plan: Plan, name: str) -> str:
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
         maps=maps if plan.scales is not None else "",
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
-        tiles=sm100_turns.PARAMETERS if turns else "",
-        tile="" if turns else ", tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
+        extents=sm100_turns.EXTENTS if turns else "uint32_t columns, uint32_t k_tiles",
+        tile=sm100_turns.COUNTS if turns else "tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
         barriers=sm100_turns.beginnings() if turns else "    barrier_init(smem + kDone, 1);",
         roles=(sm100_turns.roles(held) if turns else _ROLES).substitute(
             # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.

@@ -25,8 +25,9 @@ from descriptors.gemm.turns import free_barriers
 
 #: Bytes from the first barrier of accumulators to the address that ``tcgen05.alloc`` writes: two done, two free.
 BARRIERS = 32
-#: What a kernel is told of the tiles, beside those along K.
-PARAMETERS = ", uint32_t tiles_m, uint32_t tiles"
+#: What a kernel is told of the product, and what follows from it.
+EXTENTS = "uint32_t rows, uint32_t columns, uint32_t depth"
+COUNTS = "tiles_m = rows / kTileM, tiles = tiles_m * (columns / kTileN), k_tiles = (depth + kTileK - 1) / kTileK"
 #: Tiles along M and N that the host program multiplies, and the CTAs, or pairs, that take them: several each.
 TILES, RUNNING = 4, 3
 
