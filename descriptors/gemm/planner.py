@@ -156,9 +156,7 @@ def plan(
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    whole_plan = Plan(
-        loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue
-    )
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan

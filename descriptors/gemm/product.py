@@ -42,12 +42,12 @@ from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
+from descriptors.gemm.turns import TurnReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
-from descriptors.gemm.turns import TurnReport
 from descriptors.smem.words.descriptor import WINDOW_BYTES
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements

@@ -99,4 +99,6 @@ def prove_turns(held: TensorColumns) -> TurnReport:
     """
     programs = tuple(reader(held, _TILES) for _ in range(_READERS))
     arrivals = {f"free{index}": _READERS for index in range(free_barriers(held))}
-    return TurnReport(held.sets, _TILES, *explored(tuple(multiplier(held, _TILES)), tuple(map(tuple, programs)), arrivals))
+    return TurnReport(
+        held.sets, _TILES, *explored(tuple(multiplier(held, _TILES)), tuple(map(tuple, programs)), arrivals)
+    )

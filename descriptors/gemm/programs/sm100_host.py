@@ -135,7 +135,8 @@ def host(plan: Plan, name: str) -> str:
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
     return _COMMON.substitute() + _MAIN.substitute(
         times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
-        extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
+        extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind,
+        tensors="\n".join(tensors),
         maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if loop.d == "s32" else "float",
         got="__half2float" if loop.d == "f16" else "", scaled=scaled,
     )  # fmt: skip

@@ -119,7 +119,8 @@ $stage
       commit(smem + kDone + 8 * (turn % 2));
     }}
   }} else if (warp < 4) {{
-{_NEXT_TILE}{_WHERE}      const uint32_t set = tmem + (warp << 21) + turn % 2 * kStep, free = smem + kFree + 8 * (turn % kFrees);
+{_NEXT_TILE}{_WHERE}      const uint32_t set = tmem + (warp << 21) + turn % 2 * kStep;
+      const uint32_t free = smem + kFree + 8 * (turn % kFrees);
       barrier_wait(smem + kDone + 8 * (turn % 2), turn / 2 % 2);
       __syncwarp();
       fence_after();
