@@ -40,7 +40,7 @@ from layoutalg.cli.console import json_text, say
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32 by the kind; 128 on sm90.")
+@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32 by the kind; or 128.")
 @click.option(
     "--a",
     "a_source",

@@ -43,6 +43,8 @@ SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"
 
 #: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
 PROMOTED = ("f32", 128)
+#: Of sm100, where as many share a power of two: the instructions of kind mxf8f6f4, of K 32, take it four times.
+REPEATED, REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
 
 
 @frozen
@@ -87,6 +89,11 @@ class MainLoop:
     def name(self) -> str:
         """The instruction's shape: ``m64n128k16``."""
         return "m{}n{}k{}".format(*self.extents)
+
+    @property
+    def instruction_scale(self) -> tuple[str, int] | None:
+        """The same as one instruction has it: a factor for 128 elements is one for 32 that four K blocks take."""
+        return (self.scale[0], 32) if self.scale == REPEATED else self.scale
 
     def stored(self, matrix: str, k: int) -> int:
         """How many of so many elements along K an operand stores: half, of a sparse A."""
@@ -163,6 +170,12 @@ def main_loop(
         a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
+    if loop.scale == REPEATED and loop.tile[2] % REPEATED[1]:
+        low, high = loop.tile[2] // REPEATED[1] * REPEATED[1], -(-loop.tile[2] // REPEATED[1]) * REPEATED[1]
+        raise DescriptorError(
+            f"plan: K of a tile with a factor for {REPEATED[1]} elements must be a multiple of {REPEATED[1]}, found "
+            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
+        )
     if loop.sparse:
         _check_sparse(loop)
     if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
@@ -231,7 +244,15 @@ def kind_of_request(
                 f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
             )
         return known
-    scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
+    scale = "ue8m0" if scale_dtype is None and vector in (32, REPEATED[1]) else scale_dtype
+    if vector == REPEATED[1]:
+        named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32)
+        if (named, scale) != (REPEATED_KIND, REPEATED[0]):
+            raise DescriptorError(
+                f"plan: a factor for {vector} elements must be {REPEATED[0]} of kind {REPEATED_KIND} in sm100, whose "
+                f"instructions of K 32 take one factor, found {scale} of {named}"
+            )
+        return named
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
 
 
@@ -250,7 +271,7 @@ def _scale(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int] 
         return None
     from descriptors.tmem.block_scaled import factors_of
 
-    return factors_of(kind, dtype, vector)[:2]
+    return REPEATED if vector == REPEATED[1] else factors_of(kind, dtype, vector)[:2]
 
 
 def _shape(

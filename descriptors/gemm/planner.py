@@ -105,7 +105,8 @@ def plan(
         kind: the kind of an sm100 instruction; found from the types if left out.
         cta_group: 1 or 2.
         scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out. On sm90 128 for 8-bit floats, with
-            factors of f32, by which accumulators are multiplied as they are promoted, every 128 of K.
+            factors of f32, by which accumulators are multiplied as they are promoted, every 128 of K; on sm100 128 for
+            kind mxf8f6f4, with factors of ue8m0, each of which four instructions of K 32 take.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.

@@ -261,14 +261,15 @@ def _scaled(
             ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
         factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
         factor_arrays[1].append(ctas[-1][1])
+    each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that take the same factor
     for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
-        wrong = np.argwhere(np.array(got) != placed)
+        wrong = np.argwhere(np.array(got) != placed.repeat(each, 2))
         if len(wrong):
             stage, row, q = (int(x) for x in wrong[0])
             causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
     sides = [
-        [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
-        for both, from_ in ((read, factor_arrays), (values, ids))
+        [side * table[np.array(factor)].repeat(wide, 2) for side, factor in zip(both, from_, strict=True)]
+        for both, from_, wide in ((read, factor_arrays, scales.vector // each), (values, ids, scales.vector))
     ]
     return sides[0], sides[1]
 
@@ -586,7 +587,7 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []
     for index, (one, _, ids) in enumerate(parts):
-        count = ids.shape[2] // len(scales.pointers)
+        count = max(1, ids.shape[2] // len(scales.pointers))  # factors that one instruction takes
         blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
         rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):

@@ -6,6 +6,8 @@ and 31 of the pointer, from where compilers move it into the instruction descrip
 Source: PTX ISA 9.1, tcgen05, Scale Factor A ID and B ID; CuTe DSL 4.8.1, whose compiler emits those shifts (NVIDIA's
 code).
 
+A factor of UE8M0 for 128 elements is one for 32, four times: four K steps name the same byte.
+
 Law: the K steps of a tile read its factors one after the other, each once.
 
 >>> for vector, step, count in ((32, 32, 1), (32, 64, 2), (16, 64, 4)):
@@ -60,6 +62,8 @@ from layoutalg.frozen import frozen, replace
 BLOCK_BYTES = BLOCK_ROWS * FACTORS
 #: The copy of a block.
 COPY = "32x128b.warpx4"
+#: K of an instruction that takes one factor: several follow one another that take the same, of 128 elements.
+REPEATED_STEP = 32
 #: That of two blocks along N, whose halves go to lanes 64 apart.
 COPY_OF_HALVES = "64x128b.warpx2::01_23"
 
@@ -70,7 +74,7 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     Args:
         mn: rows.
         k: elements along K; ``vector`` of them share a factor.
-        vector: 16 or 32.
+        vector: 16, 32 or 128.
         rows_first: whether blocks are stacked along MN first, as CUTLASS has it in shared memory; else along K.
 
     Raises:
@@ -226,9 +230,9 @@ def scale_factors(
     Args:
         mn: rows: M of the CTA, or all of N.
         k: elements along K.
-        vector: elements that share a factor: 16 or 32.
+        vector: elements that share a factor: 16 or 32; or 128, which a step of 32 has to itself.
         step: K of one instruction; if left out four factors' worth, of vectors of 32 two or one where K is no multiple
-            of that.
+            of that, of vectors of 128 always 32.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
         halves: whether they are those of B in that arrangement, whose halves lie apart; shared memory then has the
             blocks of one K side by side, as CUTLASS has it.
@@ -249,14 +253,20 @@ def scale_factors(
         check_halves(mn, "scale factors")
     counts = (4, 2, 1) if vector == 32 else (4,)  # K 128, 64 and 32 of an instruction; K 64
     most = next((count for count in counts if k % (count * vector) == 0), counts[-1]) * vector
+    most = REPEATED_STEP if vector > REPEATED_STEP else most
     depth = most if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
-    if depth % vector or FACTORS * vector % depth:
+    if vector > REPEATED_STEP and depth != REPEATED_STEP:
+        raise DescriptorError(
+            f"scale factors: K of a step must be {REPEATED_STEP}, of kind mxf8f6f4, where {vector} elements share a "
+            f"factor, found {depth}"
+        )
+    if vector <= REPEATED_STEP and (depth % vector or FACTORS * vector % depth):
         rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"
         raise DescriptorError(f"{rule}, found {depth}")
     if k % depth:
         raise DescriptorError(f"scale factors: K must be a multiple of {depth}, found {k}")
     cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector, halves=halves)
     steps = copy_steps(rows if halves else mn, k, vector, rows=rows, base=base, halves=halves)
-    count, wide = depth // vector, rows // (64 if halves else 32)
-    places = tuple(Place(count * j // FACTORS * wide, count * j % FACTORS) for j in range(k // depth))
+    wide, firsts = rows // (64 if halves else 32), [j * depth // vector for j in range(k // depth)]
+    places = tuple(Place(first // FACTORS * wide, first % FACTORS) for first in firsts)
     return ScaleFactors(mn, k, vector, memory, cells, COPY_OF_HALVES if halves else COPY, steps, places)

@@ -54,7 +54,7 @@ class MainLoopPicture(Picture):
             "used": plan.budget.used,
             "capacity": plan.budget.capacity,
             "accumulators": self._accumulators(),
-            **({"turns": turns(self.plan.accumulators)} if self._in_turn() else {}),
+            **({"turns": turns(held)} if (held := self._in_turn()) else {}),
         }
 
     def scene(self) -> Scene:
@@ -69,8 +69,8 @@ class MainLoopPicture(Picture):
         y = max(below, self._operand_bottom(y, plan.b)) + 44
         y = self._map(figure, y) + 48
         y = self._grid(figure, y) + 44
-        if self._in_turn():
-            self._turns(figure, y)
+        if held := self._in_turn():
+            self._turns(figure, y, held)
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -216,14 +216,13 @@ class MainLoopPicture(Picture):
             figure.text(place + 3 * bool(row), y + high + 20 + 16 * row, words, "muted", Figure.LABEL)
         return y + high + 26 + 16 * max(rows)
 
-    def _in_turn(self) -> bool:
-        """Whether there are two sets of accumulators."""
-        return isinstance(self.plan.accumulators, TensorColumns) and self.plan.accumulators.sets > 1
-
-    def _turns(self, figure: Figure, y: float) -> float:
-        """Output tiles in time, each in its set of accumulators: multiplied, then read; arrows where one waits."""
+    def _in_turn(self) -> TensorColumns | None:
+        """The accumulators, if there are two sets of them."""
         held = self.plan.accumulators
-        assert isinstance(held, TensorColumns)
+        return held if isinstance(held, TensorColumns) and held.sets > 1 else None
+
+    def _turns(self, figure: Figure, y: float, held: TensorColumns) -> float:
+        """Output tiles in time, each in its set of accumulators: multiplied, then read; arrows where one waits."""
         both = f"columns {ranges_text(held.shared)} are of both sets, and read first" if held.shared else ""
         sentence = both or f"set 1 lies {held.step} columns on; each is free once it is read"
         y = figure.panel_heading(0, y, "Output tiles in turn", [f"left to right, not to scale: {sentence}"])
