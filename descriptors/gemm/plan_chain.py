@@ -2,7 +2,9 @@
 
 A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
 own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
-factors, and C through pieces in shared memory, are no legs: the proof of the product has them.
+factors have a leg for each stage, since all stages have the same columns of tensor memory: their bytes lie in global
+memory tile by tile, as a stage holds them. C through pieces in shared memory is no leg: the proof of the product has
+it.
 
 Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
 
@@ -24,9 +26,10 @@ from typing import ClassVar
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import Chain, Leg, Link
-from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
-from descriptors.gemm.places import REGISTERS, Home, Move, Tile
+from descriptors.gemm.memory_links import BulkCopy, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.product import Simulation
 from descriptors.gemm.register_links import (
     Held,
@@ -35,11 +38,12 @@ from descriptors.gemm.register_links import (
     places_of,
     register_places,
 )
-from descriptors.gemm.tensor_links import Accumulators, TensorMove
+from descriptors.gemm.tensor_links import COLUMN_BITS, Accumulators, CellCopy, FactorReads, TensorMove
 from descriptors.smem.operands.operand import Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
-from layoutalg import Layout, group_modes
+from descriptors.tmem.copies import tmem_copy
+from layoutalg import Layout, group_modes, offsets, size
 from layoutalg.frozen import frozen, replace
 
 #: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
@@ -61,12 +65,14 @@ def simulated_chain(simulation: Simulation) -> Chain:
             legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
-    missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
+    missing: tuple[str, ...] = ()
+    if simulation.scales is not None:
+        legs += _factor_legs(simulation, simulation.scales)
     if simulation.epilogue is None or simulation.epilogue.staged is None:
         for name, one in _sets(simulation):
             legs.append(Leg(name, (rows, loop.tile[1]), element, tuple(_result_links(one, rows))))
     else:
-        missing += ("D",)  # whose pieces share a place in turn: the proof of the product has them
+        missing = ("D",)  # whose pieces share a place in turn: the proof of the product has them
     return Chain(tuple(legs), loop.arch, missing)
 
 
@@ -92,6 +98,67 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
     yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
+
+
+def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
+    """The scale factors of each operand, stage by stage: a CTA's own rows of A, which the other has its own of."""
+    sides = zip(("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True)
+    element = as_element_type("u8")
+    for index, (name, factors, base, column) in enumerate(sides):
+        tile = (factors.mn, factors.k // factors.vector)
+        pointers = tuple(
+            tuple(scales.pointer_at(index, block, k) for k in range(len(scales.pointers)))
+            for block in range(len(scales.steps[index]))
+        )
+        count = max(1, tile[1] // len(scales.pointers))
+        reads = FactorReads(pointers, count, len(scales.pointers) * count // tile[1], scales.halves and bool(index))
+        first = index * len(scales.a.steps)
+        for stage in range(simulation.stages):
+            copies = scales.copies(stage)[first : first + len(factors.steps)]
+            at = stage * factors.bytes
+            words = Words(copies[0][0], (1, 1), ((0,), tuple(word - copies[0][0] for word, _ in copies)), Major.K)
+            copy = CellCopy(tmem_copy(factors.copy), words, tuple(to for _, to in copies), len(copies))
+            links: tuple[Link, ...] = (
+                FactorPlaces("tensor", factors.memory, factors.vector, at),
+                BulkCopy(factors.bytes, at, base + at),
+                FactorPlaces("layout", factors.memory, factors.vector, base + at),
+                copy,
+                FactorPlaces("cells", factors.cells.layout, factors.vector, column),
+                reads,
+            )
+            yield Leg(f"{name} of stage {stage}", tile, element, links)
+
+
+@frozen
+class FactorPlaces:
+    """Where the scale factors of a tile lie, of a layout that has room for more and an offset for every element.
+
+    Args:
+        noun: ``tensor`` or ``layout``, in bytes of global or shared memory; or ``cells``, maybe with copies.
+        layout: (row, k), or (row, k, copy), to a byte.
+        vector: elements along K that share a factor.
+        first: the address of its byte 0, or its first column.
+    """
+
+    noun: str
+    layout: Layout
+    vector: int
+    first: int
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.layout)
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        import numpy as np
+
+        extents = [int(size(self.layout, mode=[i])) for i in range(len(self.layout))]
+        table = offsets(self.layout).astype(np.int64).reshape(*extents[:2], -1)
+        table = table[: tile.rows, : self.vector * tile.columns : self.vector] * tile.element.storage_bits
+        places = table + (self.first << COLUMN_BITS if self.noun == "cells" else 8 * self.first)
+        space = {"tensor": GLOBAL, "layout": SHARED, "cells": TENSOR}[self.noun]
+        yield Home(space, np.repeat(tile.all().ravel(), table.shape[2]), places.ravel())
 
 
 def _padded(elements: int) -> int:

@@ -62,9 +62,12 @@ def test_the_chain_of_a_plan_is_proved_from_global_memory_to_global_memory(optio
     m, n, k = options["tile"]
     ctas = options.get("cta_group", 1)
     wanted = {"A": m // ctas * k * 2, "B": n // ctas * k * 2, "D": m // ctas * n}
-    assert [leg.elements for leg in report.legs] == [wanted[leg.name[0]] for leg in report.legs]
-    assert [leg.name[0] for leg in report.legs] == ["A"] * ctas + ["B"] * ctas + ["D"]
-    assert report.missing == (("SFA", "SFB") if one.scales is not None else ())
+    wanted |= {"SFA": m // ctas * k // 16, "SFB": n * k // 16}  # of the plan whose 16 elements share a factor
+    names = [leg.name.partition(" ")[0] for leg in report.legs]
+    factors = ["SFA", "SFA", "SFB", "SFB"] if one.scales is not None else []
+    assert names == ["A"] * ctas + ["B"] * ctas + factors + ["D"]
+    assert [leg.elements for leg in report.legs] == [wanted[name] for name in names]
+    assert not report.missing
     assert all(link.verdict == "moves" or link.compared for leg in report.legs for link in leg.links[2:])
 
 
