@@ -30,7 +30,7 @@ from descriptors.gemm.memory_links import UndecidedLinkError
 from descriptors.gemm.places import Contents, Home, Move, Tile, place_text, preposition
 from descriptors.gemm.register_links import Conversion
 from descriptors.smem.operands.operand import ElementType
-from descriptors.text import Told, counted
+from descriptors.text import Told, counted, some_texts
 from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _together(legs: Sequence[LegReport]) -> Iterator[str]:
     """What was proved, said once of legs that follow one another and are alike: ``A of CTA 0, of CTA 1 ...``."""
     for (first, said), alike in groupby(legs, lambda leg: (leg.name.partition(" ")[0], _proved(leg))):
         names = [leg.name for leg in alike]
-        name = ", ".join([names[0], *(one.removeprefix(f"{first} ") for one in names[1:])])
+        name = ", ".join(some_texts([names[0], *(one.removeprefix(f"{first} ") for one in names[1:])], 4))
         if said:
             yield f"{name} {said}" if name else said
 
