@@ -97,6 +97,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
         if accumulators.sets > 1:
             yield "", f"2 sets in turn, {accumulators.step} columns on: {_turn(accumulators)}"
+        yield from (("", note) for note in accumulators.plan.notes)
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
     boxes += ", scale factors" if plan.scales else ", metadata" if plan.metadata and plan.metadata.bytes else ""
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"

@@ -148,6 +148,10 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
 
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
+_NARROW_HALVES = (
+    "a block of scale factors for each half of B: that such N multiplies is the word of facebookexperimental/triton "
+    "#3653, not measured here"
+)
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
@@ -256,7 +260,7 @@ def tmem_plan(
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
-        notes += [_SFA_OF_64] * (mma.blocks[0] == 1)
+        notes += [_SFA_OF_64] * (mma.blocks[0] == 1) + [_NARROW_HALVES] * (n < 256)
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")

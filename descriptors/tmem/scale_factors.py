@@ -95,6 +95,28 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     return tiled
 
 
+def memory_of_halves(n: int, k: int, vector: int) -> Layout:
+    """The scale factors of B where the halves of N lie apart: a block of its own for each half, of one K side by side.
+
+    Of N 256 that is ``scale_memory`` with ``rows_first``; of less the blocks have rows to spare.
+
+    Args:
+        n: N: 64, 128, 192 or 256.
+        k, vector: as for ``scale_memory``.
+
+    Raises:
+        DescriptorError: if a number is malformed.
+
+    >>> print(memory_of_halves(128, 256, 32))
+    ((32,2,2),(32,4,2)):((16,4,512),(0,1,1024))
+    """
+    check_halves(n, "scale factors")
+    size, _, blocks = _blocks(n, k, vector)
+    return make_layout(
+        Layout((32, n // 64, 2), (16, 4, BLOCK_BYTES)), Layout((size, FACTORS, blocks), (0, 1, 2 * BLOCK_BYTES))
+    )
+
+
 def memory_bytes(mn: int, k: int, vector: int) -> int:
     """Bytes that the scale factors take, padding included.
 
@@ -199,7 +221,7 @@ class ScaleFactors(Told):
     @property
     def bytes(self) -> int:
         """Bytes of memory, padding included."""
-        return memory_bytes(self.mn, self.k, self.vector)
+        return memory_bytes(padded_rows(self.mn, halves=self.copy == COPY_OF_HALVES), self.k, self.vector)
 
     @property
     def columns(self) -> int:
@@ -234,8 +256,8 @@ def scale_factors(
         step: K of one instruction; if left out four factors' worth, of vectors of 32 two or one where K is no multiple
             of that, of vectors of 128 always 32.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
-        halves: whether they are those of B in that arrangement, whose halves lie apart; shared memory then has the
-            blocks of one K side by side, as CUTLASS has it.
+        halves: whether they are those of B in that arrangement, whose halves lie apart; memory then has the blocks of
+            one K side by side, as CUTLASS has it in shared memory, each half in one of its own.
         base: their address in shared memory, in bytes.
 
     Raises:
@@ -245,12 +267,12 @@ def scale_factors(
     scale factors of 128 rows, K 64 by 16: 512 bytes, 4 columns
     """
     halves = as_flag(halves, "scale factors: halves")
-    memory, vector = scale_memory(mn, k, vector, rows_first=halves), as_vector(vector)
+    if halves:
+        check_halves(mn, "scale factors")
+    memory, vector = memory_of_halves(mn, k, vector) if halves else scale_memory(mn, k, vector), as_vector(vector)
     rows = 64 if as_flag(of_64, "scale factors: of_64") else padded_rows(mn, halves=halves)
     if of_64 and mn != 64:
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
-    if halves:
-        check_halves(mn, "scale factors")
     counts = (4, 2, 1) if vector == 32 else (4,)  # K 128, 64 and 32 of an instruction; K 64
     most = next((count for count in counts if k % (count * vector) == 0), counts[-1]) * vector
     most = REPEATED_STEP if vector > REPEATED_STEP else most
@@ -265,7 +287,9 @@ def scale_factors(
         raise DescriptorError(f"{rule}, found {depth}")
     if k % depth:
         raise DescriptorError(f"scale factors: K must be a multiple of {depth}, found {k}")
-    cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector, halves=halves)
+    cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector)
+    if halves:
+        cells = scale_cells(mn, k, vector, halves=True, apart=rows // 64)
     steps = copy_steps(rows if halves else mn, k, vector, rows=rows, base=base, halves=halves)
     wide, firsts = rows // (64 if halves else 32), [j * depth // vector for j in range(k // depth)]
     places = tuple(Place(first // FACTORS * wide, first % FACTORS) for first in firsts)
