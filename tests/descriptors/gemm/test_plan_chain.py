@@ -78,6 +78,10 @@ def spoilt() -> list[tuple[str, Any, str, str]]:
     """What is changed, the plan, the leg and the link that are then wrong."""
     one = plan(**WGMMA, verify=False)
     tensor = plan(**PLANS[6], verify=False)
+    scaled = plan(**PLANS[10] | {"stages": 1}, verify=False)
+    assert scaled.scales is not None
+    pointers = scaled.scales.pointers
+    other_pointer = replace(scaled.scales, pointers=((pointers[1][0], pointers[0][1]), *pointers[1:]))
     boxes = one.b.tma.boxes
     swapped = replace(boxes[0], offset_bytes=boxes[-1].offset_bytes), replace(boxes[-1], offset_bytes=0)
     other = replace(one.b, tma=replace(one.b.tma, boxes=(swapped[0], *boxes[1:-1], swapped[1])))
@@ -89,6 +93,13 @@ def spoilt() -> list[tuple[str, Any, str, str]]:
         ("the bit", replace(one, a=replace(one.a, transposed=1)), "A", "word"),
         ("the word", replace(one, b=replace(one.b, word=one.b.word ^ 1 << 62)), "B", "word"),
         ("a box", replace(one, b=other), "B", "layout"),
+        ("a pointer", replace(scaled, scales=other_pointer), "SFA of stage 0", "factors"),
+        (
+            "their place",
+            replace(scaled, scales=replace(scaled.scales, columns=(128, 148))),
+            "SFB of stage 0",
+            "factors",
+        ),
         ("the place", replace(one, a=replace(one.a, base=1024)), "A", "word"),
         ("a column", replace(tensor, accumulators=replace(tensor.accumulators, firsts=(0, 64, 128, 256))), "D", ""),
         ("a load", replace(tensor, accumulators=replace(tensor.accumulators, readout=quads)), "D", ""),
