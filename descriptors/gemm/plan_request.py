@@ -170,12 +170,8 @@ def main_loop(
         a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
-    if loop.scale == REPEATED and loop.tile[2] % REPEATED[1]:
-        low, high = loop.tile[2] // REPEATED[1] * REPEATED[1], -(-loop.tile[2] // REPEATED[1]) * REPEATED[1]
-        raise DescriptorError(
-            f"plan: K of a tile with a factor for {REPEATED[1]} elements must be a multiple of {REPEATED[1]}, found "
-            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
-        )
+    if loop.scale == REPEATED:
+        check_groups(loop.tile)
     if loop.sparse:
         _check_sparse(loop)
     if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
@@ -340,6 +336,23 @@ def _check_sparse(loop: MainLoop) -> None:
         raise DescriptorError(
             f"plan: M of a sparse tile must be one instruction of 128 rows a CTA in sm100, whose metadata are known, "
             f"found {loop.blocks[0]} of {loop.extents[0]}: give M {128 * loop.cta_group} of both"
+        )
+
+
+def check_groups(tile: tuple[int, int, int]) -> None:
+    """Refuse a tile whose K is no multiple of the elements that share a factor, where those are 128.
+
+    >>> check_groups((128, 128, 64))
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: plan: K of a tile with a factor for 128 elements must be a multiple of 128,
+    found 64: give 128; tile = 128x128x64
+    """
+    group = PROMOTED[1]
+    if tile[2] % group:
+        low, high = tile[2] // group * group, -(-tile[2] // group) * group
+        raise DescriptorError(
+            f"plan: K of a tile with a factor for {group} elements must be a multiple of {group}, found "
+            f"{tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(tile)}"
         )
 
 
