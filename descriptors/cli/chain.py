@@ -40,6 +40,7 @@ def chain(
 
     \b
     tensor LAYOUT [address=]                       a tensor in global memory, (row,column) to elements
+    bulk BYTES [from=] [to=]                       bytes from global to shared memory, as they lie
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read
@@ -48,8 +49,9 @@ def chain(
     load, store [NAME|LAYOUT | threads= values=]   by the threads themselves, also as tiled copies
     accumulator MxN [dtype=] [cta_group=] [columns=]               of tcgen05.mma
     tcgen05.ld.32x32b.x32 [column=]                and tcgen05.st, by four warps
-    tcgen05.cp.128x256b [WORD] [advance=] [columns=]               from shared to tensor memory
+    tcgen05.cp.128x256b [WORD] [advance=] [columns=] [blocks=]     from shared to tensor memory
     cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
+    factors POINTER,... [count=] [each=] [halves=1]                scale factors that instructions read there
     convert TYPE                                   of values in registers
 
     A fragment smaller than the tile is repeated: warps=RxC below and beside one another, each over its part, rows

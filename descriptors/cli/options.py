@@ -63,7 +63,6 @@ _EACH = "give {0}a-{1} and {0}b-{1}, for each operand its own"
 #: Options of other commands, by the command that was given them, and the way.
 _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
-        "--accumulators": "descriptors tmem plan --accumulators has the columns of several; a plan keeps one set",
         "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
         "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
         "--swizzle": _EACH.format("--", "swizzle"),

@@ -40,11 +40,7 @@ from layoutalg.cli.console import json_text, say
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option(
-    "--scale-vector",
-    type=int,
-    help="Stored elements that share a factor: 16 or 32 by the kind; 128 on sm90.",
-)
+@click.option("--scale-vector", type=int, help="Stored elements that share a factor: 16 or 32 by the kind; or 128.")
 @click.option(
     "--a",
     "a_source",
@@ -69,6 +65,11 @@ from layoutalg.cli.console import json_text, say
     "--terms", shell_complete=complete, help="What is done to a sum first: row-scales, alpha-beta, bias, with commas."
 )
 @click.option("--splits", type=click.IntRange(1, 64), help="Parts along K, added by a second kernel.  [default: 1]")
+@click.option(
+    "--accumulators",
+    type=click.IntRange(1, 2),
+    help="Sets in tensor memory: 2 to read one while the next tile goes into the other.  [default: 1]",
+)
 @click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")

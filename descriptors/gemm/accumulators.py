@@ -18,9 +18,9 @@ from descriptors.text import counted
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.geometry import COLUMNS
-from descriptors.tmem.readout import Readout, readout
+from descriptors.tmem.readout import Load, Readout, readout
 from layoutalg import Fragment, fragment
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: 32-bit registers that one thread can have, and that an SM has (CUDA C++ Programming Guide, compute capability 9.0).
 THREAD_REGISTERS, SM_REGISTERS = 255, 65536
@@ -57,16 +57,60 @@ class TensorColumns:
         plan: what lies in which columns of a CTA.
         readout: the ``tcgen05.ld`` that reads an accumulator, and what its registers then hold.
         firsts: the first column of each accumulator, M blocks fastest.
+        sets: how often all of them are there: 2 where one set is read while the other is written.
+        step: columns from a set to the next; 0 of one.
     """
 
     plan: ColumnPlan
     readout: Readout
     firsts: tuple[int, ...]
+    sets: int = 1
+    step: int = 0
 
     @property
     def elements(self) -> int:
-        """Elements of all accumulators of the CTA."""
+        """Elements of all accumulators of a tile that the CTA has."""
         return len(self.readout.loads) * self.readout.threads * self.readout.values * len(self.firsts)
+
+    @property
+    def columns(self) -> int:
+        """Columns of a set."""
+        return self.readout.fragment.columns * len(self.firsts)
+
+    @property
+    def shared(self) -> range:
+        """The columns that both sets have; none where each has its own.
+
+        >>> from descriptors.gemm.plan_request import main_loop
+        >>> loop = main_loop("m128n256k64", "e2m1", tile=(128, 256, 256), kind="mxf4")
+        >>> tensor_columns(loop, 2).shared, tensor_columns(loop).shared
+        (range(232, 256), range(0, 0))
+        """
+        begin, end = self.firsts[0] + self.step, self.firsts[0] + self.columns
+        return range(begin, end) if self.sets > 1 and begin < end else range(0)
+
+    def of(self, number: int) -> TensorColumns:
+        """A set alone, by its number."""
+        return replace(self, firsts=tuple(first + number * self.step for first in self.firsts), sets=1, step=0)
+
+    def reads(self, number: int) -> tuple[tuple[tuple[int, Load], ...], int]:
+        """The loads of a warp of a set, (accumulator, load), those of shared columns first; and how many those are.
+
+        Once they are done the next tile may be multiplied, into the other set. Where each set has its own columns, all
+        of them count.
+
+        Args:
+            number: of the set.
+        """
+        one, width = self.of(number), self.readout.move.columns
+        loads = [(i, load) for i in range(len(one.firsts)) for load in self.readout.loads if load.warp == 0]
+
+        def apart(each: tuple[int, Load]) -> bool:
+            begin = one.firsts[each[0]] + each[1].column
+            return begin >= self.shared.stop or begin + width <= self.shared.start
+
+        ordered = sorted(loads, key=apart) if self.shared else loads
+        return tuple(ordered), sum(not apart(each) for each in loads) if self.shared else len(loads)
 
 
 def usual_warpgroups(blocks: int) -> int:
@@ -130,11 +174,12 @@ def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
         )
 
 
-def tensor_columns(loop: MainLoop) -> TensorColumns:
+def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
     """The columns that the accumulators, and scale factors, of a tile take on sm100, and the load that reads them.
 
     Args:
         loop: the instruction and the tile.
+        sets: 2 for accumulators that are written while others are read. They share columns where all do not fit.
 
     Raises:
         DescriptorError: if columns are short.
@@ -158,9 +203,31 @@ def tensor_columns(loop: MainLoop) -> TensorColumns:
     plan = tmem_plan(
         m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
         cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
-        sparse=loop.sparse, legality=loop.legality,
+        sparse=loop.sparse, legality=loop.legality, accumulators=sets, overlapping=sets > 1,
     )  # fmt: skip
     parts = plan.parts[:count]
     lanes_of_d = parts[0].fragment
     assert lanes_of_d is not None
-    return TensorColumns(plan, readout(lanes_of_d, "32x32b"), tuple(part.column for part in parts))
+    step = plan.parts[count].column if sets > 1 else 0
+    held = TensorColumns(
+        plan, readout(lanes_of_d, "32x32b"), tuple(part.column for part in parts), sets=sets, step=step
+    )
+    return _released_early(held) if held.shared else held
+
+
+def _released_early(held: TensorColumns) -> TensorColumns:
+    """Sets that share columns, read in steps so small that those columns are soon done.
+
+    Raises:
+        DescriptorError: if every load reads one of them: then nothing is multiplied while a set is read.
+    """
+    width = held.readout.fragment.columns
+    num = next(num for num in (32, 16, 8, 4, 2, 1) if width % num == 0)
+    finer = replace(held, readout=readout(held.readout.fragment, f"32x32b.x{num}"))
+    loads, first = finer.reads(0)
+    if first == len(loads):
+        raise DescriptorError(
+            f"plan: two sets of accumulators must have columns of their own, share {len(held.shared)} of "
+            f"{held.columns}; a smaller M or N of the tile, or --accumulators 1"
+        )
+    return finer

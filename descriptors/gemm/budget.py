@@ -19,6 +19,8 @@ from layoutalg.frozen import frozen
 BARRIER_BYTES = 16
 #: Bytes beside the stages on sm100: the barrier of the accumulators, and the address that ``tcgen05.alloc`` writes.
 EXTRA_BYTES = 16
+#: More where sets of accumulators are used in turn, for each: a barrier that says that it is free, and its own.
+SET_BYTES = 16
 #: Stages that are planned where nobody says how many: more hide no latency.
 USUAL_STAGES = 8
 

@@ -22,6 +22,7 @@ tma puts (4,0) at byte 0x240, layout has it at byte 0x200, where (4,32) lies
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from descriptors.errors import DescriptorError, LayoutError
@@ -29,7 +30,7 @@ from descriptors.gemm.memory_links import UndecidedLinkError
 from descriptors.gemm.places import Contents, Home, Move, Tile, place_text, preposition
 from descriptors.gemm.register_links import Conversion
 from descriptors.smem.operands.operand import ElementType
-from descriptors.text import Told, counted
+from descriptors.text import Told, counted, some_texts
 from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class ChainReport(Told):
                 link, more = leg.links[leg.wrong[0]], sum(len(one.wrong) for one in self.legs) - 1
                 which = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
                 return f"wrong: {which}: {link.first}; {link.differing} of {link.compared} elements{missing}"
-        proved = "; ".join(said for leg in self.legs if (said := _proved(leg)))
+        proved = "; ".join(_together(self.legs))
         undecided = [f"{_at(leg, i)}, {leg.links[i].because or _UNANSWERED}" for leg in self.legs for i in leg.open]
         if undecided:
             return f"incomplete: {'; '.join(undecided)}{'; proved: ' if proved else ''}{proved}{missing}"
@@ -192,6 +193,15 @@ class ChainReport(Told):
 
 
 _UNANSWERED = "nothing behind it says where the elements must be"
+
+
+def _together(legs: Sequence[LegReport]) -> Iterator[str]:
+    """What was proved, said once of legs that follow one another and are alike: ``A of CTA 0, of CTA 1 ...``."""
+    for (first, said), alike in groupby(legs, lambda leg: (leg.name.partition(" ")[0], _proved(leg))):
+        names = [leg.name for leg in alike]
+        name = ", ".join(some_texts([names[0], *(one.removeprefix(f"{first} ") for one in names[1:])], 4))
+        if said:
+            yield f"{name} {said}" if name else said
 
 
 def _proved(leg: LegReport) -> str:
@@ -204,7 +214,7 @@ def _proved(leg: LegReport) -> str:
     count = (
         counted(whole, "element") if leg.elements == whole else f"{leg.elements} of {whole} elements, which are there,"
     )
-    return f"{leg.name + ' ' if leg.name else ''}{count} through {names}"
+    return f"{count} through {names}"
 
 
 def _at(leg: LegReport, index: int) -> str:

@@ -2,6 +2,7 @@
 
     tensor LAYOUT [address=BYTES]
     tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
+    bulk BYTES [from=ADDRESS] [to=ADDRESS]
     layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
     word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
     ldmatrix.xN..., stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
@@ -9,8 +10,9 @@
     load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
     accumulator MxN [dtype=f32] [cta_group=1] [ws=1] [columns=0,256]
     tcgen05.ld.SHAPE.xN, tcgen05.st... [column=N] [offset=N]
-    tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN]
+    tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN] [blocks=N]
     cells LAYOUT
+    factors POINTER,POINTER... [count=1] [each=1] [halves=1]
     convert TYPE
 
 Law: what a text says twice is refused, and so is what no link takes.
@@ -29,7 +31,7 @@ from typing import Any
 from descriptors.errors import ChoiceError, DescriptorError, LayoutError, as_flag, brief
 from descriptors.gemm.chain import Chain, Leg, Link, product_legs
 from descriptors.gemm.contract import read
-from descriptors.gemm.memory_links import FARTHEST, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.memory_links import FARTHEST, BulkCopy, SharedLayout, TensorCopy, TensorLayout, Words
 from descriptors.gemm.register_links import (
     MOST_VALUES,
     Conversion,
@@ -38,7 +40,7 @@ from descriptors.gemm.register_links import (
     ThreadCopy,
     tiled_fragment,
 )
-from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, TensorMove, tensor_move
+from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, FactorReads, TensorMove, tensor_move
 from descriptors.smem.operands.explicit import as_unit
 from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
@@ -282,15 +284,28 @@ def _accumulator(_: str, said: str, options: dict[str, str], __: object, ___: ob
 def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence[Link], _: object) -> Link:
     copies = noun.startswith("tcgen05.cp")
     for name in options:
-        if (name in ("column", "offset")) is copies:
+        if (name in ("column", "offset")) is copies:  # the others are those of a copy
             raise DescriptorError(f"{noun}: {name} is no option of it")
     if copies:
         columns = _signed("columns", options["columns"]) if "columns" in options else ()
         copy = tmem_copy(noun.removeprefix("tcgen05.cp."))
-        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns)
+        return CellCopy(copy, _word(noun, said, options, before, (1, 1)), columns, _number(options, "blocks"))
     _nothing(noun, said)
     offset = _int("offset", options["offset"]) if "offset" in options else None
     return TensorMove(tensor_move(noun, offset), _int("column", options["column"]) if "column" in options else None)
+
+
+def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    pointers = _need(said, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them")
+    blocks = tuple(_signed("factors", one) for one in pointers.split(";"))
+    count, each = (max(1, _int(name, options.get(name, "1"))) for name in ("count", "each"))
+    return FactorReads(blocks, count, each, bool(_number(options, "halves")))
+
+
+def _bulk(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return BulkCopy(
+        _int("bulk", _need(said, "bulk", "a number of bytes")), *(_number(options, n) for n in ("from", "to"))
+    )
 
 
 def _cells(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
@@ -305,6 +320,7 @@ def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
     "tma": (_copy, ("boxes", "base", "origin", "major")),
+    "bulk": (_bulk, ("from", "to")),
     "layout": (_layout, ("base", "unit")),
     "word": (_word, ("mma", "advance", "major")),
     "matrix": (_matrix, ("warps", "tiling", "pointers")),
@@ -312,8 +328,9 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "load": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
     "store": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),
     "accumulator": (_accumulator, ("dtype", "cta_group", "ws", "columns")),
-    "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major")),
+    "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major", "blocks")),
     "cells": (_cells, ()),
+    "factors": (_factors, ("count", "each", "halves")),
     "convert": (_convert, ()),
 }
 

@@ -34,7 +34,7 @@ from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
-from descriptors.smem.words.descriptor import assumed_architecture
+from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
 from descriptors.text import DOCUMENTED, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
@@ -54,6 +54,8 @@ class UndecidedLinkError(DescriptorError):
 
 #: How the way from shared memory to global memory is known.
 STORES = "that a TMA store takes what a load puts is the CUDA guide's word, not measured"
+#: What addresses and sizes of ``cp.async.bulk`` are multiples of (PTX ISA 9.1, cp.async.bulk).
+BULK_BYTES = 16
 #: Swizzles whose landing the copy model has.
 _MODELLED_SWIZZLES = 4
 
@@ -84,6 +86,37 @@ class TensorLayout:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """What it says."""
         yield self.memory(tile)
+
+
+@frozen
+class BulkCopy:
+    """``cp.async.bulk`` from global to shared memory: bytes as they lie.
+
+    Args:
+        bytes: how many.
+        source, target: the first byte in global and in shared memory.
+    """
+
+    bytes: int
+    source: int = 0
+    target: int = 0
+    noun: ClassVar[str] = "bulk"
+    verbs: ClassVar[tuple[str, str]] = ("puts", "takes")
+
+    def __str__(self) -> str:
+        return f"{self.bytes} bytes from {self.source:#x} to {self.target:#x}"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves."""
+        import numpy as np
+
+        for what, number in (("bytes", self.bytes), ("from", self.source), ("to", self.target)):
+            if number % BULK_BYTES:
+                raise DescriptorError(f"bulk: {what} must be a multiple of {BULK_BYTES}, found {number}")
+        if not 0 < self.bytes <= SMEM_BYTES:
+            raise DescriptorError(f"bulk: bytes must be 16 to {SMEM_BYTES}, found {self.bytes}")
+        places = np.arange(0, 8 * self.bytes, tile.element.storage_bits, dtype=np.int64)
+        yield Move(GLOBAL, SHARED, places + 8 * self.source, places + 8 * self.target)
 
 
 @frozen

@@ -25,6 +25,7 @@ from descriptors.gemm.product import Product, Simulation, multiply
 from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import LoadedOperand
+from descriptors.gemm.turns import prove_turns
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -106,7 +107,9 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        return replace(multiply(self._simulation, seed), chain=self.chain.verify())
+        held = self.accumulators
+        turns = prove_turns(held) if isinstance(held, TensorColumns) and held.sets > 1 else None
+        return replace(multiply(self._simulation, seed), chain=self.chain.verify(), turns=turns)
 
     @property
     def chain(self) -> Chain:

@@ -2,7 +2,10 @@
 
 A tensor is as large as the stages of a tile together, stage after stage along K; each CTA of a pair has legs of its
 own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
-factors, metadata, and C through pieces in shared memory, are no legs: the proof of the product has them.
+factors have a leg for each stage, since all stages have the same columns of tensor memory: their bytes lie in global
+memory tile by tile, as a stage holds them. C through shared memory has a leg for each piece, since pieces have the same
+place in turn; and the matrix that is added to the sums has one, from its rows to the registers of the accumulators.
+Metadata are no leg: the proof of the product has them.
 
 Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
 
@@ -20,28 +23,37 @@ wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byt
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import ClassVar
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import Chain, Leg, Link
-from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
-from descriptors.gemm.places import REGISTERS, Home, Move, Tile
+from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
+from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
+from descriptors.gemm.memory_links import BulkCopy, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.product import Simulation
 from descriptors.gemm.register_links import (
+    Conversion,
     Held,
     MatrixMove,
     ThreadCopy,
     places_of,
     register_places,
 )
-from descriptors.gemm.tensor_links import Accumulators, TensorMove
-from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.gemm.tensor_links import COLUMN_BITS, Accumulators, CellCopy, FactorReads, TensorMove
+from descriptors.smem.operands.operand import ElementType, Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
-from layoutalg import Layout, group_modes
-from layoutalg.frozen import frozen
+from descriptors.tmem.copies import tmem_copy
+from layoutalg import Fragment, Layout, group_modes, offsets, size
+from layoutalg.frozen import frozen, replace
 
+#: Types of results that are no operand's, by an operand's type of their width; of C in a tensor map, by its bytes.
+_ELEMENTS, _DATA_TYPES = {"f32": "tf32", "s32": "tf32"}, {4: "FLOAT32", 2: "BFLOAT16", 1: "UINT8"}
+_SWIZZLES = ("none", "32B", "64B", "128B")
 #: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
 _PITCH = 256
 
@@ -61,12 +73,18 @@ def simulated_chain(simulation: Simulation) -> Chain:
             legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
-    missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
-    missing += ("E",) if simulation.metadata is not None else ()
-    if simulation.epilogue is None or simulation.epilogue.staged is None:
-        legs.append(Leg("D", (rows, loop.tile[1]), element, tuple(_result_links(simulation, rows))))
+    missing: tuple[str, ...] = ("E",) if simulation.metadata is not None else ()
+    if simulation.scales is not None:
+        legs += _factor_legs(simulation, simulation.scales)
+    staged = None if simulation.epilogue is None else simulation.epilogue.staged
+    if simulation.epilogue is not None and "alpha-beta" in simulation.epilogue.terms:
+        added = as_element_type(_ELEMENTS.get(simulation.epilogue.c, simulation.epilogue.c))
+        legs.append(Leg("C", (rows, loop.tile[1]), added, _added_links(simulation, rows)))
+    if staged is not None:
+        legs += _piece_legs(simulation, staged, element)
     else:
-        missing += ("D",)  # whose pieces share a place in turn: the proof of the product has them
+        for name, one in _sets(simulation):
+            legs.append(Leg(name, (rows, loop.tile[1]), element, tuple(_result_links(one, rows))))
     return Chain(tuple(legs), loop.arch, missing)
 
 
@@ -92,6 +110,166 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
     yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
+
+
+def _added_links(simulation: Simulation, rows: int) -> tuple[Link, ...]:
+    """The matrix that beta multiplies, from its rows to the registers of the sums that it is added to."""
+    loop, held = simulation.loop, simulation.accumulators
+    assert isinstance(held, Registers)
+    groups = (held.warpgroups, 1)
+    return (
+        TensorLayout(Layout((rows, loop.tile[1]), (loop.tile[1], 1))),
+        ThreadCopy("load", Held(held.fragment, groups, raked=True)),
+        Held(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", groups, raked=True),
+    )
+
+
+def _piece_legs(simulation: Simulation, staged: Pieces, element: ElementType) -> Iterator[Leg]:
+    """The results of each warpgroup, piece after piece: to registers, to shared memory, to C."""
+    loop, held, epilogue = simulation.loop, simulation.accumulators, simulation.epilogue
+    assert isinstance(held, Registers) and epilogue is not None
+    (m, n, _), each, pitch = loop.extents, loop.extents[1] // staged.columns, _padded(loop.tile[1])
+    kind, size = as_element_type(_ELEMENTS.get(staged.type, staged.type)), BITS[staged.type] // 8
+    numbers = product(range(held.warpgroups), range(held.each), range(each))
+    for number, (group, block, piece) in enumerate(numbers):
+        turn = (block * each + piece) % BUFFERS
+        at = staged.base + (group * BUFFERS + turn) * staged.piece_bytes
+        own = loop.blocks[0] // held.warpgroups
+        i, j = block % own * held.warpgroups + group, block // own
+        map_of_c = TensorMap(
+            as_data_type(_DATA_TYPES[size]), 0, (loop.tile[1], loop.tile[0]), (pitch * size,),
+            (staged.columns, PIECE_ROWS), (1, 1), swizzle=_SWIZZLES.index(str(staged.swizzle)),
+        )  # fmt: skip
+        first = piece * staged.columns
+        origin = (j * n + first, i * m)
+        links: list[Link] = [
+            PieceHeld(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", n, first),
+            *([Conversion(kind)] if kind.bits != element.bits else []),
+            PieceStore(staged, held.fragment, first, at),
+            SharedLayout(staged.layout, at),
+            TensorCopy(map_of_c, ((origin, at),)),
+            TensorLayout(Layout((m, staged.columns), (pitch, 1)), (origin[1] * pitch + origin[0]) * size),
+        ]
+        yield Leg(f"D of piece {number}", (m, staged.columns), element, tuple(links))
+
+
+@frozen
+class PieceHeld:
+    """What registers hold of a piece of an accumulator.
+
+    Args:
+        name: of the instruction's fragment.
+        columns: of the accumulator.
+        first: the first column of the piece.
+    """
+
+    name: str
+    columns: int
+    first: int
+    noun: ClassVar[str] = "fragment"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        home = Held(self.name).registers(replace(tile, columns=self.columns))
+        row, column = home.elements // self.columns, home.elements % self.columns - self.first
+        inside = (column >= 0) & (column < tile.columns)
+        yield Home(home.space, tile.numbers(row, column)[inside], home.places[inside])
+
+
+@frozen
+class PieceStore:
+    """The stores of a warpgroup that write a piece, as the plan has them.
+
+    Args:
+        staged: the pieces.
+        fragment: (thread, value) of the accumulator.
+        first: the first column of the piece.
+        address: where it begins, in bytes.
+    """
+
+    staged: Pieces
+    fragment: Fragment
+    first: int
+    address: int
+    noun: ClassVar[str] = "store"
+    verbs: ClassVar[tuple[str, str]] = ("puts", "takes")
+
+    def __str__(self) -> str:
+        return "stmatrix.x4" if self.staged.matrices else "st.shared"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves."""
+        import numpy as np
+
+        written = self.staged.element_bytes(self.fragment).astype(np.int64)
+        thread, value = np.meshgrid(*map(np.arange, written.shape), indexing="ij")
+        takes = register_places(thread, self.first // 2 + value)
+        yield Move(REGISTERS, SHARED, takes.ravel(), 8 * (self.address + written.ravel()))
+
+
+def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
+    """The scale factors of each operand, stage by stage: a CTA's own rows of A, which the other has its own of."""
+    sides = zip(("SFA", "SFB"), (scales.a, scales.b), scales.bases, scales.columns, strict=True)
+    element = as_element_type("u8")
+    for index, (name, factors, base, column) in enumerate(sides):
+        tile = (factors.mn, factors.k // factors.vector)
+        pointers = tuple(
+            tuple(scales.pointer_at(index, block, k) for k in range(len(scales.pointers)))
+            for block in range(len(scales.steps[index]))
+        )
+        count = max(1, tile[1] // len(scales.pointers))
+        reads = FactorReads(pointers, count, len(scales.pointers) * count // tile[1], scales.halves and bool(index))
+        first = index * len(scales.a.steps)
+        for stage in range(simulation.stages):
+            copies = scales.copies(stage)[first : first + len(factors.steps)]
+            at = stage * factors.bytes
+            words = Words(copies[0][0], (1, 1), ((0,), tuple(word - copies[0][0] for word, _ in copies)), Major.K)
+            copy = CellCopy(tmem_copy(factors.copy), words, tuple(to for _, to in copies), len(copies))
+            links: tuple[Link, ...] = (
+                FactorPlaces("tensor", factors.memory, factors.vector, at),
+                BulkCopy(factors.bytes, at, base + at),
+                FactorPlaces("layout", factors.memory, factors.vector, base + at),
+                copy,
+                FactorPlaces("cells", factors.cells.layout, factors.vector, column),
+                reads,
+            )
+            yield Leg(f"{name} of stage {stage}", tile, element, links)
+
+
+@frozen
+class FactorPlaces:
+    """Where the scale factors of a tile lie, of a layout that has room for more and an offset for every element.
+
+    Args:
+        noun: ``tensor`` or ``layout``, in bytes of global or shared memory; or ``cells``, maybe with copies.
+        layout: (row, k), or (row, k, copy), to a byte.
+        vector: elements along K that share a factor.
+        first: the address of its byte 0, or its first column.
+    """
+
+    noun: str
+    layout: Layout
+    vector: int
+    first: int
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.layout)
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        import numpy as np
+
+        extents = [int(size(self.layout, mode=[i])) for i in range(len(self.layout))]
+        table = offsets(self.layout).astype(np.int64).reshape(*extents[:2], -1)
+        table = table[: tile.rows, : self.vector * tile.columns : self.vector] * tile.element.storage_bits
+        places = table + (self.first << COLUMN_BITS if self.noun == "cells" else 8 * self.first)
+        space = {"tensor": GLOBAL, "layout": SHARED, "cells": TENSOR}[self.noun]
+        yield Home(space, np.repeat(tile.all().ravel(), table.shape[2]), places.ravel())
 
 
 def _padded(elements: int) -> int:
@@ -134,6 +312,16 @@ def _loads(simulation: Simulation) -> Iterator[Link]:
     else:
         yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
     yield Held(loads.fragment, groups, raked=True)
+
+
+def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation]]:
+    """The legs of the results, one for each set of accumulators."""
+    held = simulation.accumulators
+    if isinstance(held, Registers) or held.sets == 1:
+        yield "D", simulation
+        return
+    for number in range(held.sets):
+        yield f"D of set {number}", replace(simulation, accumulators=held.of(number))
 
 
 def _result_links(simulation: Simulation, rows: int) -> Iterator[Link]:

@@ -43,6 +43,8 @@ SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"
 
 #: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
 PROMOTED = ("f32", 128)
+#: Of sm100, where as many share a power of two: the instructions of kind mxf8f6f4, of K 32, take it four times.
+REPEATED, REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
 
 
 @frozen
@@ -87,6 +89,11 @@ class MainLoop:
     def name(self) -> str:
         """The instruction's shape: ``m64n128k16``."""
         return "m{}n{}k{}".format(*self.extents)
+
+    @property
+    def instruction_scale(self) -> tuple[str, int] | None:
+        """The same as one instruction has it: a factor for 128 elements is one for 32 that four K blocks take."""
+        return (self.scale[0], 32) if self.scale == REPEATED else self.scale
 
     def stored(self, matrix: str, k: int) -> int:
         """How many of so many elements along K an operand stores: half, of a sparse A."""
@@ -163,6 +170,8 @@ def main_loop(
         row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
+    if loop.scale == REPEATED:
+        check_groups(loop.tile)
     if loop.sparse:
         _check_sparse(loop)
     if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
@@ -231,7 +240,15 @@ def kind_of_request(
                 f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
             )
         return known
-    scale = "ue8m0" if scale_dtype is None and vector == 32 else scale_dtype
+    scale = "ue8m0" if scale_dtype is None and vector in (32, REPEATED[1]) else scale_dtype
+    if vector == REPEATED[1]:
+        named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32)
+        if (named, scale) != (REPEATED_KIND, REPEATED[0]):
+            raise DescriptorError(
+                f"plan: a factor for {vector} elements must be {REPEATED[0]} of kind {REPEATED_KIND} in sm100, whose "
+                f"instructions of K 32 take one factor, found {scale} of {named}"
+            )
+        return named
     return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
 
 
@@ -250,6 +267,10 @@ def _scale(kind: str, dtype: str | None, vector: int | None, sparse: bool) -> tu
         return None
     from descriptors.tmem.block_scaled import factors_of
 
+    if vector == REPEATED[1]:
+        if sparse:
+            raise DescriptorError("plan: a factor for 128 elements must be of a dense A, found a sparse one; 16 or 32")
+        return REPEATED
     try:
         return factors_of(kind, dtype, vector)[:2]
     except DescriptorError as error:
@@ -326,6 +347,23 @@ def _check_sparse(loop: MainLoop) -> None:
         raise DescriptorError(
             "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
             f"found {loop.extents[0]}: give M {128 * loop.cta_group}; cta_group = {loop.cta_group}"
+        )
+
+
+def check_groups(tile: tuple[int, int, int]) -> None:
+    """Refuse a tile whose K is no multiple of the elements that share a factor, where those are 128.
+
+    >>> check_groups((128, 128, 64))
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: plan: K of a tile with a factor for 128 elements must be a multiple of 128,
+    found 64: give 128; tile = 128x128x64
+    """
+    group = PROMOTED[1]
+    if tile[2] % group:
+        low, high = tile[2] // group * group, -(-tile[2] // group) * group
+        raise DescriptorError(
+            f"plan: K of a tile with a factor for {group} elements must be a multiple of {group}, found "
+            f"{tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(tile)}"
         )
 
 

@@ -89,8 +89,8 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
     Raises:
         DescriptorError: if they do not fit.
     """
-    assert loop.scale is not None
-    dtype, vector, qualifier = factors_of(loop.kind, *loop.scale)
+    assert loop.scale is not None and loop.instruction_scale is not None
+    (dtype, _, qualifier), vector = factors_of(loop.kind, *loop.instruction_scale), loop.scale[1]
     # A factor is for as many elements as A stores of them: a sparse instruction has no more factors than a dense one.
     (m, n, k), step, blocks, zeros = loop.tile, loop.extents[2], loop.blocks, 1 + loop.sparse
     k, step = k // zeros, step // zeros

@@ -39,7 +39,8 @@ from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Product
 from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
-from descriptors.text import aligned, counted, extents_text, some, word_text
+from descriptors.gemm.turns import free_barriers
+from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
 from layoutalg.frozen import contents
 
 
@@ -94,6 +95,9 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
             yield "C", f"{plan.epilogue}"
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
+        if accumulators.sets > 1:
+            yield "", f"2 sets in turn, {accumulators.step} columns on: {_turn(accumulators)}"
+        yield from (("", note) for note in accumulators.plan.notes)
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
     boxes += ", scale factors" * (plan.scales is not None)
     boxes += ", metadata" * (plan.metadata is not None and plan.metadata.bytes > 0)
@@ -172,6 +176,8 @@ def _proof_lines(proof: Product) -> Iterator[str]:
     yield from (f"{name} {report}" for name, report in zip("AB", proof.operands, strict=True))
     if proof.chain is not None:
         yield from wrapped("chain ", proof.chain.headline.split("; "), "; ")
+    if proof.turns is not None:
+        yield f"turns {proof.turns}"
     yield f"{proof} (models: {proof.evidence})"
 
 
@@ -218,6 +224,8 @@ def _accumulators(plan: Plan) -> Iterator[str]:
     yield f"   columns    {_columns(plan)}: {accumulators.plan.used} used, {accumulators.plan.allocate} to allocate"
     yield f"   layout     (m, n) -> lane << 16 | column: {fragment.layout}"
     yield f"   read by    {read.move.ptx}, {len(read.loads) // 4} a warp of each: (thread, value) -> {read.elements}"
+    if accumulators.sets > 1:
+        yield f"   in turn    2 sets, {accumulators.step} columns on: {_turn(accumulators)}"
 
 
 def _columns(plan: Plan) -> str:
@@ -225,6 +233,13 @@ def _columns(plan: Plan) -> str:
     assert isinstance(plan.accumulators, TensorColumns)
     parts = plan.accumulators.plan.parts
     return ", ".join(f"{part.name} {part.column} to {part.column + part.columns - 1}" for part in parts)
+
+
+def _turn(held: TensorColumns) -> str:
+    """What has to be read before the next tile is multiplied."""
+    if not held.shared:
+        return "output tile t has set t mod 2, which is free once it is read"
+    return f"both have columns {ranges_text(held.shared)}, which are read first: then the next tile may begin"
 
 
 def _shared(plan: Plan) -> Iterator[str]:
@@ -299,6 +314,24 @@ def _accumulators_record(plan: Plan) -> dict[str, Any]:
         "layout": str(accumulators.readout.fragment.layout),
         "load": accumulators.readout.move.ptx,
         "registers": str(accumulators.readout.elements),
+        **_turns_record(accumulators),
+    }
+
+
+def _turns_record(held: TensorColumns) -> dict[str, Any]:
+    """Sets of accumulators; nothing of one."""
+    if held.sets == 1:
+        return {}
+    firsts = [held.of(number).firsts for number in range(held.sets)]
+    reads = [
+        [held.of(number).firsts[index] + load.column for index, load in held.reads(number)[0]]
+        for number in range(held.sets)
+    ]
+    return {
+        "sets": firsts,
+        "shared_columns": [held.shared.start, held.shared.stop] if held.shared else None,
+        "free_barriers": free_barriers(held),
+        "reads": {"columns": reads, "before_it_is_free": held.reads(0)[1]},
     }
 
 
@@ -320,5 +353,6 @@ def _proof_record(proof: Product) -> dict[str, Any]:
         "operands": {name: str(report) for name, report in zip("AB", proof.operands, strict=True)},
         "product": str(proof),
         "chain": None if proof.chain is None else proof.chain.headline,
+        **({} if proof.turns is None else {"turns": str(proof.turns)}),
         **fields(proof, "ok accumulators differing evidence"),
     }

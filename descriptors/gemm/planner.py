@@ -25,7 +25,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
-from descriptors.gemm.budget import EXTRA_BYTES, Budget, budget
+from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
 from descriptors.gemm.epilogue import Epilogue, epilogue_of
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
@@ -82,6 +82,7 @@ def plan(
     splits: int = 1,
     terms: Sequence[str] = (),
     sparse: bool = False,
+    accumulators: int = 1,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -105,7 +106,8 @@ def plan(
         cta_group: 1 or 2.
         scale_dtype, scale_vector: of a block-scaled kind; by the kind if left out; elements are counted as A is stored,
             so that a sparse A has a factor for twice as many. On sm90 128 for 8-bit floats, with factors of f32, by
-            which accumulators are multiplied as they are promoted, every 128 of K.
+            which accumulators are multiplied as they are promoted, every 128 of K; on sm100 128 for kind mxf8f6f4, with
+            factors of ue8m0, each of which four instructions of K 32 take.
         a_source: where the instruction takes A from: ``"smem"``, or ``"registers"``, on sm90 alone; A then goes from
             shared memory into them, from a tile of any major.
         cluster: CTAs along M and along N that share their copies by multicast, at most 8; none if left out.
@@ -117,6 +119,8 @@ def plan(
             narrower than the accumulators or K is cut, else registers, if left out.
         splits: parts along K, on sm90, each a tile of its own; a second kernel adds them in their order.
         terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
+        accumulators: sets of them, on sm100: 2 to multiply a tile into one while the tile before is read from the
+            other. They share columns where tensor memory has not enough for both.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -136,11 +140,12 @@ def plan(
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
         cluster=cluster, sparse=sparse, legality=legality,
     )  # fmt: skip
-    accumulators = registers_of(loop, warpgroups) if loop.arch == "sm90" else _columns(loop, warpgroups)
-    scales = _scales(loop, accumulators) if isinstance(accumulators, TensorColumns) and loop.scale else None
-    epilogue = _epilogue(loop, accumulators, c_dtype, store, splits, terms)
-    room = _budget(loop, scales, epilogue, stages, smem)
-    promotion = promotion_of(loop, accumulators) if loop.scale and isinstance(accumulators, Registers) else None
+    held = _accumulators(loop, warpgroups, accumulators)
+    scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
+    epilogue = _epilogue(loop, held, c_dtype, store, splits, terms)
+    extra = held.sets * SET_BYTES if isinstance(held, TensorColumns) and held.sets > 1 else 0
+    room = _budget(loop, scales, epilogue, stages, smem, extra)
+    promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
@@ -151,11 +156,9 @@ def plan(
         epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
         end += epilogue.staged_bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    metadata = _metadata(loop, accumulators, end) if loop.sparse else None
+    metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    whole_plan = Plan(
-        loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata, promotion, epilogue
-    )
+    whole_plan = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -177,10 +180,18 @@ def prove_plan(plan: Plan) -> Product:
     return proof
 
 
-def _columns(loop: MainLoop, warpgroups: int | None) -> TensorColumns:
+def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Registers | TensorColumns:
+    count = as_integer(sets, "plan: accumulators", minimum=1, maximum=2)
+    if loop.arch == "sm90":
+        if count > 1:
+            raise DescriptorError(
+                "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
+                "warps that multiply, found accumulators 2: leave it out"
+            )
+        return registers_of(loop, warpgroups)
     if warpgroups is not None:
         raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
-    return tensor_columns(loop)
+    return tensor_columns(loop, count)
 
 
 def _epilogue(
@@ -215,7 +226,9 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _budget(loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, stages: int | None, smem: int) -> Budget:
+def _budget(
+    loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, stages: int | None, smem: int, turns: int
+) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
@@ -227,7 +240,7 @@ def _budget(loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, st
         parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
-    extra = gaps + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
+    extra = gaps + turns + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
     return budget(tuple(parts), stages, extra=extra, capacity=smem)
 
 

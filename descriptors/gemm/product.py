@@ -42,6 +42,7 @@ from descriptors.gemm.promotion import Promotion
 from descriptors.gemm.ptx_line import PtxLine
 from descriptors.gemm.register_operand import ROWS, LoadedOperand, LoadedReport
 from descriptors.gemm.sparse_model import tcgen05_selected, wgmma_selected
+from descriptors.gemm.turns import TurnReport
 from descriptors.smem.derivation.verify import Report, verify
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
@@ -53,7 +54,7 @@ from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elem
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
 from layoutalg import offsets
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +74,7 @@ class Product(Told):
         operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
             registers is of its loads.
         chain: the proof of every link against its neighbour; None where it was not asked for.
+        turns: what two sets of accumulators were found to do in any order; None of one set.
     """
 
     tile: tuple[int, int, int]
@@ -83,16 +85,20 @@ class Product(Told):
     evidence: str
     operands: tuple[Report | LoadedReport, Report]
     chain: ChainReport | None = None
+    turns: TurnReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands and chain are proved."""
-        return not self.differing and all(one.ok for one in self.operands) and (self.chain is None or self.chain.ok)
+        """Whether every element is that of the product, and operands, chain and turns are proved."""
+        others = (*self.operands, *(one for one in (self.chain, self.turns) if one is not None))
+        return not self.differing and all(one.ok for one in others)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
         if not self.differing and self.chain is not None and not self.chain.ok:
             return f"disproved: {about}, {self.chain.headline}"
+        if not self.differing and self.turns is not None and not self.turns.ok:
+            return f"disproved: {about}, {self.turns.first}"
         if not self.differing:
             return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
@@ -255,14 +261,15 @@ def _scaled(
             ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
         factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
         factor_arrays[1].append(ctas[-1][1])
+    each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that take the same factor
     for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
-        wrong = np.argwhere(np.array(got) != placed)
+        wrong = np.argwhere(np.array(got) != placed.repeat(each, 2))
         if len(wrong):
             stage, row, q = (int(x) for x in wrong[0])
             causes.append(f"factor ({row},{q}) of {name} in stage {stage} is not the one that its pointer reaches")
     sides = [
-        [side * table[np.array(factor)].repeat(scales.vector, 2) for side, factor in zip(both, from_, strict=True)]
-        for both, from_ in ((read, factor_arrays), (values, ids))
+        [side * table[np.array(factor)].repeat(wide, 2) for side, factor in zip(both, from_, strict=True)]
+        for both, from_, wide in ((read, factor_arrays, scales.vector // each), (values, ids, scales.vector))
     ]
     return sides[0], sides[1]
 
@@ -338,6 +345,12 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
 
     loop, accumulators = simulation.loop, simulation.accumulators
     rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
+    if isinstance(accumulators, TensorColumns) and accumulators.sets > 1:
+        each = [
+            _accumulated(replace(simulation, accumulators=accumulators.of(number)), product)
+            for number in range(accumulators.sets)
+        ]
+        return np.where(each[0] == each[1], each[0], np.nan)  # what one set has wrong is nowhere
     total = np.full(product.shape, np.nan)
     cells = np.full((128, 512), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):
@@ -577,7 +590,7 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []
     for index, (one, _, ids) in enumerate(parts):
-        count = ids.shape[2] // len(scales.pointers)
+        count = max(1, ids.shape[2] // len(scales.pointers))  # factors that one instruction takes
         blocks, halves = len(scales.steps[index]), bool(index) and scales.halves
         rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):

@@ -31,8 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.errors import DescriptorError, as_array, as_integer
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers
-from descriptors.gemm.plan_request import MainLoop
-from descriptors.text import extents_text
+from descriptors.gemm.plan_request import MainLoop, check_groups
 from layoutalg import Fragment, Layout, make_layout
 from layoutalg.frozen import frozen
 
@@ -96,12 +95,7 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
         DescriptorError: if the tile is not whole groups, a block of N belongs to two of them, or registers are short.
     """
     _, n, k = loop.extents
-    if loop.tile[2] % GROUP:
-        low, high = loop.tile[2] // GROUP * GROUP, -(-loop.tile[2] // GROUP) * GROUP
-        raise DescriptorError(
-            f"plan: K of a tile with a factor for {GROUP} elements must be a multiple of {GROUP}, found "
-            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
-        )
+    check_groups(loop.tile)
     if GROUP % n or (loop.tile[1] > GROUP and loop.tile[1] % GROUP) or (loop.tile[1] < GROUP and GROUP % loop.tile[1]):
         raise DescriptorError(
             f"plan: N of the instruction and of the tile must divide {GROUP} or be its multiple, so that an N block "

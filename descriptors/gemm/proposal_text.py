@@ -10,21 +10,26 @@ Law: a row of the proposals is a plan, and its command gives that plan.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
-from descriptors.gemm.accumulators import Registers, usual_warpgroups
+from descriptors.gemm.accumulators import Registers, TensorColumns, usual_warpgroups
+from descriptors.gemm.budget import USUAL_STAGES
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand, operand
+from descriptors.gemm.plan_request import MainLoop, kind_of_request
 from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import aligned, extents_text
+from descriptors.tmem.block_scaled import factors_of
 from layoutalg.frozen import contents
 
-#: Refusals that are listed; the others are counted.
-_REFUSALS = 12
+#: Refusals that are listed; the others are counted. Columns of a line that somebody types.
+_REFUSALS, _COLUMNS = 12, 80
 
 
 def tell_proposals(proposals: Proposals) -> str:
@@ -41,7 +46,7 @@ def tell_proposals(proposals: Proposals) -> str:
     rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "read", "accumulators")]
     rows += [_row(one) for one in proposals.plans]
     lines += ["", *aligned(rows, indent=3), "", "Proved, and told whole by"]
-    lines += [f"   {plan_command(one)}" for one in proposals.plans]
+    lines += [line for one in proposals.plans for line in _typed(plan_command(one))]
     if proposals.fitting > len(proposals.plans):
         lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
     if proposals.refused:
@@ -76,32 +81,59 @@ def _row(one: Plan) -> tuple[str, ...]:
 
 
 def plan_command(one: Plan) -> str:
-    """The command that tells a plan whole.
+    """The command that tells a plan whole, without what is the default; but the architecture is named.
 
     >>> from descriptors.gemm.planner import plan
-    >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, verify=False))
-    'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --a-swizzle 64B --b-swizzle 64B'
+    >>> plan_command(plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2, b_swizzle="32B", verify=False))
+    'descriptors plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2 --b-swizzle 32B'
     """
     loop = one.asked
-    words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch} --tile {extents_text(loop.tile)}"]
-    words.append(f"--stages {one.stages}")
+    words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch}", f"--tile {extents_text(loop.tile)}"]
+    words += [f"--stages {one.stages}"] if one.stages != min(one.budget.most_stages, USUAL_STAGES) else []
     words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
     words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
     words += [f"--{name}-major MN" for name, side in (("a", one.a), ("b", one.b)) if side.transposed]
-    words += [f"--{name}-swizzle {side.derivation.swizzle}" for name, side in (("a", one.a), ("b", one.b))]
+    words += [
+        f"--{side.matrix.lower()}-swizzle {side.derivation.swizzle}" for side in (one.a, one.b) if _chosen(one, side)
+    ]
     words += [f"--cta-group {loop.cta_group}"] if loop.cta_group == 2 else []
     words += [f"--cluster {extents_text(loop.cluster)}"] if loop.cluster != (1, 1) else []
     words += ["--sparse"] if loop.sparse else []
     words += ["--a registers"] if loop.a_source == "rmem" else []
     words += _epilogue_words(one)
+    words += ["--accumulators 2"] if isinstance(one.accumulators, TensorColumns) and one.accumulators.sets > 1 else []
     if isinstance(one.accumulators, Registers) and one.accumulators.warpgroups != usual_warpgroups(loop.blocks[0]):
         words.append(f"--warpgroups {one.accumulators.warpgroups}")
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
-    if loop.scale is not None:
-        words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if loop.arch == "sm100" else []
-        words.append(f"--scale-vector {loop.scale[1]}")
-    return " ".join(words)
+    return " ".join([*words, *_kind_words(loop)])
+
+
+def _chosen(one: Plan, side: StagedOperand) -> bool:
+    """Whether a swizzle is another one than the widest, which nobody has to name."""
+    return side.derivation.swizzle is not operand(one.asked, side.matrix, one.stages).derivation.swizzle
+
+
+def _kind_words(loop: MainLoop) -> list[str]:
+    """What is asked for of the kind and its scale factors, where it does not follow from the types."""
+    if loop.arch == "sm90":
+        return [] if loop.scale is None else [f"--scale-vector {loop.scale[1]}"]
+    words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request("sm100", loop.a, loop.b, None, None, None) else []
+    if loop.scale is None or loop.scale == factors_of(loop.kind, None, None)[:2]:
+        return words
+    return [*words, f"--scale-dtype {loop.scale[0]}", f"--scale-vector {loop.scale[1]}"]
+
+
+def _typed(command: str, indent: str = "   ") -> Iterator[str]:
+    """A command in lines of at most 80 columns, broken between options, as a shell takes it."""
+    first, *options = re.split(" (?=--)", command)
+    line = indent + first
+    for option in options:
+        if len(line) + len(option) + 3 > _COLUMNS:
+            yield line + " \\"
+            line = indent + "   "
+        line += f" {option}"
+    yield line
 
 
 def _epilogue_words(one: Plan) -> list[str]:
@@ -127,11 +159,12 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
     >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))  # doctest: +ELLIPSIS
     4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 773 TFLOP/s
     <BLANKLINE>
-       tile        cluster  parts  stages  CTAs  waves  a stage is bound by  expected  TFLOP/s
-       128x256x64  1x1      1      4       512   4      multiplying          178 us    773
+       tile        cluster  parts  stages  CTAs  waves  bound by     takes   TFLOP/s
+       128x256x64  1x1      1      4       512   4      multiplying  178 us  773
     <BLANKLINE>
     By the model of docs/programs.md, fitted on an H200; proved, and written by
-       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 ... --store tma --emit cuda
+       descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \\
+          --emit cuda
     """
     best, loop = proposals.estimates[0], proposals.plans[0].asked
     lines = [
@@ -139,7 +172,7 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         f"{best.microseconds:.0f} us expected, {best.teraflops:.0f} TFLOP/s",
         "",
     ]
-    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "a stage is bound by", "expected", "TFLOP/s")
+    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "bound by", "takes", "TFLOP/s")
     rows: list[tuple[str, ...]] = [head]
     for one, expected in zip(proposals.plans, proposals.estimates, strict=True):
         asked, parts = one.asked, one.epilogue.splits if one.epilogue is not None else 1
@@ -153,7 +186,7 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         "",
         "By the model of docs/programs.md, fitted on an H200; proved, and written by",
     ]
-    return "\n".join([*lines, *(f"   {plan_command(one)} --emit cuda" for one in proposals.plans)])
+    return "\n".join(lines + [line for one in proposals.plans for line in _typed(f"{plan_command(one)} --emit cuda")])
 
 
 #: What a stage waits for, in words.

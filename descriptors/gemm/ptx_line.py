@@ -90,7 +90,7 @@ def _metadata(loop: MainLoop) -> str:
 
 
 def _idescs(loop: MainLoop, scales: Scales | None) -> tuple[int, ...]:
-    scale_dtype, vector = loop.scale or (None, None)
+    scale_dtype, vector = loop.instruction_scale or (None, None)
     m, n, _ = loop.extents
     ids = [(a >> 30, b >> 30) for a, b in scales.pointers] if scales else [(0, 0)] * loop.blocks[2]
     selectors = arrangement(loop.a, loop.arch).selectors if loop.sparse else 1

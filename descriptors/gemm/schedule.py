@@ -28,7 +28,7 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.promotion import Promotion
 from descriptors.smem.operands.operand import Major
-from descriptors.text import counted, word_text
+from descriptors.text import counted, ranges_text, word_text
 from layoutalg import wavefronts
 from layoutalg.frozen import frozen
 
@@ -54,7 +54,8 @@ def order(plan: Plan) -> tuple[IssueStep, ...]:
     """
     if isinstance(plan.accumulators, Registers):
         return (*_copies(plan, "every stage"), *_wgmma(plan, plan.accumulators))
-    return (*_alloc(plan.accumulators), *_copies(plan, "every stage"), *_tcgen05(plan), *_readout(plan.accumulators))
+    held = plan.accumulators
+    return (*_alloc(held), *_copies(plan, "every stage"), *_tcgen05(plan, held), *_readout(plan, held))
 
 
 def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
@@ -144,9 +145,14 @@ def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
 
 
-def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
+def _tcgen05(plan: Plan, held: TensorColumns) -> Iterator[IssueStep]:
     m, n, k = plan.asked.blocks
     leader = "one thread of the leader" if plan.asked.cta_group == 2 else "one thread"
+    if held.sets > 1:
+        free, reason = _free(held), "the set of output tile t, t mod 2, has been read"
+        reason = "of output tile t: the shared columns of tile t - 1 have been read" if held.shared else reason
+        yield IssueStep("MMA", f"mbarrier.try_wait.parity {free}", f"{leader}, before a tile: {reason}")
+        yield IssueStep("MMA", "tcgen05.fence::after_thread_sync", "no tcgen05.mma before the wait")
     yield IssueStep("MMA", "mbarrier.try_wait.parity full[s]", f"{leader}: all bytes of the stage are there")
     yield IssueStep("MMA", "tcgen05.fence::after_thread_sync", "what follows is not moved before the wait")
     if plan.scales is not None:
@@ -165,15 +171,32 @@ def _tcgen05(plan: Plan) -> Iterator[IssueStep]:
     yield IssueStep(
         "MMA", f"tcgen05.commit empty[s]{_there(plan)}", f"arrives when these are done: the stage is free{both}"
     )
-    yield IssueStep("MMA", "tcgen05.commit done", "after the last stage, for those who read the accumulators")
+    done = "done[t mod 2]" if held.sets > 1 else "done"
+    yield IssueStep("MMA", f"tcgen05.commit {done}", "after the last stage, for those who read the accumulators")
 
 
-def _readout(accumulators: TensorColumns) -> Iterator[IssueStep]:
-    loads = len(accumulators.readout.loads) // 4 * len(accumulators.firsts)
-    yield IssueStep("epilogue", "mbarrier.try_wait.parity done", "four warps, each for its own lanes")
+def _free(held: TensorColumns) -> str:
+    """The barrier on which the warp that multiplies waits before a tile."""
+    return "free" if held.shared else "free[t mod 2]"
+
+
+def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
+    loads, first = accumulators.reads(0)
+    load, turns = accumulators.readout.move.ptx, accumulators.sets > 1
+    done = "done[t mod 2]" if turns else "done"
+    yield IssueStep("epilogue", f"mbarrier.try_wait.parity {done}", "four warps, each for its own lanes")
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
-    yield IssueStep("epilogue", f"{loads} x {accumulators.readout.move.ptx}", "each warp")
+    columns = ranges_text(accumulators.shared)
+    which = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
+    yield IssueStep("epilogue", f"{first} x {load}", which)
     yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
+    if turns:
+        there = ", at the leader" if plan.asked.cta_group == 2 else ""
+        yield IssueStep("epilogue", "tcgen05.fence::before_thread_sync", "the arrival is after the loads")
+        yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{there}")
+    if first < len(loads):
+        yield IssueStep("epilogue", f"{len(loads) - first} x {load}", "each warp, while the next tile is multiplied")
+        yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
     yield IssueStep(
         "one warp", f"tcgen05.dealloc {accumulators.plan.allocate} columns", "after a barrier of all readers"
     )
@@ -199,18 +222,22 @@ def events(plan: Plan) -> list[str]:
         lines += [f"cp d+{column} {shape}" for shape, (_, column) in copies]
     if plan.metadata is not None:
         lines += [f"cp d+{column} 128x128b" for _, column in plan.metadata.copies()]
-    width = accumulators.readout.fragment.columns
+    for number in range(accumulators.sets):
+        lines += _set_events(plan, accumulators.of(number))
+    return [*lines, f"dealloc d {accumulators.plan.allocate}"]
+
+
+def _set_events(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
+    """A tile that is multiplied into one set of accumulators, and read."""
+    width, move = accumulators.readout.fragment.columns, accumulators.readout.move
     for first in accumulators.firsts:
         place = f"d+{first}" if first else "d"
-        lines.append(f"mma {place} {width}{' sparse' * plan.asked.sparse} idesc {word_text(plan.line.idescs[0], 32)}")
+        yield f"mma {place} {width}{' sparse' * plan.asked.sparse} idesc {word_text(plan.line.idescs[0], 32)}"
     for first in accumulators.firsts:
         for load in accumulators.readout.loads:
             column = first + load.column
             place = ("d" + (f"+{column}" if column else "")) + (f"@{load.lane}" if load.lane else "")
-            lines.append(
-                f"ld {place} {accumulators.readout.move.shape}.x{accumulators.readout.move.num} warp {load.warp}"
-            )
-    return [*lines, f"dealloc d {accumulators.plan.allocate}"]
+            yield f"ld {place} {move.shape}.x{move.num} warp {load.warp}"
 
 
 #: Rows of a core matrix, and their bytes (PTX ISA 9.1, asynchronous warpgroup level matrix shared memory layout).

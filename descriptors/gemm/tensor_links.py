@@ -17,22 +17,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.memory_links import FARTHEST, Words
-from descriptors.gemm.places import REGISTERS, SHARED, TENSOR, VALUE_BITS, Home, Move, Tile
+from descriptors.gemm.places import OPERAND, REGISTERS, SHARED, TENSOR, VALUE_BITS, Home, Move, Tile
 from descriptors.gemm.register_links import MOST_VALUES, registers_of
 from descriptors.smem.operands.explicit import evaluated
-from descriptors.text import DOCUMENTED, some
+from descriptors.smem.operands.operand import Major
+from descriptors.text import DOCUMENTED, some, word_text
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import TmemCopy
 from descriptors.tmem.geometry import COLUMNS, QUARTER
 from descriptors.tmem.moves import TmemMove, tmem_move
+from descriptors.tmem.scale_model import factor_bytes
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Layout, cosize, offsets, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
 
-_WARP, _LANE_BITS, _COLUMN_BITS = 32, 21, 5
+_WARP, _LANE_BITS, COLUMN_BITS = 32, 21, 5
 
 
 @frozen
@@ -92,7 +94,7 @@ class Accumulators:
         places = np.zeros((tile.rows, tile.columns), dtype=np.int64)
         for index, first in enumerate(firsts):
             i, j = index % counts[0] * rows, index // counts[0] * columns
-            places[i : i + rows, j : j + columns] = table + (first << _COLUMN_BITS)
+            places[i : i + rows, j : j + columns] = table + (first << COLUMN_BITS)
         yield Home(TENSOR, tile.all().ravel(), places.ravel())
 
 
@@ -146,7 +148,7 @@ class TensorMove:
 
     def _firsts(self, lies: Numbers, each: int) -> Numbers:
         """The cell that each instruction of a warp begins at, in bits, from the warp's quarter on."""
-        lanes, columns = lies >> _LANE_BITS, lies >> _COLUMN_BITS & 0xFFFF
+        lanes, columns = lies >> _LANE_BITS, lies >> COLUMN_BITS & 0xFFFF
         first = int(columns.min()) if self.column is None else self.column
         halves = [0] if self.move.lanes == QUARTER or not (lanes % QUARTER >= 16).any() else [0, 16]
         return _cells(halves, range(first, int(columns.max()) + 1, self.move.columns))
@@ -162,7 +164,7 @@ class TensorMove:
 def _cells(lanes: list[int], columns: range) -> Numbers:
     import numpy as np
 
-    return np.array([(lane << _LANE_BITS) + (column << _COLUMN_BITS) for column in columns for lane in lanes])
+    return np.array([(lane << _LANE_BITS) + (column << COLUMN_BITS) for column in columns for lane in lanes])
 
 
 def tensor_move(name: str, offset: int | None = None) -> TmemMove:
@@ -218,11 +220,14 @@ class CellCopy:
         copy: one instruction.
         words: the word of each block, which has the copy's rows and bits, whatever they say of it.
         columns: the first of each block, rows first; () for one behind the other.
+        count: how many blocks one behind the other, whatever tile they are of: bytes that are copied as they lie, as
+            scale factors are; 0 for those that the tile is cut into.
     """
 
     copy: TmemCopy
     words: Words
     columns: tuple[int, ...] = ()
+    count: int = 0
     noun: ClassVar[str] = "tcgen05"
     verbs: ClassVar[tuple[str, str]] = ("leaves", "reads")
 
@@ -239,11 +244,63 @@ class CellCopy:
 
         bits, copy, words = tile.element.storage_bits, self.copy, self.words
         block = (copy.rows, copy.bits // bits)
+        if self.count:  # of bytes as they lie no layout says a major
+            words = replace(words, major=Major.K, layout=None)
+            tile = replace(tile, rows=block[0], columns=block[1] * self.count)
         read = Words(words.word, block, words.advance, words.major, words.layout, copy.shape).places(tile)
         firsts = self.columns or tuple(self.copy.columns * index for index in range(len(read)))
         if len(firsts) != len(read):
             raise DescriptorError(f"{self}: columns must be {len(read)} numbers, found {len(firsts)}")
         table = offsets(self.copy.cells.layout).astype(np.int64)[:, ::bits]
-        leaves = table[None] + (np.array(firsts, dtype=np.int64) << _COLUMN_BITS)[:, None, None, None]
+        leaves = table[None] + (np.array(firsts, dtype=np.int64) << COLUMN_BITS)[:, None, None, None]
         takes = np.broadcast_to(read[..., None], leaves.shape)
         yield Move(SHARED, TENSOR, np.ascontiguousarray(takes).ravel(), leaves.ravel())
+
+
+@frozen
+class FactorReads:
+    """The scale factors that block-scaled instructions take from tensor memory, as their pointers say.
+
+    Args:
+        pointers: of each block of rows, for each K block: the column, and in bits 30 and 31 the byte of a cell.
+        count: factors of a row that one instruction takes.
+        each: K blocks one behind the other that take the same ones.
+        halves: whether those of the halves of the rows lie 64 lanes apart: B of a pair with M 128.
+    """
+
+    pointers: tuple[tuple[int, ...], ...]
+    count: int = 1
+    each: int = 1
+    halves: bool = False
+    noun: ClassVar[str] = "factors"
+    verbs: ClassVar[tuple[str, str]] = ("reads", "reads")
+
+    def __str__(self) -> str:
+        return f"at {some(word_text(pointer, 32) for pointer in self.pointers[0])}, {self.count} of a row each"
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What they read, and the factors that these must be."""
+        import numpy as np
+
+        rows, blocks = tile.rows // len(self.pointers), len(self.pointers[0])
+        whole = (rows * len(self.pointers), blocks * self.count)
+        if whole != (tile.rows, tile.columns * self.each) or any(len(one) != blocks for one in self.pointers):
+            raise DescriptorError(
+                f"factors: the pointers must be for {tile.rows} rows of {tile.columns} factors, found {whole[0]} of "
+                f"{whole[1]}" + (f", each {self.each} times" if self.each > 1 else "")
+            )
+        bytes_read = [
+            np.concatenate([factor_bytes(one, rows, self.count, halves=self.halves) for one in of_block], axis=1)
+            for of_block in self.pointers
+        ]
+        lane, column, byte = np.moveaxis(np.concatenate(bytes_read), -1, 0)
+        takes = (lane << _LANE_BITS) + (column << COLUMN_BITS) + 8 * byte
+        places = np.arange(takes.size, dtype=np.int64)
+        row, block, factor = np.unravel_index(places, (tile.rows, blocks, self.count))
+        elements = tile.numbers(row, block // self.each * self.count + factor)
+        yield Move(TENSOR, OPERAND, takes.ravel(), places)
+        yield Home(OPERAND, elements, places)

@@ -50,6 +50,7 @@ class Part:
         column: its first column, from the start of the allocation.
         lane: its first lane, 16 where it shares the columns of another.
         fragment: what lies there, where that is known.
+        shared: how many of its columns are the last of the parts before it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Part:
     column: int = 0
     lane: int = 0
     fragment: TmemFragment | None = None
+    shared: int = 0
 
 
 @frozen
@@ -128,9 +130,11 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     placed_parts: list[Part] = []
     end = 0
     for part in parts:
-        start = placed_parts[-1].column if part.lane and placed_parts else -(-end // part.align) * part.align
+        start = -(-(end - part.shared) // part.align) * part.align
+        if part.lane and placed_parts:
+            start = placed_parts[-1].column
         placed_parts.append(replace(part, column=start))
-        end = max(end, start + part.columns)
+        end = start + part.columns
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
@@ -144,6 +148,10 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
 
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
+_NARROW_HALVES = (
+    "a block of scale factors for each half of B: that such N multiplies is the word of facebookexperimental/triton "
+    "#3653, not measured here"
+)
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
 
@@ -167,6 +175,7 @@ class _Mma:
     interleaved: bool
     legality: Legality
     blocks: tuple[int, int]
+    overlapping: bool
 
 
 def tmem_plan(
@@ -187,6 +196,7 @@ def tmem_plan(
     accumulators: int = 1,
     stages: int = 1,
     interleaved: bool = False,
+    overlapping: bool = False,
     blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
     legality: Legality = "strict",
@@ -211,6 +221,8 @@ def tmem_plan(
         accumulators: how many are kept at once: 2 to multiply into one while the other is read.
         stages: how many tiles of A, scale factors and metadata are kept at once.
         interleaved: whether two accumulators of M 64 share their columns.
+        overlapping: whether two accumulators may share as many columns as they need more than there are: the last of
+            the first are the first of the second, so that a kernel must read those before it writes the other.
         blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
             accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
@@ -226,6 +238,9 @@ def tmem_plan(
     256
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
+    >>> made = tmem_plan(128, 256, 256, "e2m1", kind="mxf4", accumulators=2, overlapping=True)
+    >>> [(part.name, part.column, part.shared) for part in made.parts], made.used
+    ([('D0', 0, 0), ('D1', 232, 24), ('SFA', 488, 0), ('SFB', 496, 0)], 512)
     """
     b = dtype if b_dtype is None else b_dtype
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
@@ -240,16 +255,34 @@ def tmem_plan(
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
         as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
         as_flag(interleaved, "tmem plan: interleaved"), legality,
-        _as_blocks(blocks),
+        _as_blocks(blocks), as_flag(overlapping, "tmem plan: overlapping"),
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
         check_halves(as_integer(n, "tmem plan: N"), "tmem plan")
-        notes += [_SFA_OF_64] * (mma.blocks[0] == 1)
+        notes += [_SFA_OF_64] * (mma.blocks[0] == 1) + [_NARROW_HALVES] * (n < 256)
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
-    return plan_columns(_parts(mma), ctas=ctas, notes=notes)
+    return plan_columns(_overlapped(mma, list(_parts(mma))), ctas=ctas, notes=notes)
+
+
+def _overlapped(mma: _Mma, parts: list[Part]) -> list[Part]:
+    """The parts, the first of the second set of accumulators with the columns that it must share."""
+    if not mma.overlapping:
+        return parts
+    if mma.accumulators != 2 or mma.interleaved:
+        found = "interleaved" if mma.interleaved else mma.accumulators
+        raise DescriptorError(f"tmem plan: overlapping accumulators must be 2, in columns of their own, found {found}")
+    need = sum(-(-part.columns // part.align) * part.align for part in parts)
+    shared = -(-max(0, need - COLUMNS) // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
+    first = mma.blocks[0] * mma.blocks[1]
+    whole = sum(part.columns for part in parts[:first])
+    if shared >= whole:
+        rule = f"tmem plan: two accumulators must have columns of their own, need {need} of {COLUMNS}"
+        raise DescriptorError(f"{rule}; each is {whole} columns: give a smaller M or N of the tile, or one accumulator")
+    parts[first] = replace(parts[first], shared=shared)
+    return parts
 
 
 def _as_blocks(value: Sequence[int]) -> tuple[int, int]:

@@ -6,6 +6,8 @@ and 31 of the pointer, from where compilers move it into the instruction descrip
 Source: PTX ISA 9.1, tcgen05, Scale Factor A ID and B ID; CuTe DSL 4.8.1, whose compiler emits those shifts (NVIDIA's
 code).
 
+A factor of UE8M0 for 128 elements is one for 32, four times: four K steps name the same byte.
+
 Law: the K steps of a tile read its factors one after the other, each once.
 
 >>> for vector, step, count in ((32, 32, 1), (32, 64, 2), (16, 64, 4)):
@@ -60,6 +62,8 @@ from layoutalg.frozen import frozen, replace
 BLOCK_BYTES = BLOCK_ROWS * FACTORS
 #: The copy of a block.
 COPY = "32x128b.warpx4"
+#: K of an instruction that takes one factor: several follow one another that take the same, of 128 elements.
+REPEATED_STEP = 32
 #: That of two blocks along N, whose halves go to lanes 64 apart.
 COPY_OF_HALVES = "64x128b.warpx2::01_23"
 
@@ -70,7 +74,7 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     Args:
         mn: rows.
         k: elements along K; ``vector`` of them share a factor.
-        vector: 16 or 32.
+        vector: 16, 32 or 128.
         rows_first: whether blocks are stacked along MN first, as CUTLASS has it in shared memory; else along K.
 
     Raises:
@@ -89,6 +93,28 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     tiled = tile_to_shape(block, (rows * BLOCK_ROWS, blocks * FACTORS * size), order)
     assert isinstance(tiled, Layout)
     return tiled
+
+
+def memory_of_halves(n: int, k: int, vector: int) -> Layout:
+    """The scale factors of B where the halves of N lie apart: a block of its own for each half, of one K side by side.
+
+    Of N 256 that is ``scale_memory`` with ``rows_first``; of less the blocks have rows to spare.
+
+    Args:
+        n: N: 64, 128, 192 or 256.
+        k, vector: as for ``scale_memory``.
+
+    Raises:
+        DescriptorError: if a number is malformed.
+
+    >>> print(memory_of_halves(128, 256, 32))
+    ((32,2,2),(32,4,2)):((16,4,512),(0,1,1024))
+    """
+    check_halves(n, "scale factors")
+    size, _, blocks = _blocks(n, k, vector)
+    return make_layout(
+        Layout((32, n // 64, 2), (16, 4, BLOCK_BYTES)), Layout((size, FACTORS, blocks), (0, 1, 2 * BLOCK_BYTES))
+    )
 
 
 def memory_bytes(mn: int, k: int, vector: int) -> int:
@@ -195,7 +221,7 @@ class ScaleFactors(Told):
     @property
     def bytes(self) -> int:
         """Bytes of memory, padding included."""
-        return memory_bytes(self.mn, self.k, self.vector)
+        return memory_bytes(padded_rows(self.mn, halves=self.copy == COPY_OF_HALVES), self.k, self.vector)
 
     @property
     def columns(self) -> int:
@@ -226,12 +252,12 @@ def scale_factors(
     Args:
         mn: rows: M of the CTA, or all of N.
         k: elements along K.
-        vector: elements that share a factor: 16 or 32.
+        vector: elements that share a factor: 16 or 32; or 128, which a step of 32 has to itself.
         step: K of one instruction; if left out four factors' worth, of vectors of 32 two or one where K is no multiple
-            of that.
+            of that, of vectors of 128 always 32.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
-        halves: whether they are those of B in that arrangement, whose halves lie apart; shared memory then has the
-            blocks of one K side by side, as CUTLASS has it.
+        halves: whether they are those of B in that arrangement, whose halves lie apart; memory then has the blocks of
+            one K side by side, as CUTLASS has it in shared memory, each half in one of its own.
         base: their address in shared memory, in bytes.
 
     Raises:
@@ -241,22 +267,30 @@ def scale_factors(
     scale factors of 128 rows, K 64 by 16: 512 bytes, 4 columns
     """
     halves = as_flag(halves, "scale factors: halves")
-    memory, vector = scale_memory(mn, k, vector, rows_first=halves), as_vector(vector)
+    if halves:
+        check_halves(mn, "scale factors")
+    memory, vector = memory_of_halves(mn, k, vector) if halves else scale_memory(mn, k, vector), as_vector(vector)
     rows = 64 if as_flag(of_64, "scale factors: of_64") else padded_rows(mn, halves=halves)
     if of_64 and mn != 64:
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
-    if halves:
-        check_halves(mn, "scale factors")
     counts = (4, 2, 1) if vector == 32 else (4,)  # K 128, 64 and 32 of an instruction; K 64
     most = next((count for count in counts if k % (count * vector) == 0), counts[-1]) * vector
+    most = REPEATED_STEP if vector > REPEATED_STEP else most
     depth = most if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
-    if depth % vector or FACTORS * vector % depth:
+    if vector > REPEATED_STEP and depth != REPEATED_STEP:
+        raise DescriptorError(
+            f"scale factors: K of a step must be {REPEATED_STEP}, of kind mxf8f6f4, where {vector} elements share a "
+            f"factor, found {depth}"
+        )
+    if vector <= REPEATED_STEP and (depth % vector or FACTORS * vector % depth):
         rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"
         raise DescriptorError(f"{rule}, found {depth}")
     if k % depth:
         raise DescriptorError(f"scale factors: K must be a multiple of {depth}, found {k}")
-    cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector, halves=halves)
+    cells = scale_cells_of_64(k, vector) if of_64 else scale_cells(rows, k, vector)
+    if halves:
+        cells = scale_cells(mn, k, vector, halves=True, apart=rows // 64)
     steps = copy_steps(rows if halves else mn, k, vector, rows=rows, base=base, halves=halves)
-    count, wide = depth // vector, rows // (64 if halves else 32)
-    places = tuple(Place(count * j // FACTORS * wide, count * j % FACTORS) for j in range(k // depth))
+    wide, firsts = rows // (64 if halves else 32), [j * depth // vector for j in range(k // depth)]
+    places = tuple(Place(first // FACTORS * wide, first % FACTORS) for first in firsts)
     return ScaleFactors(mn, k, vector, memory, cells, COPY_OF_HALVES if halves else COPY, steps, places)

@@ -65,6 +65,13 @@ BLACKWELL: dict[str, dict[str, Any]] = {
         "instruction": "m128n256k64", "dtype": "e2m1", "tile": (128, 256, 256), "cta_group": 2, "kind": "mxf4",
     },
     "tf32": {"instruction": "m128n64k8", "dtype": "tf32", "tile": (128, 64, 32)},
+    "mx halves of 64": {
+        "instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256), "cta_group": 2, "kind": "mxf4",
+    },
+    "a factor for 128": {
+        "instruction": "m128n64k32", "dtype": "e4m3", "tile": (128, 64, 256), "scale_vector": 128, "stages": 2,
+        "arch": "sm100",
+    },
     "half": {"instruction": "m64n64k16", "dtype": "f16", "d_dtype": "f16", "tile": (64, 64, 64), "arch": "sm100"},
     "s8": {"instruction": "m128n64k32", "dtype": "s8", "tile": (128, 64, 64)},
     "sparse": {"instruction": "tcgen05.mma.sp.m128n32k32", "dtype": "bf16", "tile": (128, 64, 256), "stages": 2},

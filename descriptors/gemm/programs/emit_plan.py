@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
@@ -44,8 +45,13 @@ def _loop(plan: Plan) -> Plan:
     """A plan whose inner loop is written.
 
     Raises:
-        DescriptorError: if its accumulators are promoted, or its CTAs share copies.
+        DescriptorError: if its accumulators are promoted, tiles are taken in turn, or its CTAs share copies.
     """
+    if isinstance(plan.accumulators, TensorColumns) and plan.accumulators.sets > 1:
+        raise DescriptorError(
+            "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2; --emit cuda "
+            "writes the kernel that takes tiles in turn"
+        )
     if plan.promotion is not None:
         raise DescriptorError(
             "emit: an inner loop must not promote accumulators, found a factor for 128; --emit cuda does"

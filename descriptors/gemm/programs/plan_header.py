@@ -76,6 +76,8 @@ def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
     else:
         yield "COLUMNS", f"{accumulators.plan.allocate}u  // to allocate"
         yield from ((f"D_COLUMN_{i}", f"{first}u") for i, first in enumerate(accumulators.firsts))
+        if accumulators.sets > 1:
+            yield "D_SET_COLUMNS", f"{accumulators.step}u  // from a set of accumulators to the next"
     yield from ((f"IDESC_{k}", f"{word_text(word, 32)}u") for k, word in enumerate(plan.line.idescs))
     if plan.metadata is not None:
         yield from _metadata(plan.metadata, loop.blocks[2])

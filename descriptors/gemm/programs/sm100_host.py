@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
+from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.programs import sm100_turns
 from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
@@ -74,7 +76,7 @@ static void* on_device(const std::vector<uint8_t>& bytes) {
 
 _MAIN = Template("""\
 int main() {
-  const uint32_t m = 2 * kTileM, n = 2 * kTileN, k_tiles = 2 * kStages + 1, k = k_tiles * kTileK;
+  const uint32_t m = $times * kTileM, n = $times * kTileN, k_tiles = 2 * kStages + 1, k = k_tiles * kTileK;
   std::vector<int> a(size_t{m} * k), b(size_t{n} * k);
   uint32_t state = 1;
   for (auto* matrix : {&a, &b})
@@ -84,7 +86,7 @@ $zeros$tensors
   check(cudaMalloc(&d, sizeof(*d) * m * n), "cudaMalloc");
   check(cudaMemset(d, 0xff, sizeof(*d) * m * n), "cudaMemset");
   check(cudaFuncSetAttribute($name, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmem), "shared memory");
-  $name<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>(map_a, map_b,$maps d, n, k_tiles);
+  $name<<<$grid, kThreads, kSmem>>>(map_a, map_b,$maps d, $extents);
   check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "kernel");
   std::vector<$type> found(size_t{m} * n);
@@ -101,6 +103,9 @@ $zeros$tensors
   return wrong != 0;
 }
 """)
+
+#: A CTA, or a pair, for every tile.
+_GRID = "dim3(m / kTileM * kPair, n / kTileN)"
 
 
 def host(plan: Plan, name: str) -> str:
@@ -130,9 +135,13 @@ def host(plan: Plan, name: str) -> str:
         zeros = 1 + loop.sparse
         tensors += _factors("sfa", scales.a, "m", a, code, zeros)
         tensors += _factors("sfb", scales.b, "n", b, code, zeros)
+    held = plan.accumulators
+    turns = isinstance(held, TensorColumns) and held.sets > 1
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
     return _COMMON.substitute() + _MAIN.substitute(
-        low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
+        times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
+        extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind,
+        tensors="\n".join(tensors),
         maps=" map_e," * loop.sparse + " map_sfa, map_sfb," * (scales is not None),
         zeros=_zeros(plan.metadata) if plan.metadata is not None else "", sum="int64_t" if loop.d == "s32" else "float",
         got="__half2float" if loop.d == "f16" else "", scaled=scaled,

@@ -4,6 +4,8 @@ Six warps: four read the accumulators, each its own lanes, one fills the stages,
 fills its own shared memory, and the leader multiplies for both; all bytes of a stage count at the leader's barrier.
 Around each instruction that CUDA C++ has no name for stands a function of the device.
 
+With two sets of accumulators CTAs take tiles in turn: ``sm100_turns``.
+
 Laws: the kernel forms every word of the plan, from the words of the first stage and the steps; every line of PTX of the
 plan is in it, its operands as numbers of ``asm``; the sums that its stores hold are the plan's (thread, value) to
 element, at every thread and value of every load.
@@ -21,17 +23,18 @@ element, at every thread and value of every load.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from string import Template
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
+from descriptors.gemm.programs import sm100_turns
 from descriptors.gemm.programs.inner_loop_ptx import barriers
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.text import word_text
-from descriptors.tmem.readout import Readout
+from descriptors.tmem.readout import Load, Readout
 
 _HEAD = Template("""\
 // $title.
@@ -48,25 +51,25 @@ namespace {
 
 constexpr uint32_t kTileM = $tile_m, kTileN = $tile_n, kTileK = $tile_k, kStages = $stages, kPair = $pair;
 constexpr uint32_t kBytes = $bytes;  // of a stage of one CTA, all of which its copies bring
-constexpr uint32_t kFull = $full, kEmpty = $empty, kDone = $done, kTmem = $done + 8, kSmem = $smem;
-constexpr uint32_t kThreads = 192;
+constexpr uint32_t kFull = $full, kEmpty = $empty, kDone = $done, kTmem = $done + $after, kSmem = $smem;
+${turns}constexpr uint32_t kThreads = 192;
 
 """)
 
 _KERNEL = Template("""\
 __global__ void __launch_bounds__(kThreads)$cluster $name(
     const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,$maps
-    $type* d, uint32_t columns, uint32_t k_tiles) {
+    $type* d, $extents) {
   extern __shared__ __align__(1024) uint8_t memory[];
   const uint32_t smem = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const uint32_t rank = blockIdx.x % kPair, tile_m = blockIdx.x / kPair, tile_n = blockIdx.y;
+  const uint32_t rank = blockIdx.x % kPair, $tile;
   if (smem % 1024) __trap();  // the words count on it
   if (threadIdx.x == 0) {
     for (uint32_t s = 0; s < kStages; ++s) {
       barrier_init(smem + kFull + 8 * s, 1);
       barrier_init(smem + kEmpty + 8 * s, 1);
     }
-    barrier_init(smem + kDone, 1);
+$barriers
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
@@ -75,6 +78,18 @@ __global__ void __launch_bounds__(kThreads)$cluster $name(
   uint32_t tmem;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(tmem) : "r"(smem + kTmem));
 
+$roles
+  __syncwarp();
+  together();
+  if (warp == 5) deallocate(tmem);
+}
+
+}  // namespace
+
+""")
+
+#: What the warps do where a CTA has one tile.
+_ROLES = Template("""\
   if (warp == 4 && lane == 0) {
     for (uint32_t t = 0, s = 0, phase = 0; t < k_tiles; ++t) {
       barrier_wait(smem + kEmpty + 8 * s, phase ^ 1);
@@ -97,15 +112,7 @@ $stage
     __syncwarp();
     fence_after();
 $stores
-  }
-  __syncwarp();
-  together();
-  if (warp == 5) deallocate(tmem);
-}
-
-}  // namespace
-
-""")
+  }""")
 
 
 def kernel(plan: Plan, name: str) -> str:
@@ -129,13 +136,15 @@ def kernel(plan: Plan, name: str) -> str:
         if len(side.tma.dimensions) != 2:
             map_text = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
             raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {map_text}")
-    loop = plan.asked
+    loop, held = plan.asked, plan.accumulators
+    assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)
-    pair = loop.cta_group == 2
+    pair, turns = loop.cta_group == 2, held.sets > 1
+    after = sm100_turns.BARRIERS if turns else 8
     head = _HEAD.substitute(
         title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
-        smem=done + 16,
+        after=after, smem=done + after + 8, turns=sm100_turns.constants(held) + "\n" if turns else "",
     )  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
@@ -144,15 +153,25 @@ def kernel(plan: Plan, name: str) -> str:
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
         maps=(map_e if plan.metadata is not None else "") + (maps if plan.scales is not None else ""),
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
-        # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
-        leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-        copies="\n".join(_copies(plan)),
-        stage="\n".join(_stage(plan)),
-        stores="\n".join(stores(plan)),
+        extents=sm100_turns.EXTENTS if turns else "uint32_t columns, uint32_t k_tiles",
+        tile=sm100_turns.COUNTS if turns else "tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
+        barriers=sm100_turns.beginnings() if turns else "    barrier_init(smem + kDone, 1);",
+        roles=(sm100_turns.roles(held) if turns else _ROLES).substitute(
+            # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
+            leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
+            copies=_indented(_copies(plan), turns),
+            stage=_indented(_stage(plan), turns),
+            stores="\n".join(stores(plan)),
+        ),
     )
     half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
     head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
-    return "\n".join([head + common(plan), instructions(plan), body + host(plan, name)])
+    functions = [instructions(plan), *([sm100_turns.release(loop.cta_group)] if turns else [])]
+    return "\n".join([head + common(plan), *functions, body + host(plan, name)])
+
+
+def _indented(lines: Iterable[str], deeper: bool) -> str:
+    return "\n".join("  " * deeper + line for line in lines)
 
 
 def _copies(plan: Plan) -> Iterator[str]:
@@ -214,7 +233,12 @@ def _stage(plan: Plan) -> Iterator[str]:
                 if plan.metadata is not None:
                     factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
                 first = accumulators.firsts[j * len(plan.a.mn_steps) + i]
-                yield f"      multiply(tmem + {first}, {words}, {idesc}{factors}, {more});"
+                yield f"      multiply({_set(accumulators)} + {first}, {words}, {idesc}{factors}, {more});"
+
+
+def _set(held: TensorColumns) -> str:
+    """Where the accumulators of a tile begin, in the text."""
+    return "set" if held.sets > 1 else "tmem"
 
 
 def _factors(plan: Plan, blocks: tuple[int, int], k: int) -> str:
@@ -422,26 +446,41 @@ def stores(plan: Plan) -> Iterator[str]:
     accumulators, loop = plan.accumulators, plan.asked
     assert isinstance(accumulators, TensorColumns)
     read = accumulators.readout
-    thread, value, warp = element_steps(read)
-    rows = loop.extents[0] // loop.cta_group
+    thread, _, warp = element_steps(read)
     m = f"lane * {thread[0]}" + (f" + warp * {warp[0]}" if warp[0] else "")
     # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
     if (loop.extents[0], loop.cta_group) == (128, 2):
         m = f"lane * {thread[0]} + warp % 2 * {warp[0]}"
     begin = f"tile_m * kTileM + rank * {loop.tile[0] // loop.cta_group}"
-    yield f"    const uint32_t row = {begin} + {m}, column = tile_n * kTileN;"
-    yield f"    uint32_t v[{read.values}];"
-    mine = [load for load in read.loads if load.warp == 0]
-    across = read.element(next(load for load in read.loads if load.warp == 2), 0, 0)[1]
-    for index, first in enumerate(accumulators.firsts):
-        i, j = index % loop.blocks[0], index // loop.blocks[0]
-        for load in mine:
-            origin = read.element(load, 0, 0)
-            yield f"    load(v, tmem + (warp << 21) + {(load.lane << 16) + first + load.column});"
-            right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
-            to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {value[1]}]"
-            guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
-            expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
-                loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
-            )
-            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {expression};"
+    head = [
+        f"    const uint32_t row = {begin} + {m}, column = tile_n * kTileN;",
+        f"    uint32_t v[{read.values}];",
+    ]
+    if accumulators.sets > 1:
+        each = [[_stored(plan, *one) for one in accumulators.reads(i)[0]] for i in range(accumulators.sets)]
+        yield from sm100_turns.stored(accumulators, head, each)
+        return
+    yield from head
+    for index, load in accumulators.reads(0)[0]:
+        yield from _stored(plan, index, load)
+
+
+def _stored(plan: Plan, index: int, load: Load) -> list[str]:
+    """A load of an accumulator, and its registers stored."""
+    accumulators, loop = plan.accumulators, plan.asked
+    assert isinstance(accumulators, TensorColumns)
+    read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
+    across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]
+    i, j, origin = index % loop.blocks[0], index // loop.blocks[0], read.element(load, 0, 0)
+    right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
+    step = element_steps(read)[1][1]
+    to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {step}]"
+    guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
+    expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
+        loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
+    )
+    place = "set" if accumulators.sets > 1 else "tmem + (warp << 21)"
+    return [
+        f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});",
+        f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {expression};",
+    ]

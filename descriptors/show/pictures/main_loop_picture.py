@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.gemm.accumulators import Registers
+from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.show.pictures.panels import amount, spaced, story
-from descriptors.text import aligned, counted, extents_text, word_text
+from descriptors.text import aligned, counted, extents_text, ranges_text, word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
 
@@ -54,6 +54,7 @@ class MainLoopPicture(Picture):
             "used": plan.budget.used,
             "capacity": plan.budget.capacity,
             "accumulators": self._accumulators(),
+            **({"turns": turns(held)} if (held := self._in_turn()) else {}),
         }
 
     def scene(self) -> Scene:
@@ -67,7 +68,9 @@ class MainLoopPicture(Picture):
         self._operand(figure, right, y, plan.b)
         y = max(below, self._operand_bottom(y, plan.b)) + 44
         y = self._map(figure, y) + 48
-        self._grid(figure, y)
+        y = self._grid(figure, y) + 44
+        if held := self._in_turn():
+            self._turns(figure, y, held)
         return figure.scene(self._title(), self._sentence())
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
@@ -122,7 +125,8 @@ class MainLoopPicture(Picture):
         accumulators = plan.accumulators
         if isinstance(accumulators, Registers):
             return [[f"warpgroup {i % accumulators.warpgroups}" for _ in range(n)] for i in range(m)]
-        return [[f"column {accumulators.firsts[j * m + i]}" for j in range(n)] for i in range(m)]
+        firsts = [accumulators.of(number).firsts for number in range(accumulators.sets)]
+        return [[f"column {'/'.join(str(one[j * m + i]) for one in firsts)}" for j in range(n)] for i in range(m)]
 
     def _timeline(self, figure: Figure, y: float) -> float:
         """Copies and multiplications of the first tiles, each in its stage; arrows where one waits for the other."""
@@ -214,7 +218,34 @@ class MainLoopPicture(Picture):
             figure.text(place + 3 * bool(row), y + high + 20 + 16 * row, words, "muted", Figure.LABEL)
         return y + high + 26 + 16 * max(rows)
 
-    def _grid(self, figure: Figure, y: float) -> None:
+    def _in_turn(self) -> TensorColumns | None:
+        """The accumulators, if there are two sets of them."""
+        held = self.plan.accumulators
+        return held if isinstance(held, TensorColumns) and held.sets > 1 else None
+
+    def _turns(self, figure: Figure, y: float, held: TensorColumns) -> float:
+        """Output tiles in time, each in its set of accumulators: multiplied, then read; arrows where one waits."""
+        both = f"columns {ranges_text(held.shared)} are of both sets, and read first" if held.shared else ""
+        sentence = both or f"set 1 lies {held.step} columns on; each is free once it is read"
+        y = figure.panel_heading(0, y, "Output tiles in turn", [f"left to right, not to scale: {sentence}"])
+        slots, left, high = turns(held), 84.0, 40.0
+        step, foot = (WIDE - left) / max(end for row in slots for end in row[1:]), y + 84
+        for name, top in (("MMA", y), ("epilogue", foot)):
+            figure.text(0, top + 26, name, "ink", Figure.HEADING, bold=True)
+        for tile, (begin, done, free, end) in enumerate(slots):
+            role, place = Figure.kind(tile % held.sets), f"tile {tile}, set {tile % held.sets}"
+            for top, first, last in ((y, begin, done), (foot, done, end)):
+                figure.box(left + first * step + 3, top, (last - first) * step - 6, high, role, "rule", 0.8, 4)
+                figure.text(left + (first + last) / 2 * step, top + 25, place, "ink", Figure.LABEL, "middle")
+            figure.arrow([(left + done * step - 3, y + high), (left + done * step + 6, foot - 1)], "good", 1.4, 7)
+            waiting = tile + (1 if held.shared else held.sets)
+            if waiting < len(slots):
+                to = left + slots[waiting][0] * step + 6
+                figure.arrow([(left + free * step - 3, foot), (to, y + high + 1)], "bad", 1.4, 7, (4, 3))
+        entries = [("dot:good", "done: the commit of the last stage"), ("dot:bad", "free: the columns have been read")]
+        return figure.legend(0, foot + high + 20, entries, WIDE)
+
+    def _grid(self, figure: Figure, y: float) -> float:
         """The accumulators of the tile, and who holds each."""
         plan, grid = self.plan, self._accumulators()
         accumulators = plan.accumulators
@@ -237,6 +268,28 @@ class MainLoopPicture(Picture):
             figure.text(36, y + 38 * (i + 0.6), f"M {i}", "muted", Figure.LABEL, "end")
         for j in range(columns):
             figure.text(44 + wide * (j + 0.5), y + 38 * len(rows) + 16, f"N {j}", "muted", Figure.LABEL, "middle")
+        return y + 38 * len(rows) + 20
+
+
+def turns(held: TensorColumns, tiles: int = 4) -> list[tuple[float, float, float, float]]:
+    """When output tiles begin, are done, have their shared columns read, all read; a product takes 2, a readout 1.5.
+
+    Args:
+        held: two sets of accumulators.
+        tiles: how many.
+
+    >>> from descriptors import plan
+    >>> turns(plan("m128n32k16", "bf16", tile=(128, 32, 64), accumulators=2, verify=False).accumulators, 2)
+    [(0.0, 2.0, 3.5, 3.5), (2.0, 4.0, 5.5, 5.5)]
+    """
+    slots: list[tuple[float, float, float, float]] = []
+    for tile in range(tiles):
+        loads, first = held.reads(tile % held.sets)
+        before = tile - (1 if held.shared else held.sets)
+        begin = max(slots[-1][1] if slots else 0.0, slots[before][2] if before >= 0 else 0.0)
+        done = max(begin + 2.0, slots[-1][3] if slots else 0.0)
+        slots.append((begin, done, done + 1.5 * first / len(loads), done + 1.5))
+    return slots
 
 
 def schedule(stages: int, tiles: int) -> list[tuple[int, int]]:

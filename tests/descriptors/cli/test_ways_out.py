@@ -98,7 +98,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
     [
         (
             ["plan", "m64n128k16", "bf16", "--tile", "128x128x64", "--accumulators", "2"],
-            "No such option '--accumulators'; descriptors tmem plan --accumulators has the columns of several",
+            "two sets of accumulators must be in tensor memory, of sm100",
         ),
         (
             ["plan", "m64n128k32", "bf16", "--tile", "128x128x64"],

@@ -556,3 +556,125 @@ def test_a_link_that_cannot_be_is_refused_by_its_number(links: list[str], said: 
 def test_a_file_that_says_no_chain_is_refused(toml: str, said: str) -> None:
     with pytest.raises(DescriptorError, match=said):
         parse_chain(toml)
+
+
+# Scale factors --------------------------------------------------------------------------------------------------------
+
+
+class Factors:
+    """The factors of 128 rows on their way from global memory to an instruction, and how their chain is written."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.depth, self.count = rng.choice([1, 2, 3]), rng.choice([1, 2, 4])
+        self.bytes = 512 * self.depth
+        self.source, self.target = 16 * rng.randrange(64), 128 * rng.randrange(64)
+        self.copied_to, self.copied_from = self.target, self.source
+        self.word = 1 << 46 | 8 << 32 | 1 << 16 | self.target // 16
+        self.advance = [32 * j for j in range(self.depth)]
+        first = 4 * rng.randrange(64)
+        self.columns = [first + 4 * j for j in range(self.depth)]
+        blocks = range(0, 4 * self.depth, self.count)
+        self.pointers = [q % 4 << 30 | first + q // 4 * 4 for q in blocks]
+
+    @property
+    def links(self) -> list[str]:
+        advance, columns = (",".join(map(str, one)) for one in (self.advance, self.columns))
+        return [
+            f"tensor ((32,4),(4,{self.depth})):((16,4),(1,512)) address={self.source}",
+            f"bulk {self.bytes} from={self.copied_from} to={self.copied_to}",
+            f"tcgen05.cp.32x128b.warpx4 {self.word:#x} advance=0;{advance} columns={columns} blocks={self.depth}",
+            f"factors {','.join(map(hex, self.pointers))} count={self.count}",
+        ]
+
+    def first_wrong(self) -> tuple[tuple[int, int], tuple[int, int] | None] | None:
+        """The first factor that an instruction reads elsewhere, and what it reads for it."""
+        lies = {
+            self.source + q // 4 * 512 + r % 32 * 16 + r // 32 * 4 + q % 4: (r, q)
+            for r in range(128)
+            for q in range(4 * self.depth)
+        }
+        shared: Memory = {
+            self.copied_to + i: lies[self.copied_from + i] for i in range(self.bytes) if self.copied_from + i in lies
+        }
+        start, strided = (self.word & 0x3FFF) << 4, (self.word >> 32 & 0x3FFF) << 4
+        cells: Memory = {}
+        for step, column in zip(self.advance, self.columns, strict=True):
+            for row in range(32):
+                for byte in range(16):
+                    for lane in range(row, 128, 32):  # a copy in the lanes of each warp
+                        at = start + 16 * step + row // 8 * strided + row % 8 * 16 + byte
+                        cells[lane, column + byte // 4, byte % 4] = shared.get(at)
+        for r in range(128):
+            for q in range(4 * self.depth):
+                pointer = self.pointers[q // self.count]
+                found = cells.get((r % 32, (pointer & 0xFFFF) + r // 32, (pointer >> 30) + q % self.count))
+                if found != (r, q):
+                    return (r, q), found
+        return None
+
+
+def spoilt_factors(rng: random.Random, one: Factors) -> None:
+    """Change one thing."""
+    match rng.choice(["start", "stride", "advance", "columns", "pointer", "id", "to", "from", "bytes"]):
+        case "start":
+            one.word += rng.choice([1, 2, 32])
+        case "stride":
+            one.word ^= rng.choice([1, 2, 24]) << 32
+        case "advance":
+            one.advance[-1] += rng.choice([1, 16, 32])
+        case "columns":
+            one.columns[-1] += rng.choice([1, 2, 4])
+        case "pointer":
+            one.pointers[rng.randrange(len(one.pointers))] += rng.choice([1, 4])
+        case "id":
+            at = rng.randrange(len(one.pointers))
+            one.pointers[at] = one.pointers[at] & 0xFFFF | (one.pointers[at] >> 30) + one.count & 3 << 30
+        case "to":
+            one.copied_to += rng.choice([16, 128])
+        case "from":
+            one.copied_from += rng.choice([16, 512])
+        case _:
+            one.bytes -= 16
+
+
+@each("number", range(8))
+@each("seed", seeds_of("chains of factors"))
+def test_factors_come_from_global_memory_to_the_instruction(seed: int, number: int) -> None:
+    one = Factors(random.Random(f"{seed} {number}"))
+    tile, links = (128, 4 * one.depth), one.links
+    assert one.first_wrong() is None
+    assert chain(links, tile=tile, dtype="u8").verify().ok
+    cells = f"cells ((32,4),(4,{one.depth}),4):((262144,4),(1,16),8388608)"
+    places = [links[0], links[1], f"layout ((32,4),(4,{one.depth})):((16,4),(1,512)) base={one.target}", links[2]]
+    if not one.columns[0]:  # a layout of cells begins at column 0
+        assert chain([*places, cells, links[3]], tile=tile, dtype="u8").verify().ok
+    assert chain([*places, links[3]], tile=tile, dtype="u8").verify().ok
+
+
+@each("number", range(24))
+@each("seed", seeds_of("chains of spoilt factors"))
+def test_factors_that_go_astray_are_found_with_the_first_and_what_is_read_for_it(seed: int, number: int) -> None:
+    rng = random.Random(f"{seed} {number}")
+    one = Factors(rng)
+    spoilt_factors(rng, one)
+    wrong = one.first_wrong()
+    report = chain(one.links, tile=(128, 4 * one.depth), dtype="u8").verify()
+    assert report.ok is (wrong is None), report.headline
+    if wrong is not None:
+        first = report.legs[0].links[3].first
+        assert first is not None
+        assert (first.element, first.other) == (wrong[0], "" if wrong[1] is None else f"({wrong[1][0]},{wrong[1][1]})")
+
+
+def test_links_of_factors_that_cannot_be_are_refused() -> None:
+    links = Factors(random.Random(1)).links
+    for text, rule in (
+        ("bulk 500", "multiple of 16, found 500"),
+        ("bulk", "a number of bytes"),
+        ("bulk 0", "bytes must be 16 to"),
+    ):
+        with pytest.raises(DescriptorError, match=rule):
+            chain([links[0], text], tile="128x4", dtype="u8").verify()
+    with pytest.raises(DescriptorError, match="pointers must be for 128 rows of 4 factors, found 128 of 2"):
+        one = ["cells ((32,4),4,4):((262144,4),1,8388608)", "factors 0,0x80000000"]
+        chain(one, tile="128x4", dtype="u8").verify()

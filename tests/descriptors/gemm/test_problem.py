@@ -14,6 +14,7 @@ from places import ROOT
 
 from descriptors import DescriptorError, propose_tiles, record, tell
 from descriptors.gemm.problem import Candidate
+from descriptors.gemm.proposal_text import plan_command
 
 _RECORD = ROOT / "tests" / "vectors" / "hopper" / "h200" / "tile_times.jsonl.xz"
 LINES = [json.loads(line) for line in lzma.decompress(_RECORD.read_bytes()).decode().splitlines()]
@@ -90,3 +91,13 @@ def test_rows_that_no_copy_takes_are_refused_with_the_next_that_one_does() -> No
         propose_tiles("bf16", (1024, 1001, 1024), c_dtype="bf16")  # no program of it takes such an N
     with pytest.raises(DescriptorError, match="arch sm100"):
         propose_tiles("bf16", (1024, 1024, 1024), arch="sm100")
+
+
+def test_commands_are_typed_in_80_columns_and_name_no_default() -> None:
+    made = propose_tiles("bf16", (3000, 3000, 3000), c_dtype="bf16", top=3)
+    lines = tell(made).splitlines()
+    assert max(map(len, lines)) <= 80
+    typed = "\n".join(lines[lines.index(next(line for line in lines if "descriptors plan" in line)) :])
+    commands = [" ".join(one.split()) for one in typed.replace("\\\n", " ").splitlines()]
+    assert commands == [f"{plan_command(one)} --emit cuda" for one in made.plans]
+    assert not any("swizzle" in one or "--stages" in one for one in commands)

@@ -21,16 +21,19 @@ PLANS: dict[str, dict[str, Any]] = {
     "parts along K": {"instruction": "m64n64k16", "tile": (64, 64, 64), "stages": 2, "cluster": (1, 2), "splits": 2},
     "tensor memory": {"instruction": "m128n64k16", "tile": (128, 64, 64), "stages": 2},
     "a pair of CTAs": {"instruction": "m256n64k16", "tile": (256, 64, 64), "stages": 2, "cta_group": 2},
+    "two sets": {"instruction": "m256n64k16", "tile": (256, 64, 64), "stages": 2, "cta_group": 2, "accumulators": 2},
+    "sets that share columns": {"instruction": "m128n128k16", "tile": (384, 128, 64), "stages": 2, "accumulators": 2},
 }
 
 
-def compiled(one: dict[str, Any], folder: Path) -> tuple[str, dict[str, str]]:
-    """The PTX of a plan's program, and the boxes of its tensor maps as its host makes them."""
+def compiled(one: dict[str, Any], folder: Path, change: tuple[str, str] = ("", "")) -> tuple[str, dict[str, str]]:
+    """The PTX of a plan's program, maybe changed, and the boxes of its tensor maps as its host makes them."""
     arch = "sm90" if one["instruction"].startswith("m64") else "sm100"
     held = plan(dtype="bf16", arch=arch, verify=False, **one)
     text = sm90_kernel.kernel(held) if arch == "sm90" else sm100_kernel.kernel(held, "gemm")
     unit, target = folder / "gemm.cu", folder / "gemm.ptx"
-    unit.write_text(text, encoding="utf-8")
+    assert change[0] in text
+    unit.write_text(text.replace(*change) if change[0] else text, encoding="utf-8")
     architecture = f"-arch=compute_{arch[2:]}a"
     command = ["nvcc", "-std=c++17", architecture, "-ptx", "-DLAYOUTALG_NO_MAIN", "-o", str(target), str(unit)]
     subprocess.run(command, check=True, capture_output=True)
@@ -48,3 +51,16 @@ def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path:
     half = re.sub(r"x(\d+)x", lambda match: f"x{int(match[1]) // 2}x", boxes["1"])
     rules = {one.rule.name for one in check_ptx(text, tensor_maps={**boxes, "1": half}).errors}
     assert "barrier-hang" in rules, rules
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("two sets", ("      free_wait(smem", "      if (0) free_wait(smem")),
+        ("sets that share columns", ("kFrees = 1", "kFrees = 2")),
+    ],
+)
+def test_a_program_that_does_not_wait_for_a_set_is_told(name: str, change: tuple[str, str], tmp_path: Path) -> None:
+    text, boxes = compiled(PLANS[name], tmp_path, change)
+    assert "tcgen05-order" in {one.rule.name for one in check_ptx(text, tensor_maps=boxes).errors}

@@ -57,6 +57,8 @@ def test_the_command_of_a_proposal_gives_that_plan(capsys: pytest.CaptureFixture
         {"smem": 100_000},
         {"warpgroups": 1},
         {"warpgroups": 4},
+        {"arch": "sm100", "accumulators": 2, "stages": 3},
+        {"arch": "sm100", "accumulators": 2, "b_swizzle": "64B", "tile": (128, 32, 64)},
         {"a_source": "registers"},
         {"d_dtype": "f16", "cluster": (1, 2), "smem": 120_000, "warpgroups": 1},
     ],
@@ -66,7 +68,7 @@ def test_the_command_of_a_plan_repeats_what_was_asked(
     options: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     dtype = "f16" if "d_dtype" in options else "bf16"
-    asked = plan("m64n32k16", dtype, tile=(256, 32, 64), **options)
+    asked = plan("m64n32k16", dtype, **{"tile": (256, 32, 64), **options})
     assert main([*shlex.split(plan_command(asked))[1:], "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "schema": 1,

@@ -57,7 +57,24 @@ def test_of_several_k_blocks_the_halves_are_copied_only_where_blocks_of_one_k_to
     assert not replace(factors, memory=scale_memory(256, 128, 16)).verify().ok, "K first, as in global memory"
 
 
-def test_halves_of_fewer_rows_cannot_be_copied_whatever_the_word() -> None:
+@pytest.mark.parametrize("n", [64, 128, 192, 256])
+@pytest.mark.parametrize("k", [64, 256])
+def test_halves_in_blocks_of_their_own_are_copied_to_where_the_instruction_reads_them(n: int, k: int) -> None:
+    """Row by row: memory has half h of four factors in block 2 j + h, and no copy writes a column of another."""
+    factors = scale_factors(n, k, 16, halves=True)
+    assert factors.verify().ok and factors.bytes == 1024 * (k // 64) and factors.columns == 4 * (k // 64)
+    for row in range(n):
+        half, inside = divmod(row, n // 2)
+        for q in range(k // 16):
+            block = 2 * (q // 4) + half
+            assert factors.memory(row, 16 * q) == 512 * block + 16 * (inside % 32) + 4 * (inside // 32) + q % 4
+            cell = factors.cells.cell(row, 16 * q, 0)
+            place = factors.places[q // 4]
+            assert (cell.lane, cell.column) == (inside % 32 + 64 * half, place.column + inside // 32)
+    assert [step.column for step in factors.steps] == [4 * j for j in range(k // 64)]
+
+
+def test_halves_of_fewer_rows_cannot_be_copied_from_one_block_whatever_the_word() -> None:
     """A word of a source goes to one column in every lane; halves of N < 256 want two words in one column."""
     for name in COPY_SHAPES:
         columns = {
@@ -97,7 +114,8 @@ def test_a_pair_with_64_rows_each_reads_fewer_columns_than_its_copies_write() ->
     ("arguments", "message"),
     [
         ({"mn": 128, "k": 64, "vector": 16, "of_64": True}, "a CTA must have 64 rows there, found 128"),
-        ({"mn": 128, "k": 64, "vector": 16, "halves": True}, "N must be 256 where its halves lie apart, .*, found 128"),
+        ({"mn": 96, "k": 64, "vector": 16, "halves": True}, "N must be 64, 128, 192 or 256 .* lie apart, .*, found 96"),
+        ({"mn": 512, "k": 64, "vector": 16, "halves": True}, "N must be 64, 128, 192 or 256 .*, found 512"),
         ({"mn": 128, "k": 64, "vector": 16, "step": 48}, "K of a step must be 1, 2 or 4 times 16, found 48"),
         ({"mn": 128, "k": 48, "vector": 16}, "K must be a multiple of 64, found 48"),
         ({"mn": 128, "k": 96, "vector": 32, "step": 64}, "K must be a multiple of 64, found 96"),

@@ -17,9 +17,29 @@ CASE = json.loads((VECTORS / "nvfp4_case.json").read_text(encoding="utf-8"))["tm
 
 
 @pytest.mark.parametrize("n", [64, 128, 192])
-def test_the_halves_of_n_below_256_are_refused_as_scale_factors_refuses_them(n: int) -> None:
-    with pytest.raises(DescriptorError, match=r"^tmem plan: N must be 256 where its halves lie apart.*found " + str(n)):
+def test_halves_of_n_below_256_have_blocks_of_their_own_and_it_is_said_whose_word_it_is(n: int) -> None:
+    """The tables of mxf8f6f4 and CUTLASS differ over M 128 of a pair: strict asks both, lenient the one that has it."""
+    with pytest.raises(DescriptorError, match=r"M must be 256, found 128.*lenient allows it.*CUTLASS"):
         tmem_plan(128, n, 128, "e4m3", kind="mxf8f6f4", cta_group=2)
+    for kind, legality in (("mxf8f6f4", "lenient"), ("mxf4", "strict")):
+        dtype, k = ("e4m3", 128) if kind == "mxf8f6f4" else ("e2m1", 256)
+        made = tmem_plan(128, n, 2 * k, dtype, kind=kind, cta_group=2, legality=legality)  # type: ignore[arg-type]
+        assert (
+            made.part("SFB").columns
+            == tmem_plan(
+                128,
+                256,
+                2 * k,
+                dtype,
+                kind=kind,
+                cta_group=2,
+                legality=legality,  # type: ignore[arg-type]
+            )
+            .part("SFB")
+            .columns
+        )
+        assert any("facebookexperimental/triton #3653, not measured here" in note for note in made.notes)
+    assert not any("3653" in note for note in tmem_plan(128, 256, 256, "e2m1", kind="mxf4", cta_group=2).notes)
 
 
 def test_the_case_of_nvfp4_is_that_of_the_compiler() -> None:

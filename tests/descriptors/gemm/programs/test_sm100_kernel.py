@@ -278,3 +278,55 @@ def test_codes_are_those_of_the_types() -> None:
 def test_a_name_that_is_no_identifier_is_refused() -> None:
     with pytest.raises(DescriptorError, match=r"^emit: name must be an identifier"):
         emit_plan(made(BLACKWELL["f16"]), "cuda", "2")
+
+
+TURNS = {
+    "own": {"instruction": "m64n64k16", "dtype": "bf16", "tile": (128, 64, 64), "arch": "sm100"},
+    "shared": {"instruction": "m128n256k64", "dtype": "e2m1", "tile": (128, 256, 256), "kind": "mxf4"},
+    "pair": {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 256, 128), "cta_group": 2},
+}
+
+
+@need_nvcc
+def test_kernels_that_take_tiles_in_turn_compile_without_a_warning(tmp_path: Path) -> None:
+    texts = {f"k_{name}": emit_plan(made(one | {"accumulators": 2}), "cuda") for name, one in TURNS.items()}
+    assert compiled(together(texts), "sm100", tmp_path) == ""
+
+
+@each("name", TURNS)
+def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(name: str) -> None:
+    """The loads of each branch, as they stand in the text: every element once, from its cell of the set."""
+    one = made(TURNS[name] | {"accumulators": 2})
+    accumulators, text = one.accumulators, emit_plan(one, "cuda")
+    assert isinstance(accumulators, TensorColumns) and f"kStep = {accumulators.step};" in text
+    body = text[text.index("} else if (warp < 4)") : text.index("  __syncwarp();\n  together();")]
+    branches = body.split("} else {") if "turn % 2 == 0" in body else [body, body]
+    frees = 1 if accumulators.shared else 2
+    assert f"kFrees = {frees}," in text and len(branches) == 2
+    fragment, scale = accumulators.readout.fragment, 32 // accumulators.readout.fragment.bits
+    (m, n, _), pair = one.asked.extents, one.asked.cta_group
+    for number, branch in enumerate(branches):
+        begin = branch.index("set_free(free, lane)")
+        assert branch.count("set_free(free, lane)") == 1
+        seen, late = set(), set()
+        for match in re.finditer(r"load\(v, set \+ (\d+)\);\n.*?size_t>\(row \+ (\d+)\) .* column \+ (\d+)", branch):
+            place, row, column = (int(match[i]) for i in (1, 2, 3))
+            block = accumulators.firsts[column // n * one.asked.blocks[0] + row // (m // pair)]
+            for i in range(accumulators.readout.values):
+                cell = fragment.layout(row % (m // pair), (column + i) % n) // scale
+                assert block + (cell & 0xFFFF) == (place & 0xFFFF) + i
+                seen.add((row, column + i))
+                if match.start() > begin:
+                    late.add((place & 0xFFFF) + i + number * accumulators.step)
+        across = 2 if (m, pair) == (128, 2) else 1  # half of the warps have the other half of N
+        assert len(seen) * across == n * len(accumulators.firsts)
+        assert not late & set(accumulators.shared) and bool(late) is bool(accumulators.shared)
+
+
+@each("language", ["ptx", "cutedsl"])
+def test_an_inner_loop_takes_no_tiles_in_turn(language: str) -> None:
+    with pytest.raises(
+        DescriptorError, match="one tile and one set of accumulators, found accumulators 2; --emit cuda"
+    ):
+        emit_plan(made(TURNS["own"] | {"accumulators": 2}), language)
+    assert "D_SET_COLUMNS 128u" in emit_plan(made(TURNS["own"] | {"accumulators": 2}), "header")

@@ -99,3 +99,17 @@ def test_arrows_begin_and_end_where_the_events_are(arguments: dict[str, object])
 
 def _ends(begin: float, end: float) -> tuple[float, float]:
     return round(begin, 3), round(end, 3)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_output_tiles_in_turn_begin_once_their_set_is_free_and_are_read_once_they_are_done(shared: bool) -> None:
+    asked = BLACKWELL["mx pair" if shared else "nvf4"]
+    drawn = MainLoopPicture(made(asked | {"accumulators": 2}))
+    slots = drawn.record()["turns"]
+    for tile, (begin, done, free, end) in enumerate(slots):
+        assert begin < done < free <= end and (free < end) is shared
+        if tile:
+            assert begin >= slots[tile - 1][1] and done >= slots[tile - 1][3]
+        if tile >= (1 if shared else 2):
+            assert begin >= slots[tile - (1 if shared else 2)][2]
+    assert "Output tiles in turn" in drawn.svg() and "turns" not in MainLoopPicture(made(asked)).record()
