@@ -104,6 +104,9 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
         if not operand.checked:
             why = f"of {word_shown(operand.word)} the swizzle or the stride byte offset is not known"
             yield name, why, "a word whose upper half is put together from constants"
+        elif not operand.dtype and one.described is not None:
+            what = "indices into a lookup table" if one.view.table is not None else "types of 4 and 6 bits, packed"
+            yield name, f"it is of {what}, which no model reads", ""
         elif not operand.dtype:
             yield name, "its type, major and shape are not known", "the instruction descriptor"
         elif unreadable(operand):

@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 from descriptors.check.execution.launch import RANK
 from descriptors.check.execution.tensor_memory import GROUP, GROUPS
+from descriptors.check.ptx.ptx_module import Instruction as Load
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.words.descriptor import SM100_DESCRIPTOR
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import tmem_copy
+from descriptors.tmem.moves import MOST, TmemMove, tmem_move
 from descriptors.tmem.operand_cells import operand_a
 
 #: Bytes after which every swizzle pattern repeats.
@@ -134,6 +136,32 @@ def columns_of_scales(one: Instruction) -> tuple[int, int]:
     """
     apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
     return -(-one.m // one.cta_group // 32), -(-one.n // (2 if apart else 1) // 32)
+
+
+def move_of(one: Load) -> TmemMove | None:
+    """The move that a ``tcgen05.ld`` or ``st`` is, by shape and repetitions; None for a shape that there is not.
+
+    What reduces or compresses besides reads the same cells.
+
+    >>> from descriptors.check.ptx.ptx_operands import operands
+    >>> of = "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x8.max.sp::2:4.f32.b2"
+    >>> move_of(Load(1, of, operands("{m}, {a,b,c,d}, r, [t]"))).columns
+    8
+    """
+    offset = next((o for o in one.operands if isinstance(o, int)), None)
+    return _move(one.opcode, offset)
+
+
+@lru_cache(maxsize=256)
+def _move(opcode: str, offset: int | None) -> TmemMove | None:
+    words = opcode.split(".")
+    shape = next((w for w in words if w in MOST), "")
+    many = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
+    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
+    try:
+        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
+    except DescriptorError:
+        return None
 
 
 @lru_cache(maxsize=16)

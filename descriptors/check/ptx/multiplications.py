@@ -352,7 +352,9 @@ def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
         described: what they and its instruction descriptor say together.
     """
     one, k = described, described.k
-    a, b = _stored(view.kind, one.a_dtype), _stored(view.kind, one.b_dtype)
+    a, b = (_stored(one, dtype) for dtype in (one.a_dtype, one.b_dtype))
+    if view.table is not None:
+        b = ""  # indices of 3 bits
     return (
         Side("A", view.a, a, _major(one.a_major), _share(one.cta_group, one.m, k // (1 + one.sparse))),
         Side("B", view.b, b, _major(one.b_major), _share(one.cta_group, one.n, k)),
@@ -432,8 +434,12 @@ def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
     return shifts(operand) if isinstance(operand, str) else ()
 
 
-def _stored(kind: str, dtype: str) -> str:
-    return _CONTAINERS.get(dtype, dtype) if kind.endswith("f8f6f4") else dtype
+def _stored(one: Described, dtype: str) -> str:
+    """A type as it lies in shared memory; "" for one that no model reads: of 4 and 6 bits, packed where K is doubled."""
+    if not one.kind.endswith("f8f6f4"):
+        return dtype
+    doubled = one.k == 2 * DENSE_K["sm100", one.kind] * (1 + one.sparse)
+    return "" if doubled and dtype[:2] in ("e2", "e3") else _CONTAINERS.get(dtype, dtype)
 
 
 def _major(major: object) -> Literal["K", "MN"]:
