@@ -420,7 +420,8 @@ _ROWS = (
         "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors)", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-overlap", _E, _TENSOR, "all that one tcgen05.mma has in tensor memory must lie apart: accumulator, A, scale factors, lookup table",
+        "tcgen05-overlap", _E, _TENSOR,
+        "all that one tcgen05.mma has in tensor memory must lie apart: accumulator, A, scale factors, lookup table",
         "give each its own columns, as descriptors tmem columns plans them",
         "PTX ISA 9.1, tcgen05.mma; data path and scale factor layouts", DOCUMENTED,
     ),

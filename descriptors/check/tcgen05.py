@@ -6,8 +6,9 @@ be freed, and nothing else may be touched. The hardware waits where columns are 
 doing waits for ever. Which columns an allocation gets is for the hardware to say: places are counted from it.
 *Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves; a commit to an
 mbarrier covers all that the thread issued before it, and a wait on any mbarrier of a commit behind an operation ends
-it, but for a commit that only tells that A was read. ``st`` is ended by ``wait::st``; of ``ld`` the registers by ``wait::ld``, which compilers leave out, since the
-dependency on the registers is respected. What is read needs those operations alone that wrote those cells.
+it, but for a commit that only tells that A was read. ``st`` is ended by ``wait::st``; of ``ld`` the registers by
+``wait::ld``, which compilers leave out, since the dependency on the registers is respected. What is read needs those
+operations alone that wrote those cells.
 
 The rules stand in ``rules``; here ``MEMORY`` and ``COMPLETION`` name, beside each event, the functions that hold it
 against the state before it, and ``after`` is the state behind it. A function says nothing of an event that does not say

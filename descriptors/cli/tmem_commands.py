@@ -215,7 +215,8 @@ def ld(
 
     Without an accumulator the answer is the map (thread, register, bit) -> lane, column, bit. With one it is what each
     register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each. A
-    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more.
+    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more, or with sp::2:4 between them
+    .spcompress, which keeps half: 32x32b.x8.max.sp::2:4.f32, with red. before it to reduce besides.
     """
     d = asked_accumulator(options)
     if d is None and shape is None:

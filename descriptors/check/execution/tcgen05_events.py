@@ -176,7 +176,10 @@ def _look_up(machine: Machine, one: Fragment, step: Step, described: Described, 
 
 
 def _collect(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> None:
-    """What a multiplication does with the collectors: what it uses must be in one, and what it does not name goes."""
+    """What a multiplication does with the collectors: what it uses must be in one, and what it does not name goes.
+
+    The last use of an empty one is let be: NVIDIA's own compiler writes it where nothing is kept.
+    """
     kept = machine.memory.tensor[one.cta].collected
     used = dict(word.split("::")[1:] for word in step.instruction.qualifiers if word.startswith("collector::"))
     for buffer in used if view.ws else ("a", "b"):
@@ -185,7 +188,7 @@ def _collect(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> No
         held = value if isinstance(value, int) else None
         if usage in ("use", "lastuse"):
             known = kept.get(buffer)
-            if buffer not in kept:
+            if buffer not in kept and usage == "use":
                 machine.tell("tcgen05-collector", step, f"found .collector::{buffer}::{usage} of an empty one")
             elif None not in (held, known) and held != known:
                 found = f"found .collector::{buffer}::{usage} of {held:#x}, where {known:#x} was filled in"

@@ -435,7 +435,7 @@ def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
 
 
 def _stored(one: Described, dtype: str) -> str:
-    """A type as it lies in shared memory; "" for one that no model reads: of 4 and 6 bits, packed where K is doubled."""
+    """A type as it lies in shared memory; "" for one that no model reads: of 4 and 6 bits, packed, of doubled K."""
     if not one.kind.endswith("f8f6f4"):
         return dtype
     doubled = one.k == 2 * DENSE_K["sm100", one.kind] * (1 + one.sparse)

@@ -1,4 +1,4 @@
-"""Kernels with what PTX 9.4 has new in tensor memory: right ones, and each rule broken. ptxas 13.5.37 takes them all."""
+"""Kernels with what PTX 9.4 has new in tensor memory: right ones, and each rule broken. ptxas 13.5 takes them all."""
 
 from __future__ import annotations
 
@@ -113,6 +113,7 @@ RIGHT: dict[str, dict[str, str]] = {
     "a load that reduces": {"load": REDUCED, "use": USE_OF_2},
     "a load that compresses": {"load": KEPT, "use": USE_OF_2},
     "B kept in its collector": {"mma": f"{FILLED}\n{KEEPS}\n{LAST}"},
+    "a last use of what nobody keeps": {"mma": multiply(".collector::a::lastuse.collector::b::lastuse")},
     "B by a lookup table": {"mma": TABLE.format(64) + multiply(**LOOKED_UP)},
     "A overwritten when it was read": {"commit": EARLY, "between": REFILL.format("%a")},
 }  # fmt: skip
@@ -131,7 +132,7 @@ SPOILT: dict[str, tuple[dict[str, str], list[str]]] = {
     "metadata used before the wait": ({"load": KEPT, "wait_load": "", "use": USE_OF_2}, ["tcgen05-wait-ld"]),
     "a compressing load that ends behind its columns": (
         {"load": KEPT.replace("[%t+0]", "[%t+126]")}, ["tcgen05-unallocated", "tcgen05-unwritten"]),
-    "a collector that nothing fills": ({"mma": f"{multiply()}\n{LAST}"}, ["tcgen05-collector"]),
+    "a collector that nothing fills": ({"mma": f"{multiply()}\n{KEEPS}"}, ["tcgen05-collector"]),
     "a collector that was given up": ({"mma": f"{FILLED}\n{LAST}\n{KEEPS}"}, ["tcgen05-collector"]),
     "a collector with another B": (
         {"mma": f"{FILLED}\n@%first add.u64 %word_b, %word_b, 128;\n{LAST}"}, ["tcgen05-collector"]),
@@ -193,3 +194,63 @@ def test_the_assembler_takes_every_kernel(parts: dict[str, str], tmp_path: Path)
     text.write_text(kernel(**parts), encoding="utf-8")
     target = parts.get("target", "sm_107a")
     subprocess.run([tool, f"-arch={target}", "-o", str(tmp_path / "k.cubin"), str(text)], check=True)
+
+
+CLUSTER = """.version 9.5
+.target sm_107a
+.address_size 64
+.shared .align 128 .b8 tile[256];
+.shared .align 8 .b64 bar;
+.visible .entry k(.param .u64 source) .reqntid 32 .reqnctapercluster 2
+{{
+.reg .pred %first, %leads, %over;
+.reg .b32 %thread, %rank;
+.reg .b64 %rd<4>;
+mov.u32 %thread, %tid.x;
+mov.u32 %rank, %cluster_ctarank;
+setp.eq.u32 %first, %thread, 0;
+setp.eq.and.u32 %leads, %rank, 0, %first;
+ld.param.u64 %rd0, [source];
+@%first mbarrier.init.shared.b64 [bar], 1;
+{own}
+fence.mbarrier_init.release.cluster;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+{event}
+L: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %over, [bar], 0;
+@!%over bra L;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+ret;
+}}
+"""
+ARRIVE = "@%leads mbarrier.arrive.release.cluster.shared::cluster.multicast::cluster::32b.b64 _, [bar], {};"
+COPY = (
+    "@%leads cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster::{}"
+    " [tile], [%rd0], 256, [bar], {};"
+)
+EXPECT = "@%first mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;"
+WIDE, NARROW = "0x3", "0x1"
+MULTICAST = {
+    "an arrival": ("", ARRIVE),
+    "an arrival with a count": ("", ARRIVE.replace("{}", "1, {}")),
+    "an arrival with bytes": ("", ARRIVE.replace("arrive.", "arrive.expect_tx.").replace("{}", "0, {}")),
+    "a copy": (EXPECT, COPY.replace("{}", "32b", 1)),
+}
+
+
+@pytest.mark.parametrize("name", MULTICAST)
+def test_an_event_of_several_ctas_reaches_those_of_its_mask_alone(name: str) -> None:
+    own, event = MULTICAST[name]
+    texts = [CLUSTER.format(own=own, event=event.format(mask)) for mask in (WIDE, NARROW)]
+    assert [found(check_ptx(text)) for text in texts] == [[], ["barrier-hang"]]
+
+
+@pytest.mark.skipif(_assembler() is None, reason="no ptxas 13.5 here")
+@pytest.mark.parametrize("name", MULTICAST)
+def test_the_assembler_takes_every_event_of_several_ctas(name: str, tmp_path: Path) -> None:
+    own, event = MULTICAST[name]
+    text, tool = tmp_path / "k.ptx", _assembler()
+    assert tool is not None
+    text.write_text(CLUSTER.format(own=own, event=event.format(WIDE)), encoding="utf-8")
+    subprocess.run([tool, "-arch=sm_107a", "-o", str(tmp_path / "k.cubin"), str(text)], check=True)

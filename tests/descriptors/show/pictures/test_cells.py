@@ -22,6 +22,7 @@ from descriptors.tmem.landing_model import landing
 from descriptors.tmem.moves import tmem_move
 from descriptors.tmem.operand_cells import operand_a, sparse_metadata
 from descriptors.tmem.readout import readout
+from descriptors.tmem.reductions import tmem_reduction
 from descriptors.tmem.scale_factors import scale_factors
 from layoutalg import Layout
 from layoutalg.frozen import replace
@@ -45,7 +46,9 @@ def test_a_cell_of_a_copy_holds_a_row_of_the_model(name: str) -> None:
 
 
 def test_what_is_written_in_the_corner_is_in_the_record() -> None:
-    for answer in (accumulator(128, 64), operand_a(128, 64, "bf16"), tmem_move("16x256b.x2"), tmem_copy("4x256b")):
+    compressing = tmem_reduction("32x32b.x8.max.sp::2:4.f32")
+    moves = (tmem_move("16x256b.x2"), tmem_copy("4x256b"), compressing)
+    for answer in (accumulator(128, 64), operand_a(128, 64, "bf16"), *moves):
         drawn = CellsPicture(answer)
         words = [word for _, _, word, _ in read(drawn.svg()).texts]
         for row in drawn.record()["corner"]:
