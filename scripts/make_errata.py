@@ -24,7 +24,8 @@ INTRODUCTION = """\
 
 Five documents taught this project what it is about, and they contain errors, as some texts of NVIDIA behind them do,
 the manual among them: {count} rows, in our words, whose numbers stay. What is right stands beside what the document
-says, and the evidence shows both; `tests/project/test_errata.py` runs or looks up every piece of it. What counts as evidence:
+says, and the evidence shows both; `tests/project/test_errata.py` runs or looks up every piece of it. What counts as
+evidence:
 
 - *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU; `refused_by_ptxas.json` is the assembler's.
 - *ptxas*: NVIDIA's assembler, {versions}; the PTX and the verdicts are in `tests/vectors/errata_ptxas.json`, and an
