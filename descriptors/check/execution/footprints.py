@@ -61,18 +61,23 @@ def operand_runs(
 
     Args:
         word: the 64 bits of the descriptor.
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100`` or ``sm107``, whose start has a bit more; nor is one with a larger LBO read.
         dtype: the type as it lies in shared memory.
         major: ``K`` or ``MN``.
         shape: MN and K that are read of one CTA's memory.
         rank: of that CTA.
     """
+    window = 0x3FFF
+    if arch == "sm107":
+        if word >> 30 & 1:
+            return None
+        window, arch = 0x7FFF, "sm100"
     if arch == "sm100" and not word & SM100_DESCRIPTOR["version"].mask:  # such words are in use, and read alike
         word |= SM100_DESCRIPTOR.encode()
-    start = (word & 0x3FFF) << 4
+    start = (word & window) << 4
     low = start % _PATTERN
     try:
-        runs = footprint(word & ~0x3FFF | low >> 4, arch, dtype, major, shape)
+        runs = footprint(word & ~window | low >> 4, arch, dtype, major, shape)
     except DescriptorError:
         return None
     base = start - low | rank << RANK
@@ -131,11 +136,20 @@ def cells_of_d(one: Instruction, lane: int) -> Cells | None:
 def columns_of_scales(one: Instruction) -> tuple[int, int]:
     """How many columns the scale factors of A and of B are read from, from those of their addresses on.
 
+    Four factors of a row are a column; the next four lie behind those of all rows, of which there are 128 or 256.
+
     >>> columns_of_scales(Instruction("mxf8f6f4", "e4m3", "e4m3", "f32", m=128, n=192, k=32))
     (4, 6)
+    >>> columns_of_scales(Instruction("mxf4nvf4", "e2m1", "e2m1", "f32", m=128, n=192, k=128, scale_vector=16))
+    (8, 14)
     """
     apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
-    return -(-one.m // one.cta_group // 32), -(-one.n // (2 if apart else 1) // 32)
+    rows = one.m // one.cta_group, one.n // (2 if apart else 1)
+    # Of mxf8f6f4 with K 64 the manual has one and NVIDIA's code two: one is read in either case.
+    factors = 1 if one.kind == "mxf8f6f4" else one.k // (1 + one.sparse) // (one.scale_vector or 32)
+    behind = (((first + factors - 1) // 4) for first in (one.sfa_id, one.sfb_id))
+    a, b = (-(-many // 128) * 4 * more - (-many // 32) for many, more in zip(rows, behind, strict=True))
+    return a, b
 
 
 def move_of(one: Load) -> TmemMove | None:

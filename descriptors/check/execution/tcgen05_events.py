@@ -62,6 +62,7 @@ from descriptors.check.ptx.multiplications import (
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
+from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}
@@ -124,22 +125,12 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         return
     operation = _issue(machine, one, step)
     _collect(machine, one, step, view)
-    words = [_word(machine, one, step, operand) for operand in (view.a, view.b)]
     described = _described(machine, one, step, view)
     if described is None:
         machine.notes.tensor_unknown = True
         return
-    ranks, sides = _ranks(machine, one, step, described.cta_group), tensor_sides(view, described)
-    for side, word in zip(sides, words, strict=True):
-        if side.matrix == "B" and view.table is not None:
-            _look_up(machine, one, step, described, operation)
-        elif word is not None and not side.dtype:
-            machine.skip(step, f"types of 4 and 6 bits in {side.matrix}, packed, which no model reads")
-        elif word is not None:
-            reading = _reading_a(machine, one, operation) if side.matrix == "A" else operation
-            for rank in ranks:
-                runs = operand_runs(word, "sm100", side.dtype, side.major, side.shape, rank)
-                read_operand(machine, step, runs, reading, padded=_padded(side.dtype))
+    ranks = _ranks(machine, one, step, described.cta_group)
+    _read_operands(machine, one, step, described, operation)
     if (d := _accumulator(machine, one, step, view, described)) is not None:
         adds = machine.value(one, view.enable) == 1
         for rank in ranks:
@@ -147,12 +138,40 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
                 addition = operation._replace(access=operation.access._replace(kind="an addition"))
                 touch_cells(machine, step, rank, d, addition, writes=False)
             touch_cells(machine, step, rank, d, operation, writes=True)
-    if (a := _cells_of_a(machine, one, step, described, sides[0])) is not None:
+    if (a := _cells_of_a(machine, one, step, described, tensor_sides(view, described)[0])) is not None:
         for rank in ranks:
             touch_cells(machine, step, rank, a, operation, writes=False)
-    for operand, columns in zip(view.scales, columns_of_scales(described), strict=False):
+    _read_scales(machine, one, step, described, operation)
+
+
+def _read_operands(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """A and B are read, as far as they lie in shared memory and a model reads them."""
+    view = tensor_mma(step.instruction)
+    if view is None:
+        return
+    for side in tensor_sides(view, described):
+        word = _word(machine, one, step, side.operand)
+        if side.matrix == "B" and view.table is not None:
+            _look_up(machine, one, step, described, operation)
+        elif word is not None and not side.dtype:
+            machine.skip(step, f"types of 4 and 6 bits in {side.matrix}, packed, which no model reads")
+        elif word is not None:
+            reading = _reading_a(machine, one, operation) if side.matrix == "A" else operation
+            for rank in _ranks(machine, one, step, described.cta_group):
+                runs = operand_runs(word, _words_of(machine), side.dtype, side.major, side.shape, rank)
+                read_operand(machine, step, runs, reading, padded=_padded(side.dtype))
+
+
+def _read_scales(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """The scale factors of a multiplication that has any are read."""
+    view = tensor_mma(step.instruction)
+    scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
+    if scaled and described.sfa_lanes == 128:
+        unseen(machine, step, "scale factors of A in 128 lanes, whose places only a figure of the manual has")
+        scaled = scaled[1:]
+    for operand, columns in scaled:
         if (place := cell_of(machine, one, step, operand)) is not None:
-            for rank in ranks:
+            for rank in _ranks(machine, one, step, described.cta_group):
                 _scales(machine, step, rank, (place[1], place[1] + columns), operation)
 
 
@@ -206,6 +225,11 @@ def _scales(machine: Machine, step: Step, rank: int, columns: tuple[int, int], o
     kind = "a multiplication with scale factors"
     scaled = operation._replace(access=operation.access._replace(kind=kind))
     touch_cells(machine, step, rank, Span(frozenset(there or GROUPS), low, high), scaled, writes=False)
+
+
+def _words_of(machine: Machine) -> str:
+    """Whose shared-memory words a kernel has: those of sm107 have a bit more in the start."""
+    return "sm107" if has("wide descriptor", machine.program.target) else "sm100"
 
 
 def _padded(dtype: str) -> bool:
@@ -293,7 +317,7 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
     word = _word(machine, one, step, step.instruction.operands[1])
     if word is not None:
         for rank in ranks:  # rows that no multiplication reads may be left out
-            runs = operand_runs(word, "sm100", "u8", "K", shape, rank)
+            runs = operand_runs(word, _words_of(machine), "u8", "K", shape, rank)
             read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:

@@ -115,6 +115,7 @@ RIGHT: dict[str, dict[str, str]] = {
     "B kept in its collector": {"mma": f"{FILLED}\n{KEEPS}\n{LAST}"},
     "a last use of what nobody keeps": {"mma": multiply(".collector::a::lastuse.collector::b::lastuse")},
     "B by a lookup table": {"mma": TABLE.format(64) + multiply(**LOOKED_UP)},
+    "K 64 of eight bits": {"mma": multiply(kind="f8f6f4", idesc="0x28100010")},
     "A overwritten when it was read": {"commit": EARLY, "between": REFILL.format("%a")},
 }  # fmt: skip
 SPOILT: dict[str, tuple[dict[str, str], list[str]]] = {
@@ -148,6 +149,28 @@ SPOILT: dict[str, tuple[dict[str, str], list[str]]] = {
     "B overwritten when A was read": (
         {"commit": EARLY, "between": REFILL.format("%b")}, ["reuse-order"]),
 }  # fmt: skip
+
+
+#: A lies in dynamic shared memory, 2**18 bytes behind its beginning.
+FAR = {
+    ".shared .align 1024 .b8 a_tile[8192];": ".extern .shared .align 1024 .b8 a_tile[];",
+    "mov.u32 %a, a_tile;": "mov.u32 %a, a_tile;\nadd.u32 %a, %a, 262144;",
+    "and.b32 %low_a, %low_a, 0x3fff;": "and.b32 %low_a, %low_a, 0x7fff;",
+}
+
+
+@pytest.mark.parametrize(("target", "rules"), [("sm_107a", []), ("sm_100a", ["reuse-unwritten"])])
+def test_a_start_of_15_bits_is_of_sm107_alone(target: str, rules: list[str]) -> None:
+    text = kernel(target)
+    for old, new in FAR.items():
+        text = text.replace(old, new)
+    assert found(check_ptx(text)) == rules
+
+
+def test_what_no_model_reads_is_told() -> None:
+    packed = multiply(kind="f8f6f4", idesc="0x28101690")  # e2m1, K 64
+    told = {one.why for one in check_ptx(kernel(mma=packed)).undecided if one.property == "reuse"}
+    assert told == {"types of 4 and 6 bits in A, packed, which no model reads"}
 
 
 def found(report: Report) -> list[str]:
