@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from descriptors.check.execution.configuration import Configuration, configuration
+from descriptors.check.execution.runs import shared_sizes
 from descriptors.check.instruction_forms import group_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
@@ -44,6 +45,7 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
+from descriptors.smem.instructions.targets import static_shared
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
@@ -116,6 +118,7 @@ def check_ptx(
             shown.append(function.name)
         counted += warp
         formed += wrong
+    formed += _shared(module, text)
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
@@ -173,6 +176,16 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
             yield from wgmma_findings(one, target, room, version)
         elif one.opcode.startswith("tcgen05."):
             yield from tcgen05_findings(one, target, version)
+
+
+def _shared(module: Module, text: str) -> Iterator[Finding]:
+    """Kernels whose static shared memory, as far as they name it, is more than their target has."""
+    sizes, most = shared_sizes(text), static_shared(module.target)
+    for function in module.functions:
+        size = sum(size for name, (_, size) in sizes.items() if name in function.names)
+        if function.entry and size > most:
+            found = f"found {size} bytes, where {module.target} has {most}"
+            yield replace(finding(function.line, "form-shared", found), function=function.name)
 
 
 def _words(found: list[Multiplication]) -> Iterator[Finding]:

@@ -177,6 +177,10 @@ _ROWS = (
         "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
     ),
     Rule(
+        "form-shared", _E, _FORMS, "static shared memory of a kernel must fit its target",
+        "take dynamic shared memory, which the launch sizes, or a target that ends with a", "ptxas 13.5", ASSEMBLER,
+    ),
+    Rule(
         "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction takes",
         "declare the register so, or move the value into one that is", "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
         ASSEMBLER,
