@@ -26,13 +26,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.instructions.targets import ARCHITECTURES, architecture, has
 from descriptors.smem.operands.operand import choose
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, weakest
+from descriptors.tmem.geometry import (
+    BELIEVED,
+    COLUMNS,
+    EXCLUSIVE_COLUMNS,
+    LEAST_COLUMNS,
+    NVIDIA,
+    allocation,
+    weakest,
+)
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -68,11 +77,13 @@ class ColumnPlan(Told):
         parts: what lies where, in the order of the columns.
         allocate: columns to allocate.
         notes: what else there is to know.
+        exclusive: the target whose exclusive allocation it is; "" for one beside which others may live.
     """
 
     parts: tuple[Part, ...]
     allocate: int
     notes: tuple[str, ...] = ()
+    exclusive: str = ""
 
     @property
     def headline(self) -> str:
@@ -87,7 +98,7 @@ class ColumnPlan(Told):
     @property
     def ctas(self) -> int:
         """CTAs whose columns an SM can hold at once."""
-        return COLUMNS // self.allocate
+        return 1 if self.exclusive else COLUMNS // self.allocate
 
     @property
     def evidence(self) -> str:
@@ -107,13 +118,16 @@ class ColumnPlan(Told):
         raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
 
 
-def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
+def plan_columns(
+    parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), exclusive: str | None = None
+) -> ColumnPlan:
     """Give each part its columns.
 
     Args:
         parts: the parts, in order; one with a lane shares the columns of the part before it.
         ctas: CTAs that must fit an SM at once.
         notes: what else there is to know.
+        exclusive: the target of an exclusive allocation, such as ``sm_107a``: a multiple of 32 columns, one CTA an SM.
 
     Raises:
         DescriptorError: if they do not fit; it says what takes how many.
@@ -134,13 +148,30 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
-    if end > COLUMNS:
-        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {sizes} columns")
+    most = COLUMNS if exclusive is None else _exclusive_columns(exclusive)
+    if end > most:
+        way = f"; an exclusive allocation of sm_107a has {EXCLUSIVE_COLUMNS}" if most < end <= EXCLUSIVE_COLUMNS else ""
+        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns{way}")
+    if exclusive is not None:
+        if count > 1:
+            raise DescriptorError(
+                f"tmem plan: an exclusive allocation must be the only one of its SM, find {count} CTAs"
+            )
+        allocate = -(-end // LEAST_COLUMNS) * LEAST_COLUMNS
+        return ColumnPlan(tuple(placed_parts), allocate, tuple(notes), exclusive)
     allocate = allocation(end)
     if allocate * count > COLUMNS:
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
     return ColumnPlan(tuple(placed_parts), allocate, tuple(notes))
+
+
+def _exclusive_columns(target: str) -> int:
+    """The columns that an exclusive allocation of a target may have."""
+    if not isinstance(target, str) or not has("exclusive allocation", target):
+        legal = [row.target for row in ARCHITECTURES if has("exclusive allocation", row.target)]
+        raise ChoiceError("tmem plan: the target of an exclusive allocation", target, legal)
+    return architecture(target).exclusive_columns
 
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
@@ -189,6 +220,7 @@ def tmem_plan(
     interleaved: bool = False,
     blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
+    exclusive: str | None = None,
     legality: Legality = "strict",
 ) -> ColumnPlan:
     """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
@@ -214,6 +246,7 @@ def tmem_plan(
         blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
             accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
+        exclusive: the target of an exclusive allocation (PTX 9.4), such as ``sm_107a``, which has 576 columns.
         legality: how the tables of instructions are read.
 
     Raises:
@@ -226,6 +259,9 @@ def tmem_plan(
     256
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
+    >>> scaled = dict(scale_dtype="ue4m3", accumulators=2)
+    >>> tmem_plan(128, 256, 256, "e2m1", exclusive="sm_107a", **scaled).allocate
+    576
     """
     b = dtype if b_dtype is None else b_dtype
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
@@ -249,7 +285,7 @@ def tmem_plan(
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
-    return plan_columns(_parts(mma), ctas=ctas, notes=notes)
+    return plan_columns(_parts(mma), ctas=ctas, notes=notes, exclusive=exclusive)
 
 
 def _as_blocks(value: Sequence[int]) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from descriptors.show.pictures.cell_picture import CellsPicture
 from descriptors.show.pictures.column_picture import ColumnsPicture
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.accumulator_model import tcgen05_cells
+from descriptors.tmem.columns import Part, plan_columns
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.moves import tmem_move
@@ -76,6 +77,12 @@ def test_parts_of_a_plan_overlap_nowhere_and_lie_where_the_plan_says() -> None:
     assert not first & second and len(first | second) == 128
     assert record["allocate"] == plan.allocate == 64
     assert picture(plan) == ColumnsPicture(plan)
+
+
+def test_all_columns_of_an_exclusive_allocation_are_drawn() -> None:
+    plan = plan_columns([Part("D", 512), Part("SFA", 40)], exclusive="sm_107a")
+    words = [word for _, _, word, _ in read(ColumnsPicture(plan).svg()).texts]
+    assert "544" in words and "SFA at 512" in words
 
 
 COMMANDS = {
