@@ -259,8 +259,7 @@ def tmem_plan(
     256
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
-    >>> scaled = dict(scale_dtype="ue4m3", accumulators=2)
-    >>> tmem_plan(128, 256, 256, "e2m1", exclusive="sm_107a", **scaled).allocate
+    >>> tmem_plan(128, 256, 256, "e2m1", scale_dtype="ue4m3", accumulators=2, exclusive="sm_107a").allocate
     576
     """
     b = dtype if b_dtype is None else b_dtype
