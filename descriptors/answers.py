@@ -59,7 +59,7 @@ ANSWERS: Mapping[str, str] = {
     "tmem.copies.WidenedCopy": "tmem.copy_text:widened",
     "check.event_report.EventReport": "check.event_report:report",
     "tmem.moves.TmemMove": "tmem.move_text:move show.pictures.cell_picture:CellsPicture",
-    "tmem.reductions.TmemReduction": "tmem.move_text:reduction",
+    "tmem.reductions.TmemReduction": "tmem.move_text:reduction show.pictures.cell_picture:CellsPicture",
     "tmem.readout.Readout": "tmem.move_text:readout show.pictures.cell_picture:CellsPicture",
     "tmem.scale_factors.ScaleFactors": "tmem.copy_text:factors show.pictures.cell_picture:CellsPicture",
     "tmem.shift_convolution.ShiftConvolution": "tmem.shift_text:convolution show.pictures.shift_picture:ShiftPicture",

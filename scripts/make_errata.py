@@ -22,9 +22,10 @@ PAGE = ROOT / "docs" / "errata.md"
 INTRODUCTION = """\
 <!-- Written by scripts/make_errata.py from tests/vectors/errata.json. Do not edit. -->
 
-Five documents taught this project what it is about, and they contain errors, as some texts of NVIDIA behind them do:
-{count} of them, one row each, in our words. What is right stands beside what the document says, and the evidence shows
-both; `tests/project/test_errata.py` runs or looks up every piece of it. What counts as evidence:
+Five documents taught this project what it is about, and they contain errors, as some texts of NVIDIA behind them do,
+the manual among them: {count} rows, in our words, whose numbers stay. What is right stands beside what the document
+says, and the evidence shows both; `tests/project/test_errata.py` runs or looks up every piece of it. What counts as
+evidence:
 
 - *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU; `refused_by_ptxas.json` is the assembler's.
 - *ptxas*: NVIDIA's assembler, {versions}; the PTX and the verdicts are in `tests/vectors/errata_ptxas.json`, and an

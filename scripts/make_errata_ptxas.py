@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "judge"), str(ROOT / "scripts" / "lib")]
 
-from assembler import CASES, FRAME, RECORD, verdict, version  # noqa: E402
+from assembler import CASES, FRAME, RECORD, is_asked, ptx_of, verdict, version  # noqa: E402
 from ended import end  # noqa: E402
 
 
@@ -23,8 +23,9 @@ def main(assemblers: list[str]) -> int:
         {
             "case": name,
             "target": target,
+            **({"ptx_version": ptx_of(name)} if ptx_of(name) != "9.0" else {}),
             "body": body,
-            "ptxas": {key: verdict(tool, name) for key, tool in tools.items()},
+            "ptxas": {key: verdict(tool, name) for key, tool in tools.items() if is_asked(key, name)},
         }
         for name, (target, body) in CASES.items()
     ]

@@ -4,9 +4,9 @@ A PTX text that was read becomes a sequence of them; so does what a test writes 
 for ``descriptors tmem check``. An event says what its source says: a line has the name of an allocation and the shape
 of a load, a text has registers.
 
-    alloc NAME COLUMNS             one warp allocates; NAME is the address
+    alloc NAME COLUMNS [exclusive] one warp allocates; NAME is the address
     relinquish                     the CTA gives up the right to allocate
-    dealloc NAME [COLUMNS]         gives the columns back
+    dealloc NAME [COLUMNS] [exclusive]    gives the columns back
     ld PLACE SHAPE.xN [warp W]     tcgen05.ld, with .pack::16b or not; st likewise
     cp PLACE SHAPE                 tcgen05.cp
     mma PLACE COLUMNS [sparse] [idesc WORD]    reads or writes so many columns from there
@@ -21,6 +21,7 @@ Law: an event is a value, equal by content and written as it is made; one of a l
 >>> eval(repr(one), vars(events)) == one
 True
 >>> lines = ["alloc d 64", "ld d+8@32 32x32b.x8 warp 1", "mma d 64 sparse idesc 0x8200014", "relinquish", "dealloc d"]
+>>> lines += ["alloc e 576 exclusive", "dealloc e exclusive"]
 >>> [str(parse_event(line)) for line in lines] == lines
 True
 """
@@ -32,7 +33,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.tmem.geometry import LANES
+from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS, LANES
 from layoutalg.frozen import frozen
 
 
@@ -179,13 +180,17 @@ class Alloc:
     Args:
         columns: how many; None where a register says it.
         name: of the address that it returns; "" where it has none.
+        exclusive: whether it must be the only one that lives.
+        most: the columns that an exclusive one may have, which its target says.
     """
 
     columns: int | None
     name: str = ""
+    exclusive: bool = False
+    most: int = EXCLUSIVE_COLUMNS
 
     def __str__(self) -> str:
-        return _line("alloc", self.name, self.columns)
+        return _line("alloc", self.name, self.columns, "exclusive" * self.exclusive)
 
 
 @frozen
@@ -195,13 +200,15 @@ class Dealloc:
     Args:
         columns: how many; None where that is not said.
         name: of the allocation; "" where its address is not known.
+        exclusive: whether it frees an exclusive allocation.
     """
 
     columns: int | None
     name: str = ""
+    exclusive: bool = False
 
     def __str__(self) -> str:
-        return _line("dealloc", self.name, self.columns)
+        return _line("dealloc", self.name, self.columns, "exclusive" * self.exclusive)
 
 
 @frozen
@@ -245,9 +252,15 @@ class Issue:
 
 @frozen
 class TensorCommit:
-    """``tcgen05.commit`` to the mbarrier at an address; "" where it is not known."""
+    """``tcgen05.commit`` to the mbarrier at an address; "" where it is not known.
+
+    Args:
+        barrier: its address.
+        reads_alone: whether it arrives when A has been read from shared memory, and so completes nothing.
+    """
 
     barrier: str = ""
+    reads_alone: bool = False
 
 
 @frozen
@@ -345,6 +358,7 @@ def _line(*words: object) -> str:
 _NAME = r"(?P<name>[A-Za-z_]\w{0,30})"
 _PLACE = _NAME + r"(\+(?P<column>\d{1,6}))?(@(?P<lane>\d{1,6}))?"
 _COLUMNS, _SHAPE = r"(?P<columns>\d{1,6})", r"(?P<shape>[\w.:]{1,40})"
+_EXCLUSIVE = "(?P<exclusive> exclusive)?"
 _MOVE = rf"{_PLACE} {_SHAPE}( warp (?P<warp>\d{{1,2}}))?"
 
 _Words: TypeAlias = Mapping[str, str | None]
@@ -369,13 +383,13 @@ def _operation(operation: str) -> Callable[[_Words], Issue]:
 #: Every event of a line: how it reads, as text and as a pattern, and what is made of its words.
 _FORMS: Mapping[str, tuple[str, str, Callable[[_Words], LineEvent]]] = {
     "alloc": (
-        "alloc NAME COLUMNS", f"{_NAME} {_COLUMNS}",
-        lambda words: Alloc(_number(words, "columns"), words["name"] or ""),
+        "alloc NAME COLUMNS [exclusive]", f"{_NAME} {_COLUMNS}{_EXCLUSIVE}",
+        lambda words: Alloc(_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
     ),
     "relinquish": ("relinquish", "", lambda _: Relinquish()),
     "dealloc": (
-        "dealloc NAME [COLUMNS]", f"{_NAME}( {_COLUMNS})?",
-        lambda words: Dealloc(_number(words, "columns"), words["name"] or ""),
+        "dealloc NAME [COLUMNS] [exclusive]", f"{_NAME}( {_COLUMNS})?{_EXCLUSIVE}",
+        lambda words: Dealloc(_number(words, "columns"), words["name"] or "", bool(words["exclusive"])),
     ),
     "ld": (
         "ld PLACE SHAPE.xN [warp W]", _MOVE,

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from descriptors.check.execution.configuration import Configuration, configuration
+from descriptors.check.execution.runs import shared_sizes
 from descriptors.check.instruction_forms import group_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
@@ -34,7 +35,7 @@ from descriptors.check.paths import path_findings, stuck_waits
 from descriptors.check.ptx.constant_folding import Values, fold, observed
 from descriptors.check.ptx.control_flow import Block, blocks
 from descriptors.check.ptx.kernel_words import common_complaints, smem_findings
-from descriptors.check.ptx.multiplications import Multiplication, chains, multiplications
+from descriptors.check.ptx.multiplications import Multiplication, TensorMma, chains, multiplications
 from descriptors.check.ptx.ptx_module import MOST_REGISTERS, Function, Module, parse, registers
 from descriptors.check.register_classes import class_findings
 from descriptors.check.rules import Doubt
@@ -44,6 +45,8 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
+from descriptors.smem.instructions.targets import static_shared
+from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
 #: Who judges what only running a kernel tells: barriers, bytes, proxies, reuse.
@@ -115,6 +118,7 @@ def check_ptx(
             shown.append(function.name)
         counted += warp
         formed += wrong
+    formed += _shared(module, text)
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
     run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
@@ -174,15 +178,36 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
             yield from tcgen05_findings(one, target, version)
 
 
+def _shared(module: Module, text: str) -> Iterator[Finding]:
+    """Kernels whose static shared memory, as far as they name it, is more than their target has."""
+    sizes, most = shared_sizes(text), static_shared(module.target)
+    for function in module.functions:
+        size = sum(size for name, (_, size) in sizes.items() if name in function.names)
+        if function.entry and size > most:
+            found = f"found {size} bytes, where {module.target} has {most}"
+            yield replace(finding(function.line, "form-shared", found), function=function.name)
+
+
 def _words(found: list[Multiplication]) -> Iterator[Finding]:
     for one in found:
         if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
-            for told in common_complaints(one.idescs, one.use)[0]:
+            for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
                 yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
         for operand in one.operands:
             for name, told in smem_findings(operand):
                 yield finding(one.line, name, told, one.opcode)
+
+
+def _of_table(one: Multiplication) -> Iterator[str]:
+    """What an instruction descriptor may not say where B is decompressed by a lookup table."""
+    view, read = one.view, one.described
+    if not isinstance(view, TensorMma) or view.table is None or read is None:
+        return
+    if (read.b_dtype, str(read.b_major)) != ("e4m3", "K"):
+        yield f"B of .decompress::lut::b must be K-major e4m3, found {read.b_major}-major {read.b_dtype}"
+    if (letter := datapath_of(read.m, read.cta_group, view.ws, read.sparse)[1]) in "BCF":
+        yield f"a lookup table must not lie in data path layout {letter}, which M {read.m} has"
 
 
 def _advances(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Finding]:
@@ -201,7 +226,7 @@ def _protocol(
     function = module.functions[number]
     differs = varying(function)
     told = [
-        *path_findings(function, values, module.variables, graph, differs),
+        *path_findings(function, values, module.variables, graph, differs, module.target),
         *serializations(module, number, graph, calls, differs),
         *stuck_waits(function, values),
     ]

@@ -49,11 +49,13 @@ from descriptors.check.ptx.multiplications import wgmma
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
 from descriptors.check.tensor_cells import TensorCells
+from descriptors.smem.instructions.targets import architecture, has
+from layoutalg.frozen import replace
 
 
 def events_of(
     function: Function, values: Values, variables: Mapping[str, int], conditions: Conditions | None = None,
-    cells: TensorCells | None = None,
+    cells: TensorCells | None = None, target: str = "",
 ) -> dict[int, list[Event]]:  # fmt: skip
     """The events of a function, by the index of their instruction.
 
@@ -63,6 +65,7 @@ def events_of(
         variables: variables of the module, which are no registers.
         conditions: of the function; without them an mbarrier has no name but that of a variable.
         cells: where its instructions read and write tensor memory; without them that is not known.
+        target: the ``.target`` of its module, which says how much an exclusive allocation may have; "" for any.
     """
     tensor = cells is not None or bool(function.having("tcgen05."))
     tracked = _tracked(function) - variables.keys()
@@ -75,7 +78,9 @@ def events_of(
         if name.startswith("wgmma."):
             made = _wgmma(one, values.get(index, {}))
         elif name.startswith(("tcgen05.", *WAITS)):
-            made = _tensor(index, one, values.get(index, {}), conditions, cells)
+            made = [
+                _of_target(event, target) for event in _tensor(index, one, values.get(index, {}), conditions, cells)
+            ]
         elif tensor and name.startswith(_MEETINGS):
             made = [Arrive()] if name.startswith("mbarrier") else [Meeting()]
         elif name.startswith(("ret", "exit")) and not frees:
@@ -104,7 +109,7 @@ def _tracked(function: Function) -> set[str]:
             for operand in one.operands[:2]:
                 held.update(names(operand) if isinstance(operand, Vector) else ())
         elif one.opcode.startswith("tcgen05.ld"):
-            held.update(name for operand in one.operands[:-1] for name in names(operand))
+            held.update(_loaded(one))
         elif pair := _copied(one):
             copies.setdefault(pair[1], []).append(pair[0])
     waiting = list(held)
@@ -164,7 +169,6 @@ def _tensor(
 ) -> list[Event]:
     words = one.qualifiers
     name = words[1] if len(words) > 1 else ""
-    registers = tuple(n for operand in one.operands for n in names(operand) if isinstance(operand, Vector))
 
     def place(number: int) -> str:
         return _named(one.operands[number : number + 1], values, conditions, index)
@@ -181,26 +185,25 @@ def _tensor(
         case "cp" | "shift":
             return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
-            # An exclusive one takes other sizes, and no other lives beside it: its form is looked at.
-            sized = len(one.operands) > 1 and "exclusive" not in words
-            return [Alloc(number(one.operands[1], values) if sized else None)]
+            return [Alloc(_columns(one, values), exclusive="exclusive" in words)]
         case "dealloc":
-            return [Dealloc(number(one.operands[1], values) if len(one.operands) > 1 else None)]
+            return [Dealloc(_columns(one, values), exclusive="exclusive" in words)]
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":
-            return [TensorCommit(place(0))]
+            return [TensorCommit(place(0), reads_alone=any(word.startswith("sync_restrict") for word in words))]
         case "try_wait" | "test_wait":
             return [BarrierWait(place(1), "relaxed" in words)]
         case "ld":
             return [
                 Load(
-                    registers, _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values),
+                    _loaded(one), _place(one.operands[-1:], values) or _place(one.operands[-2:-1], values),
                     cells=cells.moved(index) if cells else None,
                 )
             ]  # fmt: skip
         case "st":
             stored = cells.moved(index) if cells else None
+            registers = tuple(n for operand in one.operands if isinstance(operand, Vector) for n in names(operand))
             return [Touch(registers), Store(registers, _place(one.operands[:1], values), cells=stored)]
     simple: dict[str, Event] = {
         "wait::ld": WaitLoad(),
@@ -208,6 +211,23 @@ def _tensor(
         "fence::after_thread_sync": FenceAfter(),
     }
     return [simple[name]] if name in simple else []
+
+
+def _of_target(event: Event, target: str) -> Event:
+    """An event of a target: what an exclusive allocation may have there."""
+    if not isinstance(event, Alloc) or not has("tcgen05", target):
+        return event
+    return replace(event, most=architecture(target).exclusive_columns)
+
+
+def _loaded(one: Instruction) -> tuple[str, ...]:
+    """The registers that a ``tcgen05.ld`` fills: all that it names but its address, a reduction and metadata too."""
+    return tuple(name for operand in one.operands if not isinstance(operand, Address) for name in names(operand))
+
+
+def _columns(one: Instruction, values: Mapping[str, Known]) -> int | None:
+    """The columns of an allocation, or of what is freed."""
+    return number(one.operands[1], values) if len(one.operands) > 1 else None
 
 
 def _named(place: tuple[Operand, ...], values: Mapping[str, Known], conditions: Conditions | None, index: int) -> str:

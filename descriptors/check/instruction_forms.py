@@ -25,6 +25,7 @@ Law: the mask of output lanes of ``tcgen05.mma`` has a bit for every lane of the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
@@ -32,7 +33,7 @@ from itertools import chain
 from descriptors.check.kernel_report import Finding, finding
 from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
 from descriptors.check.ptx.ptx_module import MOST_REGISTERS, REST, Instruction
-from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
@@ -410,6 +411,14 @@ def _alloc(one: Instruction, target: str, version: str) -> _Told:
         yield "form-immediate", f"found {columns} columns, which must be 32, 64, 128, 256 or 512"
 
 
+def _apart(operands: tuple[Operand, ...]) -> _Told:
+    """Registers that a load would fill twice."""
+    filled = [name for operand in operands if isinstance(operand, str | Vector) for name in names(operand)]
+    for name, many in Counter(filled).items():
+        if many > 1 and name != "_":
+            yield "form-registers", f"found {name} {many} times among those that are filled"
+
+
 #: What reduces, with the types that it is of.
 _REDUCED = {"f32": {"min", "max", "abs", "NaN"}, "s32": {"min", "max"}, "u32": {"min", "max"}}
 
@@ -440,6 +449,8 @@ def _load(one: Instruction, target: str, version: str) -> _Told:
     else:
         vector, place = (one.operands[-1], one.operands[0]) if store else (one.operands[0], one.operands[1 + red])
         yield from _registers_of(vector, registers(shape, num), f".{shape}.x{num} has")
+    if not store:
+        yield from _apart(one.operands)
     if not isinstance(place, Address):
         yield "form-operands", "found no address in tensor memory"
     if shape == "16x32bx2" and not isinstance(one.operands[-1 if not store else 1], int):
@@ -495,6 +506,8 @@ def _copy(one: Instruction, *_: str) -> _Told:
 def _shift(one: Instruction, target: str, version: str) -> _Told:
     if "down" not in one.qualifiers:
         yield "form-qualifier", "found no .down"
+    if len(one.operands) != 1:
+        yield "form-operands", f"found {len(one.operands)} operands where there is 1"
     yield from needed("tcgen05.shift", target, version)
 
 

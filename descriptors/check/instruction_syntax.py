@@ -452,7 +452,7 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
     if wanted == "at":  # the assembler wants no brackets there
         return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
     if wanted == "any":
-        return None
+        return ("form-operands", "found an address for a value") if isinstance(operand, Address) else None
     if wanted == "_":
         return None if operand == "_" else ("form-operands", "found no sink _")
     if wanted == "pred|pred":

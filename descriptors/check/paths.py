@@ -101,14 +101,14 @@ def path_undecided(
 
 def path_findings(
     function: Function, values: Values, variables: Mapping[str, int], known: list[Block] | None = None,
-    differs: frozenset[str] | None = None,
+    differs: frozenset[str] | None = None, target: str = "",
 ) -> list[tuple[int, Broken | Doubt]]:  # fmt: skip
-    """Breaches and doubts together, in the order of the text: for who asks for both."""
+    """Breaches and doubts together, in the order of the text, of a target: for who asks for both."""
     graph = blocks(function) if known is None else known
     conditions = Conditions(function, graph)
     tensor = bool(function.having("tcgen05."))
     cells = TensorCells(function, values, variables, conditions, graph) if tensor else None
-    events = events_of(function, values, variables, conditions, cells)
+    events = events_of(function, values, variables, conditions, cells, target)
     told: list[tuple[int, Broken | Doubt]] = []
     if function.having("wgmma."):
         _bounded(events, graph)
@@ -215,7 +215,8 @@ def _after(state: tcgen05.TensorState, event: Event) -> tcgen05.TensorState:
 
 def _elsewhere(event: Any, state: tcgen05.TensorState, allocations: list[Alloc]) -> bool:
     """Whether what is freed may have been allocated by another role, on no way that leads here."""
-    return not state.allocated and any(one.columns in (None, event.columns) for one in allocations)
+    alike = (one for one in allocations if one.exclusive == event.exclusive)
+    return not state.allocated and any(one.columns in (None, event.columns) for one in alike)
 
 
 def _foreign(
@@ -230,7 +231,7 @@ def _foreign(
     own = any(one.name == "mma" and tcgen05.may_meet(one.cells, event.cells) for one, _ in state.operations)
     if not others or own:
         return
-    commits = {one.barrier for one in every.values() if isinstance(one, TensorCommit)}
+    commits = {one.barrier for one in every.values() if isinstance(one, TensorCommit) and not one.reads_alone}
     if any(name.startswith("&") and name in commits for name in state.waited):
         return
     what = f"whether the tcgen05.mma of line {conditions.code[others[0]].line} is complete, which another role issues"

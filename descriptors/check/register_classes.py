@@ -3,8 +3,8 @@
 A name that is declared nowhere in the function, as a variable or a special register, has no class and is not judged.
 The assembler takes more than the manual says in some places (a ``.f32`` for A of 8-bit integers) and less in others
 (``.b32`` alone for D in tensor memory); it is followed in both.
-Source: ptxas 13.0, asked of every operand with every class (``tests/vectors/protocol_ptxas.json``); PTX ISA 9.1, wgmma,
-tcgen05.
+Source: ptxas 13.0, and of what PTX 9.4 has new 13.5, asked of every operand with every class
+(``tests/vectors/protocol_ptxas.json``, ``forms_ptxas.json``); PTX ISA 9.1, wgmma, tcgen05.
 
 Law: every row of the table has classes of one width, but for addresses in shared memory, and for what ptxas takes of
 integers in A.
@@ -43,6 +43,7 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "A in tensor memory": ("b32",),
     "the metadata in tensor memory": ("b32",),
     "the scale factors": ("b32",),
+    "the lookup table in tensor memory": ("b32",),
     "the instruction descriptor": _INTEGER,
     "the mask of output lanes": _ANY,
     "the mask of zero columns": _ADDRESS,
@@ -108,10 +109,8 @@ def _operands(one: Instruction) -> _Named:
         names = _WIDE_COMMIT if "multicast::cluster::32b" in words else _NAMES[name]
         yield from zip(names, one.operands, strict=False)
     elif words[0] == "tcgen05" and name == "ld":
-        yield "the registers", one.operands[0] if one.operands else 0
-        yield from (
-            ("the address in tensor memory", operand) for operand in one.operands if isinstance(operand, Address)
-        )
+        for operand in one.operands:
+            yield "the address in tensor memory" if isinstance(operand, Address) else "the registers", operand
     elif words[0] == "tcgen05" and name == "st":
         yield "the address in tensor memory", one.operands[0] if one.operands else 0
         yield from (("the registers", operand) for operand in one.operands[1:] if isinstance(operand, Vector))
@@ -147,6 +146,8 @@ def _tensor(view: TensorMma, one: Instruction) -> _Named:
         yield "the descriptor of B", view.b
     if view.sparse:
         yield "the metadata in tensor memory", one.operands[3]
+    if view.table is not None:
+        yield "the lookup table in tensor memory", view.table
     yield "the instruction descriptor", view.idesc
     if view.mask is not None:
         yield "the mask of output lanes", view.mask

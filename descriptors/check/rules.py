@@ -177,6 +177,10 @@ _ROWS = (
         "raise .maxnreg, take fewer threads a CTA, or a smaller N", "ptxas 12.9, 13.0, 13.5 (C7602)", ASSEMBLER,
     ),
     Rule(
+        "form-shared", _E, _FORMS, "static shared memory of a kernel must fit its target",
+        "take dynamic shared memory, which the launch sizes, or a target that ends with a", "ptxas 13.5", ASSEMBLER,
+    ),
+    Rule(
         "form-class", _E, _FORMS, "an operand must be in a register of a class that the instruction takes",
         "declare the register so, or move the value into one that is", "ptxas 13.0; PTX ISA 9.1, wgmma, tcgen05",
         ASSEMBLER,
@@ -420,9 +424,21 @@ _ROWS = (
         "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors)", DOCUMENTED,
     ),
     Rule(
-        "tcgen05-overlap", _E, _TENSOR, "accumulator, A and scale factors of one tcgen05.mma must not share cells",
+        "tcgen05-overlap", _E, _TENSOR,
+        "all that one tcgen05.mma has in tensor memory must lie apart: accumulator, A, scale factors, lookup table",
         "give each its own columns, as descriptors tmem columns plans them",
         "PTX ISA 9.1, tcgen05.mma; data path and scale factor layouts", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-table", _E, _TENSOR, "the lookup table of B must begin in an even column",
+        "put the table, two columns, where a multiple of two columns begins",
+        "PTX ISA 9.4, tcgen05.mma (.decompress::lut::b)", DOCUMENTED,
+    ),
+    Rule(
+        "tcgen05-collector", Level.ASKS, _TENSOR,
+        "what is used out of a collector must have been filled into it by a tcgen05.mma before, and still be there",
+        "fill it with the same matrix in a tcgen05.mma before, with no other between that discards it",
+        "PTX ISA 9.4, tcgen05.mma (collector usage)", DOCUMENTED,
     ),
     Rule(
         "tcgen05-order", _E, _TENSOR, "two accesses of the same cells, of which one writes, must be in order",

@@ -77,7 +77,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ]
             ran = False
             continue
-        told = judge(function, text, known)
+        told = judge(function, text, known, module.target)
         ran = ran and bool(told.sizes)
         if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)

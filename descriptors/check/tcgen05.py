@@ -6,8 +6,9 @@ be freed, and nothing else may be touched. The hardware waits where columns are 
 doing waits for ever. Which columns an allocation gets is for the hardware to say: places are counted from it.
 *Completion*: operations are asynchronous. ``mma``, ``cp`` and ``shift`` are in order among themselves; a commit to an
 mbarrier covers all that the thread issued before it, and a wait on any mbarrier of a commit behind an operation ends
-it. ``st`` is ended by ``wait::st``; of ``ld`` the registers by ``wait::ld``, which compilers leave out, since the
-dependency on the registers is respected. What is read needs those operations alone that wrote those cells.
+it, but for a commit that only tells that A was read. ``st`` is ended by ``wait::st``; of ``ld`` the registers by
+``wait::ld``, which compilers leave out, since the dependency on the registers is respected. What is read needs those
+operations alone that wrote those cells.
 
 The rules stand in ``rules``; here ``MEMORY`` and ``COMPLETION`` name, beside each event, the functions that hold it
 against the state before it, and ``after`` is the state behind it. A function says nothing of an event that does not say
@@ -51,7 +52,7 @@ from descriptors.check.events import (
 )
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import ALLOCATIONS, COLUMNS, LANES, LEAST_COLUMNS, quarter_of
+from descriptors.tmem.geometry import ALLOCATIONS, COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_COLUMNS, quarter_of
 from descriptors.tmem.moves import tmem_move
 from layoutalg.frozen import frozen, replace
 
@@ -113,7 +114,7 @@ class TensorState:
     Args:
         allocated: the allocations that live.
         freed: names of those that were freed.
-        least: the fewest columns of a legal allocation so far; all columns before the first.
+        least: the fewest columns of a legal allocation so far; more than any before the first.
         relinquished: whether the permit was given back on every path.
         operations: what was issued, each with the stages that it may have.
         waited: mbarriers that were waited for on every way since the last round of a loop began.
@@ -128,7 +129,7 @@ class TensorState:
 
     allocated: tuple[Alloc, ...] = ()
     freed: frozenset[str] = frozenset()
-    least: int = COLUMNS
+    least: int = EXCLUSIVE_COLUMNS
     relinquished: bool = False
     operations: frozenset[tuple[Operation, _Stages]] = frozenset()
     waited: frozenset[str] = frozenset()
@@ -185,7 +186,7 @@ def after(state: TensorState, event: Event) -> TensorState:
     match event:
         case Alloc(columns, name):
             live = (*state.allocated, event)
-            least = min(state.least, columns) if columns in ALLOCATIONS and columns is not None else state.least
+            least = min(state.least, columns) if columns is not None and _is_legal(event) else state.least
             return replace(
                 state, allocated=live if name else live[-_NAMELESS:], least=least, freed=state.freed - {name},
                 gone=False,
@@ -200,6 +201,8 @@ def after(state: TensorState, event: Event) -> TensorState:
             return replace(state, relinquished=True)
         case Issue():
             return replace(_started(state, Operation(event.operation, _cells(event))), fenced=True, quiet=True)
+        case TensorCommit(reads_alone=True):
+            return state  # it says that A was read, and nothing of what any operation wrote
         case TensorCommit(barrier):
             return _staged(state, lambda name, stage: stage if name == "st" else _committed_to(stage, barrier))
         case BarrierWait(barrier, relaxed):
@@ -284,7 +287,7 @@ def _meant(state: TensorState, event: Dealloc) -> Alloc | None:
     live = state.allocated
     for columns in (event.columns, None):
         if same := [one for one in live if one.columns == columns]:
-            return same[0]
+            return next((one for one in same if one.exclusive == event.exclusive), same[0])
     return live[-1] if live and event.columns is None else None
 
 
@@ -297,20 +300,34 @@ def _permit(state: TensorState, event: Alloc) -> _Found:
         yield broken("tcgen05-alloc-relinquished", "found an allocation")
 
 
+def _is_legal(event: Alloc) -> bool:
+    """Whether an allocation may be of so many columns; of an exclusive one that is for its target to say."""
+    if event.exclusive:
+        return event.columns in range(LEAST_COLUMNS, event.most + 1, LEAST_COLUMNS)
+    return event.columns in ALLOCATIONS
+
+
 def _size(state: TensorState, event: Alloc) -> _Found:
-    if event.columns is not None and event.columns not in ALLOCATIONS:
+    if event.columns is not None and not _is_legal(event):
         demand = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}"
+        if event.exclusive:
+            demand = f"columns of an exclusive allocation must be a multiple of {LEAST_COLUMNS} up to {event.most}"
         yield broken("tcgen05-alloc-size", f"found {event.columns}", demand=demand)
 
 
 def _order(state: TensorState, event: Alloc) -> _Found:
     """What is of no legal size is blamed for that alone, and is no bound for those behind it."""
-    if event.columns in ALLOCATIONS and event.columns is not None and event.columns > state.least:
+    if event.columns is not None and _is_legal(event) and event.columns > state.least:
         yield broken("tcgen05-alloc-order", f"found {event.columns} after {state.least}")
 
 
 def _room(state: TensorState, event: Alloc) -> _Found:
-    if (taken := state.columns + (event.columns or 0)) > COLUMNS:
+    """Whether an allocation can ever be had: an exclusive one by itself alone, the others in all columns."""
+    if state.allocated and (event.exclusive or any(one.exclusive for one in state.allocated)):
+        live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
+        demand = "an exclusive allocation must be the only one that lives"
+        yield broken("tcgen05-alloc-full", f"found one beside {live} columns that are not freed", demand=demand)
+    elif not event.exclusive and (taken := state.columns + (event.columns or 0)) > COLUMNS:
         yield broken("tcgen05-alloc-full", f"found {taken}")
 
 
@@ -327,6 +344,10 @@ def _freed(state: TensorState, event: Dealloc) -> _Found:
     elif None not in (event.columns, meant.columns) and event.columns != meant.columns:
         demand = f"as many columns must be deallocated as were allocated, {meant.columns}"
         yield broken("tcgen05-dealloc-unknown", f"found {event.columns}", demand=demand)
+    elif meant is not None and meant.exclusive != event.exclusive:
+        demand = "what is allocated with .exclusive, and nothing else, must be deallocated with it"
+        found = "no .exclusive" if meant.exclusive else ".exclusive"
+        yield broken("tcgen05-dealloc-unknown", f"found {found}", demand=demand)
 
 
 def _leak(state: TensorState, event: End) -> _Found:
@@ -378,8 +399,8 @@ def _allocated(state: TensorState, event: _Access) -> _Found:
         was = "deallocated" if place.name in state.freed else "never allocated"
         demand = "an address must come from an allocation"
         yield broken("tcgen05-unallocated", f"found {place.name}, {was}", demand=demand)
-    elif end > COLUMNS:
-        yield broken("tcgen05-bounds", f"found {end}", demand=f"columns must end at {COLUMNS}")
+    elif end > (last := held.most if held.exclusive else COLUMNS):
+        yield broken("tcgen05-bounds", f"found {end}", demand=f"columns must end at {last}")
     elif held.columns is not None and end > held.columns:
         demand = f"columns {place.column} to {end - 1} of {place.name} must be allocated"
         yield broken("tcgen05-unallocated", f"found {held.columns} columns", demand=demand)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.check.events import ALL_LANES, Cells
+from descriptors.check.execution.footprints import move_of
 from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.constant_folding import Values, fold, number
 from descriptors.check.ptx.control_flow import Block
@@ -28,7 +29,6 @@ from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.tmem.accumulator import datapath_of
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.moves import tmem_move
 from layoutalg import size
 from layoutalg.frozen import frozen
 
@@ -226,16 +226,20 @@ class TensorCells:
         made = zip(one.view.scales, sides, strict=True)
         return [self.cells(place, index, -(-many // 32) or None, None) for place, many in made]
 
+    def table(self, index: int) -> Cells | None:
+        """The lookup table of a multiplication: two columns, a lane for 8 columns of N."""
+        one = self.products.get(index)
+        if one is None or not isinstance(one.view, TensorMma) or one.view.table is None:
+            return None
+        n = one.described.n if one.described is not None else 0
+        return self.cells(one.view.table, index, 2, (1 << -(-n // 8)) - 1 or None)
+
     def moved(self, index: int) -> Cells | None:
         """The cells of a load or store, in any quarter."""
         one = self.code[index]
         place = next((o for o in one.operands if isinstance(o, Address)), None)
-        words = [w for w in one.qualifiers[2:] if w not in ("sync", "aligned", "b32", "spin")]
-        apart = next((o for o in one.operands if isinstance(o, int)), None)
-        direction = one.qualifiers[1]
-        try:
-            move = tmem_move(".".join(words), direction, offset=apart)
-        except DescriptorError:
+        move = move_of(one)
+        if move is None:
             return self.cells(place, index, None, None)
         return self.cells(place, index, move.columns, lanes_of(0, move.lanes))
 

@@ -81,12 +81,13 @@ def _all_cells(event: Event) -> Iterator[Cells | None]:
 
 
 def _beside(events: _Events, cells: TensorCells) -> _Found:
-    """Whether accumulator, A and scale factors of one multiplication lie apart."""
+    """Whether accumulator, A, scale factors and lookup table of one multiplication lie apart."""
     for index, row in events.items():
         for event in row:
             if not isinstance(event, Issue) or event.operation != "mma":
                 continue
             parts = [("D", event.cells), ("A", event.reads), *zip(("SFA", "SFB"), cells.scales(index), strict=False)]
+            parts.append(("the lookup table of B", cells.table(index)))
             known = [(name, part) for name, part in parts if part is not None]
             for (one, first), (other, second) in combinations(known, 2):
                 if first.meets(second):

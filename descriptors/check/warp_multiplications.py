@@ -201,6 +201,10 @@ def _words(view: WarpMma) -> Iterator[Told]:
         )  # fmt: skip
         if not known:
             yield "form-qualifier", f"found .{word}, which mma does not have so"
+        elif word == "aligned" and view.words.count(word) > 1:
+            yield "form-qualifier", f"found .{word} {view.words.count(word)} times"
+    if len(shapes := [word for word in view.words if _SHAPE.match(word)]) > 1:
+        yield "form-shape", f"found {' and '.join(shapes)}"
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
         yield "form-qualifier", f"found .{view.sparse}"
     elif view.sparse == "sp" and (view.kind or (_eight_bits(view) and view.types[:1] == ("f16",))):

@@ -40,7 +40,7 @@ from descriptors.check.ptx.kernel_words import (
     unreadable,
     word_shown,
 )
-from descriptors.check.ptx.multiplications import Multiplication, chains
+from descriptors.check.ptx.multiplications import Multiplication, TensorMma, chains
 from descriptors.check.ptx.ptx_module import Function
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.smem.operands.forms import LEADING
@@ -104,6 +104,10 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
         if not operand.checked:
             why = f"of {word_shown(operand.word)} the swizzle or the stride byte offset is not known"
             yield name, why, "a word whose upper half is put together from constants"
+        elif not operand.dtype and one.described is not None:
+            by_table = isinstance(one.view, TensorMma) and one.view.table is not None
+            what = "indices into a lookup table" if by_table else "types of 4 and 6 bits, packed"
+            yield name, f"it is of {what}, which no model reads", ""
         elif not operand.dtype:
             yield name, "its type, major and shape are not known", "the instruction descriptor"
         elif unreadable(operand):

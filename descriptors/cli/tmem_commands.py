@@ -145,6 +145,7 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
     "--blocks", type=int, nargs=2, default=(1, 1), show_default=True, help="Instructions along M and along N of a tile."
 )
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
+@click.option("--exclusive", metavar="TARGET", help="An exclusive allocation, as of sm_107a, which has 576 columns.")
 @legality_option
 @picture_option
 @json_option("Write the plan as JSON.")
@@ -169,8 +170,9 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     \b
     descriptors tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
 
-    Events: alloc NAME COLUMNS; relinquish; dealloc NAME [COLUMNS]; ld or st PLACE SHAPE.xN [warp W]; cp PLACE SHAPE;
-    mma PLACE COLUMNS [sparse] [idesc WORD]; shift PLACE. A PLACE is NAME, NAME+COLUMN, with @LANE behind it.
+    Events: alloc NAME COLUMNS [exclusive]; relinquish; dealloc NAME [COLUMNS] [exclusive]; ld or st PLACE SHAPE.xN
+    [warp W]; cp PLACE SHAPE; mma PLACE COLUMNS [sparse] [idesc WORD]; shift PLACE. A PLACE is NAME, NAME+COLUMN, with
+    @LANE behind it.
     """
     report = event_report.check_events(events_)
     say(answered(report, as_json))
@@ -215,7 +217,8 @@ def ld(
 
     Without an accumulator the answer is the map (thread, register, bit) -> lane, column, bit. With one it is what each
     register holds, (thread, value) -> (m, n), and every load of the four warps; without a SHAPE, a line for each. A
-    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more.
+    SHAPE with an operation and a type is tcgen05.ld.red, which has a register more, or with sp::2:4 between them
+    .spcompress, which keeps half: 32x32b.x8.max.sp::2:4.f32, with red. before it to reduce besides.
     """
     d = asked_accumulator(options)
     if d is None and shape is None:

@@ -26,13 +26,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
+from descriptors.smem.instructions.targets import ARCHITECTURES, architecture, has
 from descriptors.smem.operands.operand import choose
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, weakest
+from descriptors.tmem.geometry import (
+    BELIEVED,
+    COLUMNS,
+    EXCLUSIVE_COLUMNS,
+    LEAST_COLUMNS,
+    NVIDIA,
+    allocation,
+    weakest,
+)
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -70,11 +79,13 @@ class ColumnPlan(Told):
         parts: what lies where, in the order of the columns.
         allocate: columns to allocate.
         notes: what else there is to know.
+        exclusive: the target whose exclusive allocation it is; "" for one beside which others may live.
     """
 
     parts: tuple[Part, ...]
     allocate: int
     notes: tuple[str, ...] = ()
+    exclusive: str = ""
 
     @property
     def headline(self) -> str:
@@ -89,7 +100,7 @@ class ColumnPlan(Told):
     @property
     def ctas(self) -> int:
         """CTAs whose columns an SM can hold at once."""
-        return COLUMNS // self.allocate
+        return 1 if self.exclusive else COLUMNS // self.allocate
 
     @property
     def evidence(self) -> str:
@@ -109,13 +120,16 @@ class ColumnPlan(Told):
         raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
 
 
-def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
+def plan_columns(
+    parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), exclusive: str | None = None
+) -> ColumnPlan:
     """Give each part its columns.
 
     Args:
         parts: the parts, in order; one with a lane shares the columns of the part before it.
         ctas: CTAs that must fit an SM at once.
         notes: what else there is to know.
+        exclusive: the target of an exclusive allocation, such as ``sm_107a``: a multiple of 32 columns, one CTA an SM.
 
     Raises:
         DescriptorError: if they do not fit; it says what takes how many.
@@ -138,13 +152,30 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
-    if end > COLUMNS:
-        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {sizes} columns")
+    most = COLUMNS if exclusive is None else _exclusive_columns(exclusive)
+    if end > most:
+        way = f"; an exclusive allocation of sm_107a has {EXCLUSIVE_COLUMNS}" if most < end <= EXCLUSIVE_COLUMNS else ""
+        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns{way}")
+    if exclusive is not None:
+        if count > 1:
+            raise DescriptorError(
+                f"tmem plan: an exclusive allocation must be the only one of its SM, find {count} CTAs"
+            )
+        allocate = -(-end // LEAST_COLUMNS) * LEAST_COLUMNS
+        return ColumnPlan(tuple(placed_parts), allocate, tuple(notes), exclusive)
     allocate = allocation(end)
     if allocate * count > COLUMNS:
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
     return ColumnPlan(tuple(placed_parts), allocate, tuple(notes))
+
+
+def _exclusive_columns(target: str) -> int:
+    """The columns that an exclusive allocation of a target may have."""
+    if not isinstance(target, str) or not has("exclusive allocation", target):
+        legal = [row.target for row in ARCHITECTURES if has("exclusive allocation", row.target)]
+        raise ChoiceError("tmem plan: the target of an exclusive allocation", target, legal)
+    return architecture(target).exclusive_columns
 
 
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
@@ -199,6 +230,7 @@ def tmem_plan(
     overlapping: bool = False,
     blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
+    exclusive: str | None = None,
     legality: Legality = "strict",
 ) -> ColumnPlan:
     """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
@@ -226,6 +258,7 @@ def tmem_plan(
         blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
             accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
+        exclusive: the target of an exclusive allocation (PTX 9.4), such as ``sm_107a``, which has 576 columns.
         legality: how the tables of instructions are read.
 
     Raises:
@@ -241,6 +274,8 @@ def tmem_plan(
     >>> made = tmem_plan(128, 256, 256, "e2m1", kind="mxf4", accumulators=2, overlapping=True)
     >>> [(part.name, part.column, part.shared) for part in made.parts], made.used
     ([('D0', 0, 0), ('D1', 232, 24), ('SFA', 488, 0), ('SFB', 496, 0)], 512)
+    >>> tmem_plan(128, 256, 256, "e2m1", scale_dtype="ue4m3", accumulators=2, exclusive="sm_107a").allocate
+    576
     """
     b = dtype if b_dtype is None else b_dtype
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
@@ -264,10 +299,11 @@ def tmem_plan(
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
-    return plan_columns(_overlapped(mma, list(_parts(mma))), ctas=ctas, notes=notes)
+    most = COLUMNS if exclusive is None else _exclusive_columns(exclusive)
+    return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, exclusive=exclusive)
 
 
-def _overlapped(mma: _Mma, parts: list[Part]) -> list[Part]:
+def _overlapped(mma: _Mma, parts: list[Part], most: int) -> list[Part]:
     """The parts, the first of the second set of accumulators with the columns that it must share."""
     if not mma.overlapping:
         return parts
@@ -275,11 +311,11 @@ def _overlapped(mma: _Mma, parts: list[Part]) -> list[Part]:
         found = "interleaved" if mma.interleaved else mma.accumulators
         raise DescriptorError(f"tmem plan: overlapping accumulators must be 2, in columns of their own, found {found}")
     need = sum(-(-part.columns // part.align) * part.align for part in parts)
-    shared = -(-max(0, need - COLUMNS) // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
+    shared = -(-max(0, need - most) // ALIGNED_COLUMNS) * ALIGNED_COLUMNS
     first = mma.blocks[0] * mma.blocks[1]
     whole = sum(part.columns for part in parts[:first])
     if shared >= whole:
-        rule = f"tmem plan: two accumulators must have columns of their own, need {need} of {COLUMNS}"
+        rule = f"tmem plan: two accumulators must have columns of their own, need {need} of {most}"
         raise DescriptorError(f"{rule}; each is {whole} columns: give a smaller M or N of the tile, or one accumulator")
     parts[first] = replace(parts[first], shared=shared)
     return parts

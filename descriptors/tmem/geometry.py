@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from descriptors import text
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.smem.instructions.targets import ARCHITECTURES
 
 #: What NVIDIA's own code computes: layouts of CUTLASS and of the CuTe DSL, evaluated; what its compiler emits.
 NVIDIA = "NVIDIA's code, evaluated; not measured on a Blackwell GPU"
@@ -58,6 +59,8 @@ ADDRESS_MASK = 0x007F01FF
 QUARTER = 32
 #: The least that ``tcgen05.alloc`` gives, in columns.
 LEAST_COLUMNS = 32
+#: The most that an exclusive allocation may have on any target: sm_107 has so many columns, the others ``COLUMNS``.
+EXCLUSIVE_COLUMNS = max(row.exclusive_columns for row in ARCHITECTURES)
 #: What may be allocated of the columns: powers of two.
 ALLOCATIONS = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEAST_COLUMNS)
 

@@ -24,10 +24,10 @@ from typing import Any
 from descriptors.answers import fields
 from descriptors.text import aligned, counted, tuple_text
 from descriptors.tmem.fragment_text import digits, tell_fragment
-from descriptors.tmem.geometry import weakest
+from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, weakest
 from descriptors.tmem.moves import TmemMove
 from descriptors.tmem.readout import Readout
-from descriptors.tmem.reductions import TARGETS, TmemReduction
+from descriptors.tmem.reductions import TmemReduction
 
 
 def tell_move(move: TmemMove) -> str:
@@ -66,18 +66,34 @@ def tell_reduction(reduction: TmemReduction) -> str:
     >>> print(tell_reduction(tmem_reduction("32x32b.x2.max.f32")).splitlines()[0])
     tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32: 3 registers a thread, the last the max of 2 columns
     """
-    result = (
-        f"{reduction.registers} registers a thread, the last the {reduction.operation} of {reduction.move.num} columns"
-    )
+    if reduction.compressed:
+        return "\n".join([reduction.headline, *_tell_compressed(reduction)])
     loads = tell_move(reduction.move).splitlines()
     digits = [line for line in tell_fragment(reduction.over).splitlines() if line.startswith("   every ")]
     over = f"   result   (thread, column) -> {reduction.over.layout}, lane << 16 | column"
-    targets = f"   targets  {', '.join(TARGETS)}"
+    targets = f"   targets  {', '.join(reduction.targets)}"
     grades = [
         f"   known    registers: {reduction.move.cells.evidence}",
         f"   known    result: {reduction.over.evidence}",
     ]
-    return "\n".join([f"{reduction.ptx}: {result}", *loads[1:-1], over, *digits, targets, *grades])
+    return "\n".join([reduction.headline, *loads[1:-1], over, *digits, targets, *grades])
+
+
+def _tell_compressed(one: TmemReduction) -> list[str]:
+    """What a load that compresses keeps, and where it says which."""
+    size = f"{'absolute ' * one.absolute}{'greatest' if one.operation == 'max' else 'least'}"
+    bits = "data register d has bits [2(d%16), 2(d%16)+2) of register d/16"
+    kept = f"2i and 2i+1 are the two {size} of columns 4i to 4i+3, in their order"
+    rows = [
+        ("of", f"(thread, column) -> {one.over.layout}, lane << 16 | column"),
+        ("metadata", f"{counted(one.metadata, 'register')}: {bits}"),
+        ("data", f"{one.move.num // 2} registers: {kept}"),
+    ]
+    if one.reduces:
+        rows.append(("result", f"one register: the {one.operation} of {one.move.num} columns"))
+    rows += [("targets", ", ".join(one.targets)), ("known", f"numbers of registers: {DOCUMENTED}")]
+    rows += [("known", f"their order and the bits: {BELIEVED}")]
+    return aligned(rows, indent=3)
 
 
 def record_reduction(reduction: TmemReduction) -> dict[str, Any]:
@@ -93,8 +109,11 @@ def record_reduction(reduction: TmemReduction) -> dict[str, Any]:
         "type": reduction.dtype,
         "qualifiers": ["abs"] * reduction.absolute + ["NaN"] * reduction.nan,
         "reduced_over": str(reduction.over.layout),
-        "targets": list(TARGETS),
-        "result_evidence": reduction.over.evidence,
+        "compressed": reduction.compressed,
+        "reduces": reduction.reduces,
+        "metadata": reduction.metadata,
+        "targets": list(reduction.targets),
+        "result_evidence": BELIEVED if reduction.compressed else reduction.over.evidence,
     }
 
 

@@ -100,6 +100,7 @@ SAME: dict[str, Callable[[], Any]] = {
     "tmem plan --m 128 --n 64 --k 64": lambda: tmem_plan(128, 64, 64),
     "tmem ld 16x256b.x8": lambda: tmem_move("16x256b.x8"),
     "tmem ld 16x32bx2.x8.min.abs.f32 --offset 64": lambda: tmem_reduction("16x32bx2.x8.min.abs.f32", offset=64),
+    "tmem ld red.32x32b.x8.max.sp::2:4.f32.b2": lambda: tmem_reduction("red.32x32b.x8.max.sp::2:4.f32"),
     "tmem ld 16x256b.x8 --m 128 --n 64": lambda: readout(accumulator(128, 64), "16x256b.x8"),
     "tmem ld --m 128 --n 64": lambda: readouts(accumulator(128, 64)),
     "tmem cp": tmem_copies,

@@ -72,6 +72,88 @@ def block_scaled(a: int = 4, b: int = 2, scale: str = "%r20", selector: str = ",
     return BLOCK.replace("m16", f"m{m}") + ", ".join((*operands, f"{scale}{selector}", f"%r21{selector}")) + ";"
 
 
+TENSOR_MMA = "tcgen05.mma.cta_group::1.kind::"
+BULK = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
+LOADED = "cp.async.bulk.tensor.2d.shared::cta.global.tile{} [%r1], [%d0, {{%r2, %r3}}], [%r4];"
+REDUCED, TENSORS = "cp.reduce.async.bulk", "cp.reduce.async.bulk.tensor.3d.global.shared::cta"
+SCALES = "[%r1], [%r2], %d2, %r3, [%r4], [%r5], q;"
+COMMIT_WIDE = "tcgen05.commit.shared::cluster.multicast::cluster::32b.cta_group::2.mbarrier::arrive::one.b64 [%r1]{};"
+EXCLUSIVE = "tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 [%r1], {};"
+LUT = f"{TENSOR_MMA}f8f6f4.{{}}::lut::b [%r1], %d1, %d2, [%r3], %r2, q;"
+GATHERED = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%d0, {{%r1, %r2, %r3, %r4, %r5}}]{};"
+MATRIX = "ldmatrix.sync.aligned.m16n16.x1.trans.shared.{} {}, [%r9];"
+
+#: Cases of the manual itself; name: target and body.
+MANUAL = {
+    "tcgen05.alloc: 96 columns": ("sm_107a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 96;"),
+    "tcgen05.alloc.exclusive: 96 columns": ("sm_107a", EXCLUSIVE.format(96)),
+    "tcgen05.alloc.exclusive: 576 columns": ("sm_107a", EXCLUSIVE.format(576)),
+    "tcgen05.alloc.exclusive on sm_107f": ("sm_107f", EXCLUSIVE.format(576)),
+    "tcgen05.alloc.exclusive on sm_100f": ("sm_100f", EXCLUSIVE.format(512)),
+    "tcgen05.alloc.exclusive before PTX 9.4": ("sm_100a", EXCLUSIVE.format(512)),
+    "tcgen05.alloc: the line of an example before PTX 9.4": (
+        "sm_100a", "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r1], 32;",
+    ),
+    "tcgen05.mma: decpmpress": ("sm_107a", LUT.format("decpmpress")),
+    "tcgen05.mma: decompress": ("sm_107a", LUT.format("decompress")),
+    "tcgen05.mma.sp: ti16 without metadata": (
+        "sm_107a", "tcgen05.mma.sp.cta_group::1.kind::ti16.collector::b::fill [%r1], %d1, %d2, %r2, q;",
+    ),
+    "tcgen05.mma.sp: ti16 with metadata": (
+        "sm_107a", "tcgen05.mma.sp.cta_group::1.kind::ti16.collector::b::fill [%r1], %d1, %d2, [%r3], %r2, q;",
+    ),
+    "tcgen05.mma: mxf8f6f4 without block_scale": ("sm_107a", f"{TENSOR_MMA}mxf8f6f4 {SCALES}"),
+    "tcgen05.mma: mxf8f6f4 with block_scale": ("sm_107a", f"{TENSOR_MMA}mxf8f6f4.block_scale {SCALES}"),
+    "tcgen05.mma.sp: a single colon": (
+        "sm_107a", "tcgen05.mma.sp.cta_group::1.kind::f16.collector::a:fill [%r1], %d1, %d2, [%r3], %r2, q;",
+    ),
+    "tcgen05.mma.sp: two colons": (
+        "sm_107a", "tcgen05.mma.sp.cta_group::1.kind::f16.collector::a::fill [%r1], %d1, %d2, [%r3], %r2, q;",
+    ),
+    "tcgen05.commit: several CTAs without a mask": ("sm_107a", COMMIT_WIDE.format("")),
+    "tcgen05.commit: several CTAs with a mask": ("sm_107a", COMMIT_WIDE.format(", %r2")),
+    "tensor copy without a completion mechanism": ("sm_107a", LOADED.format("")),
+    "tensor copy with a completion mechanism": ("sm_107a", LOADED.format(".mbarrier::complete_tx::bytes")),
+    "bulk copy, relaxed without a scope": (
+        "sm_107a", f"{BULK.replace('bulk', 'bulk.relaxed')}.b128 [%r1], [%d0], 16, [%r4];",
+    ),
+    "bulk copy, relaxed with a scope": (
+        "sm_107a", f"{BULK.replace('bulk', 'bulk.relaxed.cta')}.b128 [%r1], [%d0], 16, [%r4];",
+    ),
+    "bulk reduction: xor of s32": ("sm_107a", f"{REDUCED}.global.shared::cta.bulk_group.xor.s32 [%d0], [%r1], 16;"),
+    "bulk reduction: xor of b32": ("sm_107a", f"{REDUCED}.global.shared::cta.bulk_group.xor.b32 [%d0], [%r1], 16;"),
+    "tensor reduction: im2col": ("sm_107a", f"{TENSORS}.xor.im2col.bulk_group [%d0, {{%r1, %r2, %r3}}], [%r4];"),
+    "tensor reduction: im2col_no_offs": (
+        "sm_107a", f"{TENSORS}.xor.im2col_no_offs.bulk_group [%d0, {{%r1, %r2, %r3}}], [%r4];",
+    ),
+    "prefetch of gather4 with im2col offsets": ("sm_107a", GATHERED.format(", {%r6, %r7}")),
+    "prefetch of gather4": ("sm_107a", GATHERED.format("")),
+    "bulk reduction to global memory with an mbarrier": (
+        "sm_107a", f"{REDUCED}.relaxed.cta.global.bulk_group.add.u64 [%d0], [%r1], 16, [%r2];",
+    ),
+    "bulk reduction to global memory": (
+        "sm_107a", f"{REDUCED}.relaxed.cta.global.shared::cta.bulk_group.add.u64 [%d0], [%r1], 16;",
+    ),
+    "scale-input-d of i8": ("sm_100a", f"{TENSOR_MMA}i8 [%r1], %d1, %d2, %r2, q, 3;"),
+    "scale-input-d of f16 on sm_110a": ("sm_110a", f"{TENSOR_MMA}f16 [%r1], %d1, %d2, %r2, q, 3;"),
+    "ldmatrix: m16n16.x1 into 1 register": ("sm_100a", MATRIX.format("b8", "{%r1}")),
+    "ldmatrix: m16n16.x1 into 2 registers": ("sm_100a", MATRIX.format("b8", "{%r1, %r2}")),
+    "ldmatrix: m16n16 of b64": ("sm_100a", MATRIX.format("b64", "{%r1, %r2}")),
+    "ldmatrix: s8.s4 on sm_90a": ("sm_90a", "ldmatrix.sync.aligned.m8n16.x1.shared.s8.s4 {%r1}, [%r9];"),
+    "ldmatrix: b4x16_p64 on sm_90a": (
+        "sm_90a", "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64 {%r1}, [%r9];",
+    ),
+    "mbarrier.init: layout with PTX 9.3": ("sm_90a", "mbarrier.init.layout::v0.shared.b64 [%r1], 1;"),
+    "mbarrier.init: layout with PTX 9.2": ("sm_90a", "mbarrier.init.layout::v0.shared.b64 [%r1], 1;"),
+}  # fmt: skip
+#: The version of PTX of those that are not of 9.5.
+VERSIONS = {
+    "tcgen05.alloc.exclusive before PTX 9.4": "9.3",
+    "tcgen05.alloc: the line of an example before PTX 9.4": "9.3",
+    "mbarrier.init: layout with PTX 9.3": "9.3",
+    "mbarrier.init: layout with PTX 9.2": "9.2",
+}
+
 #: Name of the case: target and body.
 CASES = {
     "wgmma: fence, mma, commit, wait, read": ("sm_90a", "\n".join((FENCE, OLDER, COMMIT, WAIT, READ))),
@@ -144,12 +226,23 @@ CASES = {
     "ld.shared: 32 bytes a lane": ("sm_100a", f"ld.shared.v8.b32 {registers('r', 8)}, [%r255];"),
     "ld.global: 32 bytes a lane": ("sm_100a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
     "ld.global: 32 bytes a lane on sm_90a": ("sm_90a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
+    **MANUAL,
 }
 
 
-def source(target: str, body: str) -> str:
+def ptx_of(name: str) -> str:
+    """The ``.version`` of PTX that a case is written in."""
+    return VERSIONS.get(name, "9.5" if name in MANUAL else "9.0")
+
+
+def is_asked(tool: str, name: str) -> bool:
+    """Whether an assembler, by its version, knows the PTX of a case: CUDA 13.N has 9.N."""
+    return tuple(map(int, re.findall(r"\d+", tool)[1:2])) >= (int(ptx_of(name).partition(".")[2]),)
+
+
+def source(target: str, body: str, ptx: str) -> str:
     """A PTX module with that body."""
-    return FRAME.format(version="9.0", target=target, body=body)
+    return FRAME.format(version=ptx, target=target, body=body)
 
 
 def version(ptxas: str) -> str:
@@ -165,7 +258,7 @@ def verdict(ptxas: str, name: str) -> dict[str, Any]:
     target, body = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "one.ptx"
-        path.write_text(source(target, body), encoding="utf-8")
+        path.write_text(source(target, body, ptx_of(name)), encoding="utf-8")
         command = [ptxas, f"-arch={target}", "-o", str(path.with_suffix(".cubin")), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = done.stdout + done.stderr

@@ -173,6 +173,28 @@ def misprinted_constant() -> str:
     return f"0xb00000000 has {0xB00000000.bit_length()} bits, the field 8; 0b00000000 is {int('0b00000000', 2)}"
 
 
+#: The chapters of wgmma and of tcgen05, by the version of the manual.
+CHAPTERS = {"9.1": ("9.7.15", "9.7.16"), "9.3": ("9.7.16", "9.7.17"), "9.4": ("9.7.17", "9.7.18")}
+
+
+def one_manual_two_chapters() -> str:
+    """Whether two sections that are both of tcgen05 can be of these chapters in one manual."""
+    both = [version for version, (_, tcgen05) in CHAPTERS.items() if {"9.7.16", "9.7.17"} == {tcgen05}]
+    told = "; ".join(f"{version}: wgmma {a}, tcgen05 {b}" for version, (a, b) in CHAPTERS.items())
+    return f"{told}; in {len(both)} of them 9.7.16 and 9.7.17 are both of tcgen05"
+
+
+def constant_of_7_bits() -> str:
+    """The constant as a hexadecimal and as the binary number of 7 digits that was meant."""
+    return f"0xb00000000 has {0xB00000000.bit_length()} bits, the field 7; 0b0000000 is {int('0b0000000', 2)}"
+
+
+def mask_of_15_bits() -> str:
+    """The first address that needs 15 bits, encoded by both masks."""
+    short, long = ((0x40000 & mask) >> 4 for mask in (0x3FFFF, 0x7FFFF))
+    return f"0x40000: (x & 0x3FFFF) >> 4 = {short:#x}, (x & 0x7FFFF) >> 4 = {long:#x}"
+
+
 def carry_of_the_start_address() -> str:
     """The start address of the last 16 bytes of the window, advanced by 16 bytes."""
     word = SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, start_address=0x3FFF0).encode()
@@ -228,6 +250,9 @@ DEMONSTRATIONS: dict[str, Callable[[], str]] = {
         last_column_of_an_image,
         an_offset_of_8_bytes,
         misprinted_constant,
+        one_manual_two_chapters,
+        constant_of_7_bits,
+        mask_of_15_bits,
         carry_of_the_start_address,
         registers_of_the_largest_tile,
         k_of_one_bit,

@@ -51,6 +51,23 @@ def test_every_name_that_a_docstring_refers_to_is_there() -> None:
     assert not missing
 
 
+#: What cites the manual: modules, pages, lessons, scripts and tests, but for the page that is about its errors.
+CITING = [
+    *(path for folder in ("layoutalg", "descriptors", "scripts", "tests") for path in (ROOT / folder).rglob("*.py")),
+    *(path for path in [*PAGES, *(ROOT / "course").rglob("*.md")] if path.name != "errata.md"),
+]
+
+
+def test_the_manual_is_cited_by_title_and_version_since_its_numbers_move() -> None:
+    left = {}
+    for path in CITING:
+        if path.name in ("demonstrations.py", "test_references.py"):  # the errors, and this
+            continue
+        text = re.sub(r"\n(#:?)? *", " ", path.read_text(encoding="utf-8"))
+        left[str(path)] = re.findall(r"\b9\.7\.\d+[.\d]*|PTX ISA ?[,;(][^)]{,40}", text)
+    assert not {path: numbers for path, numbers in left.items() if numbers}
+
+
 def test_every_path_and_name_in_a_page_is_there() -> None:
     assert not [missing for page in PAGES for missing in missing_in(page)]
 

@@ -27,7 +27,7 @@ from collections import Counter
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.lanes import Unknown
-from descriptors.check.execution.launch import RANK, place_name
+from descriptors.check.execution.launch import RANK, multicast, place_name
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
@@ -47,19 +47,26 @@ def _address(step: Step) -> tuple[int, Address]:
 
 
 def _after(step: Step) -> Operand | None:
-    """What follows the address of an mbarrier."""
+    """What follows the address of an mbarrier, but for the mask of CTAs that stands last."""
     place, _ = _address(step)
-    rest = step.instruction.operands[place + 1 :]
+    rest = step.instruction.operands[place + 1 : -1 if _is_multicast(step) else None]
     return rest[0] if rest else None
 
 
+def _is_multicast(step: Step) -> bool:
+    return "multicast::cluster::32b" in step.instruction.qualifiers
+
+
 def _targets(machine: Machine, one: Fragment, step: Step) -> list[tuple[int, int]]:
-    """The mbarriers that the executing lanes name, and how many lanes name each."""
+    """The mbarriers that the executing lanes name, in each CTA of a mask if there is one, and how many lanes do."""
     _, operand = _address(step)
-    value = machine.value(one, operand)
+    value, mask = machine.value(one, operand), None
+    if _is_multicast(step):
+        mask = machine.known(one, step.instruction.operands[-1], step, "the CTAs of a multicast")
     if type(value) is int:
-        return [(value, one.many)]
-    return list(Counter(machine.known_lanes(one, operand, step, "the address of an mbarrier")).items())
+        return [(place, one.many) for place in multicast(value, mask, machine.ctas)]
+    named = Counter(machine.known_lanes(one, operand, step, "the address of an mbarrier"))
+    return [(place, many) for at, many in named.items() for place in multicast(at, mask, machine.ctas)]
 
 
 def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mbarrier:

@@ -126,7 +126,7 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
         raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
     after = [o for o in rest[rest.index(barrier) + 1 :] if not isinstance(o, Vector)]
     mask = None
-    if "multicast::cluster" in words and after:
+    if any(word.startswith("multicast::cluster") for word in words) and after:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")
     for place, address in _ways(machine, one, step, target, barrier):
         odd = address >> RANK & 1

@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 from descriptors.check.execution.launch import RANK
 from descriptors.check.execution.tensor_memory import GROUP, GROUPS
+from descriptors.check.ptx.ptx_module import Instruction as Load
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.words.descriptor import SM100_DESCRIPTOR
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import tmem_copy
+from descriptors.tmem.moves import MOST, TmemMove, tmem_move
 from descriptors.tmem.operand_cells import operand_a
 
 #: Bytes after which every swizzle pattern repeats.
@@ -59,18 +61,23 @@ def operand_runs(
 
     Args:
         word: the 64 bits of the descriptor.
-        arch: ``sm90`` or ``sm100``.
+        arch: ``sm90``, ``sm100`` or ``sm107``, whose start has a bit more; nor is one with a larger LBO read.
         dtype: the type as it lies in shared memory.
         major: ``K`` or ``MN``.
         shape: MN and K that are read of one CTA's memory.
         rank: of that CTA.
     """
+    window = 0x3FFF
+    if arch == "sm107":
+        if word >> 30 & 1:
+            return None
+        window, arch = 0x7FFF, "sm100"
     if arch == "sm100" and not word & SM100_DESCRIPTOR["version"].mask:  # such words are in use, and read alike
         word |= SM100_DESCRIPTOR.encode()
-    start = (word & 0x3FFF) << 4
+    start = (word & window) << 4
     low = start % _PATTERN
     try:
-        runs = footprint(word & ~0x3FFF | low >> 4, arch, dtype, major, shape)
+        runs = footprint(word & ~window | low >> 4, arch, dtype, major, shape)
     except DescriptorError:
         return None
     base = start - low | rank << RANK
@@ -129,11 +136,46 @@ def cells_of_d(one: Instruction, lane: int) -> Cells | None:
 def columns_of_scales(one: Instruction) -> tuple[int, int]:
     """How many columns the scale factors of A and of B are read from, from those of their addresses on.
 
+    Four factors of a row are a column; the next four lie behind those of all rows, of which there are 128 or 256.
+
     >>> columns_of_scales(Instruction("mxf8f6f4", "e4m3", "e4m3", "f32", m=128, n=192, k=32))
     (4, 6)
+    >>> columns_of_scales(Instruction("mxf4nvf4", "e2m1", "e2m1", "f32", m=128, n=192, k=128, scale_vector=16))
+    (8, 14)
     """
     apart = one.cta_group == 2 and one.m == 128  # the halves of N lie in other lanes
-    return -(-one.m // one.cta_group // 32), -(-one.n // (2 if apart else 1) // 32)
+    rows = one.m // one.cta_group, one.n // (2 if apart else 1)
+    # Of mxf8f6f4 with K 64 the manual has one and NVIDIA's code two: one is read in either case.
+    factors = 1 if one.kind == "mxf8f6f4" else one.k // (1 + one.sparse) // (one.scale_vector or 32)
+    behind = (((first + factors - 1) // 4) for first in (one.sfa_id, one.sfb_id))
+    a, b = (-(-many // 128) * 4 * more - (-many // 32) for many, more in zip(rows, behind, strict=True))
+    return a, b
+
+
+def move_of(one: Load) -> TmemMove | None:
+    """The move that a ``tcgen05.ld`` or ``st`` is, by shape and repetitions; None for a shape that there is not.
+
+    What reduces or compresses besides reads the same cells.
+
+    >>> from descriptors.check.ptx.ptx_operands import operands
+    >>> of = "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x8.max.sp::2:4.f32.b2"
+    >>> move_of(Load(1, of, operands("{m}, {a,b,c,d}, r, [t]"))).columns
+    8
+    """
+    offset = next((o for o in one.operands if isinstance(o, int)), None)
+    return _move(one.opcode, offset)
+
+
+@lru_cache(maxsize=256)
+def _move(opcode: str, offset: int | None) -> TmemMove | None:
+    words = opcode.split(".")
+    shape = next((w for w in words if w in MOST), "")
+    many = next((w for w in words if w[:1] == "x" and w[1:].isdigit()), "")
+    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
+    try:
+        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset if shape == "16x32bx2" else None)
+    except DescriptorError:
+        return None
 
 
 @lru_cache(maxsize=16)

@@ -176,6 +176,7 @@ class Fragment:
     issued: Bits  #: tcgen05 operations that it issued,
     issued_known: Bits  #: what was known
     issued_published: Bits  #: and published, when it did
+    reads_of_a: Bits  #: reads of A from shared memory by those
     loads: Bits  #: tcgen05.ld that no wait covers yet
     stores: Bits  #: tcgen05.st that no wait covers yet
     loaded: Accesses  #: tcgen05.ld whose registers nothing used yet

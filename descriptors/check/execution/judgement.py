@@ -85,15 +85,16 @@ class RunJudgement(NamedTuple):
     closed: tuple[Counts, ...] = ()
 
 
-def judge(function: Function, text: str, known: Configuration = _UNKNOWN) -> RunJudgement:
+def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
     """What running a kernel finds.
 
     Args:
         function: the kernel.
         text: the PTX that it stands in, for its shared variables.
         known: what is known of its launch.
+        target: the ``.target`` of its module; "" where any may be meant.
     """
-    made = program(function)
+    made = program(function, target)
     held, steps = trials(made, text, known)
     told: list[RunJudgement] = []
     for one in held:

@@ -118,10 +118,11 @@ class Program:
 
     Args:
         function: the function.
+        target: the ``.target`` of its module; "" where any may be meant.
     """
 
-    def __init__(self, function: Function) -> None:
-        self.function = function
+    def __init__(self, function: Function, target: str = "") -> None:
+        self.function, self.target = function, target
         self.graph = blocks(function)
         self.uses = _first_uses(function)
         self._blocks = {
@@ -256,9 +257,9 @@ class Program:
         return Region(frozenset(written), tuple(sorted(hard)), tuple(sorted(soft)))
 
 
-def program(function: Function) -> Program:
-    """A function ready for execution."""
-    return Program(function)
+def program(function: Function, target: str = "") -> Program:
+    """A function ready for execution, on a target; "" where any may be meant."""
+    return Program(function, target)
 
 
 def is_event(one: Instruction) -> bool:

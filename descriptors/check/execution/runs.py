@@ -209,17 +209,28 @@ def shared_variables(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     outer: list[str] = []
     place = 0
-    for one in _SHARED.finditer(text):
-        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
-        if extents and not extents[0]:
-            outer.append(one[3])
+    for name, (align, size) in shared_sizes(text).items():
+        if not size:
+            outer.append(name)
             continue
-        align = max(16, int(one[1] or 1))
-        place = -(-place // align) * align
-        found[one[3]] = place
-        place += int(one[2]) // 8 * prod(int(extent) for extent in extents)
+        place = -(-place // max(16, align)) * max(16, align)
+        found[name] = place
+        place += size
     place = -(-place // 1024) * 1024
     return found | dict.fromkeys(outer, place)
+
+
+def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
+    """Alignment and bytes of each shared variable; 0 bytes for one whose size the launch gives.
+
+    >>> shared_sizes(".shared .align 8 .b8 a[24]; .shared .b64 c; .extern .shared .align 16 .b8 b[];")
+    {'a': (8, 24), 'c': (1, 8), 'b': (16, 0)}
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for one in _SHARED.finditer(text):
+        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
+        found[one[3]] = int(one[1] or 1), int(one[2]) // 8 * prod(int(extent or 0) for extent in extents)
+    return found
 
 
 def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:

@@ -39,6 +39,7 @@ from descriptors.check.execution.footprints import (
     cells_of_copy,
     cells_of_d,
     columns_of_scales,
+    groups_of,
     operand_runs,
     source_of_copy,
 )
@@ -61,6 +62,7 @@ from descriptors.check.ptx.multiplications import (
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
+from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}
@@ -91,10 +93,29 @@ def _commit(machine: Machine, one: Fragment, step: Step) -> None:
     mask = None
     if any(word.startswith("multicast") for word in step.instruction.qualifiers) and len(operands) > 1:
         mask = machine.known(one, operands[1], step, "the CTAs of a commit")
+    # Of a commit that only tells that A was read nobody learns that anything is complete.
+    done = one.reads_of_a if READS_OF_A in step.instruction.qualifiers else one.issued
     for at in multicast(address, mask, machine.ctas):
         # Commits of a thread arrive in their order: who has seen the last of another CTA has seen all.
-        one.issued_known |= arrive_at(machine, one, step, at, one.issued | one.issued_known, one.issued_published)
+        one.issued_known |= arrive_at(machine, one, step, at, done | one.issued_known, one.issued_published)
     _elected(machine, one, step)
+
+
+#: The word of a commit that arrives when the multiplications before it have read A from shared memory.
+READS_OF_A = "sync_restrict::shared::read::mma::a"
+
+
+def _reading_a(machine: Machine, one: Fragment, operation: Operation) -> Operation:
+    """The read of A of an operation: by itself, where a commit of the kernel tells of that alone."""
+    if not any(READS_OF_A in machine.program.function.code[i].opcode for i in machine.program.function.having(_COMMIT)):
+        return operation
+    bit = machine.fresh()
+    one.issued |= 1 << bit
+    one.reads_of_a |= 1 << bit
+    return operation._replace(access=operation.access._replace(bit=bit))
+
+
+_COMMIT = "tcgen05.commit"
 
 
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
@@ -103,18 +124,13 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         unseen(machine, step, "operands that are not those of its opcode")
         return
     operation = _issue(machine, one, step)
-    words = [_word(machine, one, step, operand) for operand in (view.a, view.b)]
+    _collect(machine, one, step, view)
     described = _described(machine, one, step, view)
     if described is None:
         machine.notes.tensor_unknown = True
         return
-    ranks, sides = _ranks(machine, one, step, described.cta_group), tensor_sides(view, described)
-    for side, word in zip(sides, words, strict=True):
-        if word is None:
-            continue
-        for rank in ranks:
-            runs = operand_runs(word, "sm100", side.dtype, side.major, side.shape, rank)
-            read_operand(machine, step, runs, operation, padded=_padded(side.dtype))
+    ranks = _ranks(machine, one, step, described.cta_group)
+    _read_operands(machine, one, step, described, operation)
     if (d := _accumulator(machine, one, step, view, described)) is not None:
         adds = machine.value(one, view.enable) == 1
         for rank in ranks:
@@ -122,13 +138,84 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
                 addition = operation._replace(access=operation.access._replace(kind="an addition"))
                 touch_cells(machine, step, rank, d, addition, writes=False)
             touch_cells(machine, step, rank, d, operation, writes=True)
-    if (a := _cells_of_a(machine, one, step, described, sides[0])) is not None:
+    if (a := _cells_of_a(machine, one, step, described, tensor_sides(view, described)[0])) is not None:
         for rank in ranks:
             touch_cells(machine, step, rank, a, operation, writes=False)
-    for operand, columns in zip(view.scales, columns_of_scales(described), strict=False):
+    _read_scales(machine, one, step, described, operation)
+
+
+def _read_operands(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """A and B are read, as far as they lie in shared memory and a model reads them."""
+    view = tensor_mma(step.instruction)
+    if view is None:
+        return
+    for side in tensor_sides(view, described):
+        word = _word(machine, one, step, side.operand)
+        if side.matrix == "B" and view.table is not None:
+            _look_up(machine, one, step, described, operation)
+        elif word is not None and not side.dtype:
+            machine.skip(step, f"types of 4 and 6 bits in {side.matrix}, packed, which no model reads")
+        elif word is not None:
+            reading = _reading_a(machine, one, operation) if side.matrix == "A" else operation
+            for rank in _ranks(machine, one, step, described.cta_group):
+                runs = operand_runs(word, _words_of(machine), side.dtype, side.major, side.shape, rank)
+                read_operand(machine, step, runs, reading, padded=_padded(side.dtype))
+
+
+def _read_scales(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """The scale factors of a multiplication that has any are read."""
+    view = tensor_mma(step.instruction)
+    scaled = list(zip(view.scales if view else (), columns_of_scales(described), strict=False))
+    if scaled and described.sfa_lanes == 128:
+        unseen(machine, step, "scale factors of A in 128 lanes, whose places only a figure of the manual has")
+        scaled = scaled[1:]
+    for operand, columns in scaled:
         if (place := cell_of(machine, one, step, operand)) is not None:
-            for rank in ranks:
+            for rank in _ranks(machine, one, step, described.cta_group):
                 _scales(machine, step, rank, (place[1], place[1] + columns), operation)
+
+
+def _look_up(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:
+    """The table by which B is decompressed is read: two columns from an even one on, a lane for 8 columns of N."""
+    machine.skip(step, "indices of 3 bits in B, whose bytes no model reads")
+    view = tensor_mma(step.instruction)
+    place = cell_of(machine, one, step, view.table if view else None)
+    if place is None:
+        return
+    lane, column = place
+    if column % 2:
+        machine.tell("tcgen05-table", step, f"found column {column}")
+    if described.cta_group == 2:
+        unseen(machine, step, "which of the two CTAs has what of the lookup table")
+        return
+    groups = groups_of(range(lane, lane + -(-described.n // 8)))
+    kind = "a multiplication with a lookup table"
+    read = operation._replace(access=operation.access._replace(kind=kind))
+    touch_cells(machine, step, one.cta, Span(groups, column, column + 2), read, writes=False)
+
+
+def _collect(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> None:
+    """What a multiplication does with the collectors: what it uses must be in one, and what it does not name goes.
+
+    The last use of an empty one is let be: NVIDIA's own compiler writes it where nothing is kept.
+    """
+    kept = machine.memory.tensor[one.cta].collected
+    used = dict(word.split("::")[1:] for word in step.instruction.qualifiers if word.startswith("collector::"))
+    for buffer in used if view.ws else ("a", "b"):
+        usage, matrix = used.get(buffer, "discard"), view.a if buffer == "a" else view.b
+        value = machine.value(one, matrix)
+        held = value if isinstance(value, int) else None
+        if usage in ("use", "lastuse"):
+            known = kept.get(buffer)
+            if buffer not in kept and usage == "use":
+                machine.tell("tcgen05-collector", step, f"found .collector::{buffer}::{usage} of an empty one")
+            elif None not in (held, known) and held != known:
+                found = f"found .collector::{buffer}::{usage} of {held:#x}, where {known:#x} was filled in"
+                machine.tell("tcgen05-collector", step, found)
+        if usage == "fill":
+            kept[buffer] = held
+        elif usage != "use":
+            kept.pop(buffer, None)
 
 
 def _scales(machine: Machine, step: Step, rank: int, columns: tuple[int, int], operation: Operation) -> None:
@@ -138,6 +225,11 @@ def _scales(machine: Machine, step: Step, rank: int, columns: tuple[int, int], o
     kind = "a multiplication with scale factors"
     scaled = operation._replace(access=operation.access._replace(kind=kind))
     touch_cells(machine, step, rank, Span(frozenset(there or GROUPS), low, high), scaled, writes=False)
+
+
+def _words_of(machine: Machine) -> str:
+    """Whose shared-memory words a kernel has: those of sm107 have a bit more in the start."""
+    return "sm107" if has("wide descriptor", machine.program.target) else "sm100"
 
 
 def _padded(dtype: str) -> bool:
@@ -163,7 +255,7 @@ def _described(machine: Machine, one: Fragment, step: Step, view: TensorMma) -> 
     if not isinstance(number, int):
         machine.skip(step, f"an instruction descriptor that depends on {origin(number)}")
         return None
-    described = described_by(number & 0xFFFFFFFF, use_of(view))
+    described = described_by(number & 0xFFFFFFFF, use_of(view, machine.program.target))
     if described is None or not described.m or not described.n:
         machine.skip(step, "an instruction descriptor that describes no instruction")
         return None
@@ -225,7 +317,7 @@ def _copy(machine: Machine, one: Fragment, step: Step) -> None:
     word = _word(machine, one, step, step.instruction.operands[1])
     if word is not None:
         for rank in ranks:  # rows that no multiplication reads may be left out
-            runs = operand_runs(word, "sm100", "u8", "K", shape, rank)
+            runs = operand_runs(word, _words_of(machine), "u8", "K", shape, rank)
             read_operand(machine, step, runs, operation, padded=True)
     lane, column = place
     if lane or not cells.groups:

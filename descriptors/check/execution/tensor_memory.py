@@ -32,10 +32,13 @@ class TensorMemory:
         self.cells = [Segments() for _ in GROUPS]
         self.allocated: list[tuple[int, int]] = []
         self.freed: list[tuple[int, int, Access]] = []
+        self.exclusive = False
+        #: What collectors of the tensor core keep: the word or the address of a matrix, None where it is not known.
+        self.collected: dict[str, int | None] = {}
 
     def room(self, columns: int, exclusive: bool = False) -> int | None:
         """The first column of so many that are free; None where there are none. An exclusive allocation has all."""
-        if exclusive:
+        if exclusive or self.exclusive:
             return None if self.allocated else 0
         place = 0
         for low, high in sorted(self.allocated):
@@ -44,8 +47,9 @@ class TensorMemory:
             place = max(place, high)
         return place if place + columns <= COLUMNS else None
 
-    def allocate(self, low: int, high: int) -> None:
+    def allocate(self, low: int, high: int, exclusive: bool = False) -> None:
         """Columns are somebody's, and nobody touched them yet."""
+        self.exclusive = exclusive
         self.allocated.append((low, high))
         self.freed = [row for row in self.freed if row[1] <= low or row[0] >= high]
         self._clear(low, high)
@@ -54,6 +58,7 @@ class TensorMemory:
         """Columns that are allocated are nobody's from here on."""
         self._clear(low, high)
         self.allocated.remove((low, high))
+        self.exclusive = False
         self.freed.append((low, high, access))
 
     def _clear(self, low: int, high: int) -> None:

@@ -29,17 +29,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from descriptors.check.execution.accesses import Operation
-from descriptors.check.execution.footprints import Cells, groups_of
+from descriptors.check.execution.footprints import Cells, groups_of, move_of
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, origin
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import whole_warp
-from descriptors.check.ptx.ptx_operands import Address, Operand
-from descriptors.errors import DescriptorError
+from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 from descriptors.tmem.geometry import quarter_of
-from descriptors.tmem.moves import TmemMove, tmem_move
 
 
 def unseen(machine: Machine, step: Step, why: str) -> None:
@@ -101,10 +99,11 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     slot, size = step.instruction.operands[:2]
     columns = machine.known(one, size, step, "the columns of an allocation")
     tensor = machine.memory.tensor[one.cta]
-    place = tensor.room(columns, "exclusive" in step.instruction.qualifiers)
+    exclusive = "exclusive" in step.instruction.qualifiers
+    place = tensor.room(columns, exclusive)
     if place is None:
         return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
-    tensor.allocate(place, place + columns)
+    tensor.allocate(place, place + columns, exclusive)
     address = machine.value(one, slot)
     if isinstance(address, int):
         access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
@@ -127,6 +126,8 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
         found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
         machine.tell("tcgen05-dealloc-unknown", step, found)
         return
+    if ("exclusive" in step.instruction.qualifiers) != tensor.exclusive:
+        machine.tell("tcgen05-dealloc-unknown", step, f"found {'no ' * tensor.exclusive}.exclusive")
     access = Access(machine.fresh(), step.instruction.line, "the deallocation", round=machine.round(one, step))
     for memory in tensor.cells:
         for clash in memory.write(low, high, access, one.known):
@@ -141,19 +142,6 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
 
 
 @lru_cache(maxsize=256)
-def _moved(opcode: str, offset: int | None) -> TmemMove | None:
-    """What a load or store moves, by its opcode; None for a shape that there is not."""
-    words = opcode.split(".")
-    shape = next((w for w in words if w[:2] in ("32", "16") and "b" in w), "32x32b")
-    many = next((w for w in words if w[0] == "x" and w[1:].isdigit()), "x1")
-    packed = next((f".{w}" for w in words if w.endswith("pack::16b")), "")
-    try:
-        return tmem_move(f"{shape}.{many}{packed}", words[1], offset=offset)
-    except DescriptorError:
-        return None
-
-
-@lru_cache(maxsize=256)
 def _groups(lane: int, lanes: int) -> frozenset[int]:
     return groups_of(range(lane, lane + lanes))
 
@@ -164,12 +152,14 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     stores = words[1] == "st"
     whole_warp(machine, one, step, "tcgen05-aligned")
     if not stores:
-        machine.set_items(one, operands[0], Unknown("a value loaded from tensor memory", step.instruction.line))
+        loaded = Unknown("a value loaded from tensor memory", step.instruction.line)
+        for operand in operands:
+            if isinstance(operand, Vector | str):  # a reduction and metadata, too
+                machine.set_items(one, operand, loaded)
     place = cell_of(machine, one, step, next((o for o in operands if isinstance(o, Address)), None))
     if place is None:
         return
-    offset = next((o for o in operands if isinstance(o, int)), None) if "bx2" in step.instruction.opcode else None
-    move = _moved(step.instruction.opcode, offset)
+    move = move_of(step.instruction)
     if move is None:
         unseen(machine, step, "a shape of no load or store")
         return
@@ -182,8 +172,9 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
     groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
-    if offset is not None and offset >= move.num:
-        pieces = [(column, column + move.num), (column + offset, column + offset + move.num)]
+    half = move.num * (1 + move.packed)
+    if move.offset >= half:
+        pieces = [(column, column + half), (column + move.offset, column + move.offset + half)]
     for low, high in pieces:
         operation = Operation(access, one.known, one.published)
         touch_cells(machine, step, one.cta, Span(groups, low, high), operation, writes=stores)

@@ -49,8 +49,9 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
+from descriptors.smem.instructions.targets import has
 from descriptors.smem.words.descriptor import Arch
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
 _WGMMA_KINDS = {
@@ -352,7 +353,9 @@ def tensor_sides(view: TensorMma, described: Described) -> tuple[Side, Side]:
         described: what they and its instruction descriptor say together.
     """
     one, k = described, described.k
-    a, b = _stored(view.kind, one.a_dtype), _stored(view.kind, one.b_dtype)
+    a, b = (_stored(one, dtype) for dtype in (one.a_dtype, one.b_dtype))
+    if view.table is not None:
+        b = ""  # indices of 3 bits
     return (
         Side("A", view.a, a, _major(one.a_major), _share(one.cta_group, one.m, k // (1 + one.sparse))),
         Side("B", view.b, b, _major(one.b_major), _share(one.cta_group, one.n, k)),
@@ -400,7 +403,7 @@ def _tensor(
     words = known_bits.values(32)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, described, known, shifts))
+    operands = tuple(_tensor_operands(view, described, known, shifts, target))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
@@ -417,7 +420,7 @@ def _described(words: tuple[int, ...], use: Use) -> Described | None:
 
 
 def _tensor_operands(
-    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts
+    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts, target: str
 ) -> Iterator[SmemOperand]:
     if described is not None and described.m and described.n:
         sides = tensor_sides(view, described)
@@ -425,15 +428,32 @@ def _tensor_operands(
         sides = Side("A", view.a, "", "K", (0, 0)), Side("B", view.b, "", "K", (0, 0))
     for one in sides:
         if not isinstance(one.operand, Address):
-            yield _smem_operand(one, "sm100", known, shifts)
+            made = _smem_operand(one, "sm100", known, shifts)
+            yield replace(made, word=_narrow(made.word)) if has("wide descriptor", target) else made
+
+
+#: What sm107 has more: the highest bit of the start, and of LBO, which has 15 bits with it.
+_START_BIT, _LBO_BIT, _WIDE_LBO = 1 << 14, 1 << 30, 0x7FFF << 16
+
+
+def _narrow(word: Known) -> Known:
+    """A word of sm107 as one of sm100: its start modulo 2**18, its LBO unknown where it is larger."""
+    mask, value = word.mask | _START_BIT, word.value & ~_START_BIT
+    if value & _LBO_BIT:
+        mask, value = mask & ~_WIDE_LBO, value & ~_WIDE_LBO
+    return word._replace(mask=mask, value=value)
 
 
 def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:
     return shifts(operand) if isinstance(operand, str) else ()
 
 
-def _stored(kind: str, dtype: str) -> str:
-    return _CONTAINERS.get(dtype, dtype) if kind.endswith("f8f6f4") else dtype
+def _stored(one: Described, dtype: str) -> str:
+    """A type as it lies in shared memory; "" for one that no model reads: of 4 and 6 bits, packed, of doubled K."""
+    if not one.kind.endswith("f8f6f4"):
+        return dtype
+    doubled = one.k == 2 * DENSE_K["sm100", one.kind] * (1 + one.sparse)
+    return "" if doubled and dtype[:2] in ("e2", "e3") else _CONTAINERS.get(dtype, dtype)
 
 
 def _major(major: object) -> Literal["K", "MN"]:

@@ -228,7 +228,8 @@ def results(opcode: str) -> int:
     if words[0] in ("bar", "barrier"):
         return int("red" in words)
     if words[0] == "tcgen05":
-        return 0 if words[1:2] == ["dealloc"] else 2 if words[1:3] == ["ld", "red"] else 1
+        beside = ("red" in words) + ("spcompress" in words)  # what a load reduces to, and the indices of what it keeps
+        return 0 if words[1:2] == ["dealloc"] else 1 + beside if words[1:2] == ["ld"] else 1
     return int(words[0] not in _NO_RESULT)
 
 
@@ -253,7 +254,7 @@ def targets(one: Instruction) -> tuple[str, ...]:
         found = tuple(WORD.findall(first.text)) if many > 0 or first.text[:1] == "(" else ()
     else:
         found = names(first)
-    return found + names(one.operands[1]) if many == 2 and len(one.operands) > 1 else found
+    return found + tuple(name for operand in one.operands[1:many] for name in names(operand)) if many > 1 else found
 
 
 class Registers(Mapping[str, str]):

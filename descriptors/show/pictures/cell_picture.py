@@ -25,13 +25,14 @@ from descriptors.tmem.copies import TmemCopy
 from descriptors.tmem.geometry import CELL_BITS, LANES, QUARTER
 from descriptors.tmem.moves import TmemMove
 from descriptors.tmem.readout import Readout
+from descriptors.tmem.reductions import TmemReduction
 from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import Figure, Picture, Scene, size
 from layoutalg.frozen import frozen, replace
 
 #: What can be drawn so: a fragment, or an answer that has one.
-Held = TmemFragment | TmemMove | TmemCopy | Copied | ScaleFactors | Readout
+Held = TmemFragment | TmemMove | TmemReduction | TmemCopy | Copied | ScaleFactors | Readout
 
 #: Where panels begin, height of a lane in both, the widest whole panel, and the widest cell in it.
 TOP, LOW, HIGH, WIDE, WIDEST = 118, 3, 24, 330, 24
@@ -226,7 +227,9 @@ class CellsPicture(Picture):
 
     def _title(self) -> str:
         one = self.answer
-        what = one.headline.partition(":")[0] if isinstance(one, (TmemMove, ScaleFactors)) else self.fragment.what
+        what = self.fragment.what
+        if isinstance(one, (TmemMove, TmemReduction, ScaleFactors)):
+            what = one.headline.partition(": ")[0]
         if isinstance(one, Readout):
             each = len(one.loads) // 4
             what = f"{self.fragment.what}, read by {counted(each, 'load')} {one.move.shape}.x{one.move.num} a warp"

@@ -40,6 +40,11 @@ class ColumnsPicture(Picture):
     answer: Shared
 
     @property
+    def _columns(self) -> int:
+        """The columns that there are: 512, or what an exclusive allocation has more."""
+        return max(COLUMNS, self.plan.allocate)
+
+    @property
     def plan(self) -> ColumnPlan:
         """What lies where."""
         return self.answer.plan if isinstance(self.answer, BlockScaled) else self.answer
@@ -77,8 +82,8 @@ class ColumnsPicture(Picture):
             top: where the cells begin.
         """
         plan = self.plan
-        frame = Frame(LEFT, top, WIDE * COLUMNS, HIGH * LANES, LANES, COLUMNS)
-        roles: list[list[str | None]] = [["faint"] * COLUMNS for _ in range(LANES)]
+        frame = Frame(LEFT, top, WIDE * self._columns, HIGH * LANES, LANES, self._columns)
+        roles: list[list[str | None]] = [["faint"] * self._columns for _ in range(LANES)]
         for number, part in enumerate(plan.parts):
             for lane, column in places(part):
                 roles[lane][column] = Figure.kind(number)
@@ -91,7 +96,7 @@ class ColumnsPicture(Picture):
             figure.text(
                 0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
             )
-        heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, COLUMNS, 32)]
+        heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, self._columns, 32)]
         figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
         foot = self._names(figure, frame)
         figure.legend(0, foot + 18, self._legend())
@@ -130,7 +135,7 @@ class ColumnsPicture(Picture):
         plan = self.plan
         how = f"{plan.evidence[:1].upper()}{plan.evidence[1:]}"
         more = f", of which an SM holds {counted(plan.ctas, 'CTA')}" if plan.ctas > 1 else ", the SM's only CTA"
-        return f"The columns of a CTA{more}: {LANES} lanes down, {COLUMNS} columns of 32 bits across. {how}."
+        return f"The columns of a CTA{more}: {LANES} lanes down, {self._columns} columns of 32 bits across. {how}."
 
     def _legend(self) -> list[tuple[str, str]]:
         parts = self.plan.parts
@@ -138,7 +143,7 @@ class ColumnsPicture(Picture):
                    enumerate(parts[:8])]  # fmt: skip
         if len(parts) > 8:  # the kinds begin again
             entries[-1] = (entries[-1][0], f"{entries[-1][1]}; the colours begin again")
-        free = [] if all(len(places(part)) == LANES * COLUMNS for part in parts) else [("faint", "free")]
+        free = [] if all(len(places(part)) == LANES * self._columns for part in parts) else [("faint", "free")]
         return [*entries, ("atom", f"allocated: {self.plan.allocate}"), *free]
 
 

@@ -49,6 +49,7 @@ from descriptors.tmem.copied import Copied
 from descriptors.tmem.copies import TmemCopy
 from descriptors.tmem.moves import TmemMove
 from descriptors.tmem.readout import Readout
+from descriptors.tmem.reductions import TmemReduction
 from descriptors.tmem.scale_factors import ScaleFactors
 from descriptors.tmem.shift_convolution import ShiftConvolution
 from descriptors.tmem.tmem_fragment import TmemFragment
@@ -91,7 +92,7 @@ OTHERS: dict[type, Callable[[Any], Picture]] = {
     **dict.fromkeys((SwizzleMode, Swizzle), SwizzlePicture),
     ColumnPlan: ColumnsPicture,
     BlockScaled: ColumnsPicture,
-    **dict.fromkeys((TmemFragment, TmemMove, TmemCopy, Copied, ScaleFactors, Readout), CellsPicture),
+    **dict.fromkeys((TmemFragment, TmemMove, TmemReduction, TmemCopy, Copied, ScaleFactors, Readout), CellsPicture),
 }
 
 

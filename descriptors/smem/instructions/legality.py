@@ -289,9 +289,9 @@ def check_scale(
     return decide(rows, lambda row: set(ids) <= set(row.ids), rule, pair, f"{about}, {name} by {vector}", legality)
 
 
-#: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA, wgmma.mma_async, imm-trans-a
-#: and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for what
-#: kernels do instead (docs/sources.md).
+#: Why wgmma reads no MN-major operand of other types, and the ways out. Sources: PTX ISA 9.1, wgmma.mma_async,
+#: imm-trans-a and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for
+#: what kernels do instead (docs/sources.md).
 _NO_TRANSPOSE = (
     ": wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on its way "
     "into shared memory{by}, or keep a K-major copy in global memory, or use a 16-bit type"

@@ -46,7 +46,7 @@ class Architecture:
         ptx: the first version of PTX that has it.
         tables: whose rows of instructions are the base of its own: ``sm90``, ``sm100``, or "" where it multiplies with
             ``mma.sync`` alone.
-        static_shared: bytes of static shared memory that a kernel may have.
+        static_shared: bytes of static shared memory that a kernel of its own target may have.
         columns: of tensor memory that one allocation may have; 0 without tensor memory.
         exclusive_columns: those of an exclusive allocation.
         known: how it is known: what was measured, compiled, or read.
@@ -257,6 +257,21 @@ def spelled(targets: str) -> str:
             ", ".join(f"sm_{found[1]}{letter}" for letter in found[3] or ("",)) + " and later" * bool(found[2])
         )
     return ", ".join(words)
+
+
+#: Static shared memory of a kernel of a target that does not end with ``a``.
+_PORTABLE_SHARED = 48 << 10
+
+
+def static_shared(target: str) -> int:
+    """The bytes of static shared memory that a kernel of a target may have.
+
+    >>> [static_shared(name) for name in ("sm_90a", "sm_101a", "sm_120a", "sm_100f")]
+    [232448, 232448, 101376, 49152]
+    """
+    read = _TARGET.match(target)
+    number = _RENAMED.get(int(read[1]), int(read[1])) if read and read[2] == "a" else 0
+    return next((row.static_shared for row in ARCHITECTURES if row.number == number), _PORTABLE_SHARED)
 
 
 def architecture(name: object) -> Architecture:

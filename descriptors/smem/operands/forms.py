@@ -10,7 +10,7 @@ the stride byte offset (SBO). In this unit the forms no longer depend on the ele
     MN-major, 128B_BASE32B   ((8,m),(4,k)):((1,LBO),(8,SBO))
 
 Mind that LBO and SBO change places between MN-major "none" and MN-major swizzled.
-Source: PTX ISA 9.2, section 9.7.17.3.3 (canonical layouts); CUTLASS ``include/cute/atom/mma_traits_sm100.hpp``
+Source: PTX ISA 9.2, tcgen05, Canonical Layouts; CUTLASS ``include/cute/atom/mma_traits_sm100.hpp``
 (make_umma_desc, whose comment has the last form's K step as 4, where its code demands 8); article "Blackwell MMA SMEM
 Descriptor", sections 3.5.4 and 4.5.4.
 

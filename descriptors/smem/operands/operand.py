@@ -103,7 +103,7 @@ class ElementType:
     ``storage_bits`` exceeds ``bits`` where 16 narrow elements fill a 16-byte container (kinds f8f6f4 and mxf8f6f4);
     counted in 16-byte units such a tile is laid out as one of an 8-bit type. A packed e2m1 (kinds mxf4 and mxf4nvf4)
     has two elements a byte.
-    Source: PTX ISA, tcgen05, packing formats of the sub-byte types in shared memory; CUTLASS, the ``*_unpacksmem_t``
+    Source: PTX ISA 9.1, tcgen05, packing formats of the sub-byte types in shared memory; CUTLASS ``*_unpacksmem_t``
     types (``float_e2m1_unpacksmem_t`` and its kin), whose 8 bits a container holds on average.
 
     >>> as_element_type("bf16").per_16_bytes
@@ -167,7 +167,7 @@ class Major(Enum):
 class SwizzleMode(Enum):
     """The five patterns in which the hardware permutes 16-byte (or 32-byte) pieces within rows of an operand.
 
-    Source: PTX ISA, tcgen05, swizzling modes; CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` (LayoutType).
+    Source: PTX ISA 9.1, tcgen05, swizzling modes; CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` (LayoutType).
     """
 
     NONE = "none"
@@ -292,6 +292,9 @@ _ELSEWHERE = {
     "mxfp4": "mxfp4 is e2m1 with kind mxf4",
     "mxfp6": "mxfp6 is e2m3 or e3m2 with kind mxf8f6f4",
     "mxfp8": "mxfp8 is e4m3 or e5m2 with kind mxf8f6f4",
+    "b1": "b1 has no canonical form that is published; 256 bits of K are 32 bytes, so that u8 with an eighth of K, of "
+    "the instruction and of the tile, reads the same bytes by the same words (believed), and wgmma.m64nNk256.A.b1 has "
+    "its fragments",
     "96b": "96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace writes into a map, "
     "on sm_103a and sm_107a, for rows of at most 96 bytes; no descriptor and no argument of the driver has it",
 }

@@ -1,6 +1,6 @@
 """The shared-memory descriptor word of sm90 (``wgmma``), of sm100 and of sm107 (``tcgen05``), its fields in bytes.
 
-Every field position of sm90 is that of the PTX ISA (wgmma, matrix descriptor format), of CUTLASS
+Every field position of sm90 is that of PTX ISA 9.1 (wgmma, matrix descriptor format), of CUTLASS
 ``include/cute/arch/mma_sm90_desc.hpp`` and of the CuTe DSL's ``WgmmaSmemDesc``. Measured on an H200: bits 14-15, 30-31,
 46-48 and 52-61 belong to no field, and setting them changes nothing. Every field position of sm100 is that of PTX ISA
 9.1, Table 40 (tcgen05 shared memory descriptor), of CUTLASS ``include/cute/arch/mma_sm100_desc.hpp`` and of the CuTe
@@ -122,7 +122,7 @@ MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
 #: Shared memory that one thread block can use on either (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
 
-#: What the start-address field of either can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
+#: What the start-address field of either can name (PTX ISA 9.1, matrix descriptor: matrix-descriptor-encode, 18 bits).
 WINDOW_BYTES = 1 << 18
 
 

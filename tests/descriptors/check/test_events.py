@@ -28,7 +28,7 @@ def test_an_event_reads_back(line: str) -> None:
     [
         ("", "an event must be one of alloc NAME COLUMNS, relinquish|an event must be one of"),
         ("free d", "an event must be one of"),
-        ("alloc d", "an event must read alloc NAME COLUMNS, found 'alloc d'"),
+        ("alloc d", "an event must read alloc NAME COLUMNS .exclusive., found 'alloc d'"),
         ("ld d", "an event must read ld PLACE SHAPE.xN"),
         ("mma d 64 dense", "an event must read mma PLACE COLUMNS"),
         ("relinquish all", "an event must read relinquish"),

@@ -76,3 +76,21 @@ def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
     kernel = kernel.replace(".entry k()", ".entry k() .reqntid 32")
     told = {one.rule.name for one in check_ptx(kernel).errors}
     assert not told & {"tcgen05-alloc-size", "tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "barrier-hang"}, told
+
+
+#: The most static shared memory of a kernel, by ptxas 13.5.37, which refuses 16 bytes more.
+MOST_SHARED = {
+    **dict.fromkeys(("sm_90a", "sm_100a", "sm_103a", "sm_107a", "sm_110a"), 0x38C00),
+    **dict.fromkeys(("sm_120a", "sm_121a"), 0x18C00),
+    **dict.fromkeys(("sm_80", "sm_89", "sm_90", "sm_100", "sm_100f", "sm_107f", "sm_120", "sm_120f"), 0xC000),
+}
+
+
+@pytest.mark.parametrize("target", MOST_SHARED)
+def test_static_shared_memory_is_as_much_as_the_assembler_takes(target: str) -> None:
+    def told(size: int) -> list[str]:
+        body = ".shared .b8 inner[32];\n.reg .b32 %r<2>;\nmov.b32 %r0, big;\nmov.b32 %r1, inner;\nret;\n}\n"
+        declared = f".shared .align 16 .b8 big[{size - 32}];\n.shared .b8 other[64];\n.entry k() {{\n{body}"
+        return [one.rule.name for one in check_ptx(f".version 9.5\n.target {target}\n{declared}").errors]
+
+    assert (told(MOST_SHARED[target]), told(MOST_SHARED[target] + 16)) == ([], ["form-shared"])

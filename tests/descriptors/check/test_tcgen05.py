@@ -55,6 +55,30 @@ CASES: dict[str, tuple[list[Event], list[str]]] = {
     "dealloc of other columns": ([Alloc(64), Dealloc(32)], ["tcgen05-dealloc-unknown"]),
     "dealloc of unknown columns": ([Alloc(64), Dealloc(None), End()], []),
     "no dealloc": ([Alloc(64), End()], ["tcgen05-dealloc-missing"]),
+    "an exclusive allocation": ([Alloc(544, exclusive=True), Dealloc(544, exclusive=True), End()], []),
+    "an exclusive allocation between others": (
+        [Alloc(64), Dealloc(64), Alloc(32, exclusive=True), Dealloc(32, exclusive=True), Alloc(32), Dealloc(32), End()],
+        [],
+    ),
+    "an exclusive allocation beside another": ([Alloc(64), Alloc(32, exclusive=True)], ["tcgen05-alloc-full"]),
+    "another beside an exclusive allocation": ([Alloc(64, exclusive=True), Alloc(32)], ["tcgen05-alloc-full"]),
+    "an exclusive allocation of no multiple of 32": ([Alloc(48, exclusive=True)], ["tcgen05-alloc-size"]),
+    "an exclusive allocation larger than its target has": (
+        [Alloc(544, exclusive=True, most=512)],
+        ["tcgen05-alloc-size"],
+    ),
+    "an exclusive allocation freed as another": (
+        [Alloc(64, exclusive=True), Dealloc(64), End()],
+        ["tcgen05-dealloc-unknown"],
+    ),
+    "a commit that tells of A alone": (
+        [MMA, TensorCommit("b", reads_alone=True), BarrierWait("b"), FenceAfter(), LD],
+        ["tcgen05-commit"],
+    ),
+    "a commit that tells of A beside another": (
+        [MMA, TensorCommit("a", reads_alone=True), TensorCommit("b"), BarrierWait("b"), FenceAfter(), LD],
+        [],
+    ),
 }
 
 

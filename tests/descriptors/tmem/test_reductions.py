@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -61,13 +62,39 @@ def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
         (("32x32b.x256.max.f32",), "x must be one of 1, 2, 4"),
         (
             ("32x32b.x2.max.f32", "sm_100a"),
-            "the target must be one of sm_103a, sm_103f, sm_110a, sm_110f, found 'sm_100a'",
+            "the target must be one of sm_103a, sm_103f, sm_107a, sm_107f, sm_110a, sm_110f, found 'sm_100a'",
         ),
+        (("32x32b.x2.max.sp::2:4.f32",), "a load must have no .pack::16b and x4 or more, found x2"),
+        (("16x32bx2.x8.max.sp::2:4.f32",), "the shape must be one of 32x32b, found '16x32bx2'"),
+        (("32x32b.x8.max.sp::2:4.s32",), "the type must be f32, and .NaN come with red alone, found s32"),
+        (("32x32b.x8.max.sp::2:4.NaN.f32",), "the type must be f32, and .NaN come with red alone, found NaN.f32"),
+        (("32x32b.x8.max.sp::2:4.f32", "sm_107f"), "the target must be one of sm_107a, found 'sm_107f'"),
     ],
 )
 def test_what_is_no_reduction_is_refused(arguments: Any, message: str) -> None:
     with pytest.raises(DescriptorError, match=message):
         tmem_reduction(arguments[0], target=arguments[1] if len(arguments) > 1 else None)
+
+
+FORMS = json.loads((VECTORS / "forms_ptxas.json").read_text(encoding="utf-8"))["rows"]
+COMPRESSING = [row for row in FORMS if "spcompress" in row["body"] and "sm_107a" in row["taken"]]
+
+
+@each("row", COMPRESSING, ids=lambda row: row["body"].partition("{")[0])
+def test_a_load_that_compresses_has_the_registers_that_the_assembler_takes(row: dict[str, str]) -> None:
+    opcode, rest = row["body"].split(maxsplit=1)
+    words = opcode.split(".")
+    name = ".".join([*["red"] * ("red" in words), *words[words.index("32x32b") :]])
+    made = tmem_reduction(name, target="sm_107a")
+    assert sorted(made.ptx.split(".")) == sorted(words)
+    places = rest.partition("[")[0]
+    spelled = re.sub(r"%r(\d+)\.\.%r(\d+)", lambda m: ",".join(["%r"] * (int(m[2]) - int(m[1]) + 1)), places)
+    assert made.registers == spelled.count("%r")
+    assert made.metadata == spelled.partition("}")[0].count("%r")
+
+
+def test_the_record_has_loads_that_compress() -> None:
+    assert len(COMPRESSING) > 5
 
 
 def test_a_target_that_has_it_is_no_matter() -> None:

@@ -17,11 +17,13 @@ from descriptors.show.pictures.cell_picture import CellsPicture
 from descriptors.show.pictures.column_picture import ColumnsPicture
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.accumulator_model import tcgen05_cells
+from descriptors.tmem.columns import Part, plan_columns
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.moves import tmem_move
 from descriptors.tmem.operand_cells import operand_a, sparse_metadata
 from descriptors.tmem.readout import readout
+from descriptors.tmem.reductions import tmem_reduction
 from descriptors.tmem.scale_factors import scale_factors
 from layoutalg import Layout
 from layoutalg.frozen import replace
@@ -45,7 +47,9 @@ def test_a_cell_of_a_copy_holds_a_row_of_the_model(name: str) -> None:
 
 
 def test_what_is_written_in_the_corner_is_in_the_record() -> None:
-    for answer in (accumulator(128, 64), operand_a(128, 64, "bf16"), tmem_move("16x256b.x2"), tmem_copy("4x256b")):
+    compressing = tmem_reduction("32x32b.x8.max.sp::2:4.f32")
+    moves = (tmem_move("16x256b.x2"), tmem_copy("4x256b"), compressing)
+    for answer in (accumulator(128, 64), operand_a(128, 64, "bf16"), *moves):
         drawn = CellsPicture(answer)
         words = [word for _, _, word, _ in read(drawn.svg()).texts]
         for row in drawn.record()["corner"]:
@@ -73,6 +77,12 @@ def test_parts_of_a_plan_overlap_nowhere_and_lie_where_the_plan_says() -> None:
     assert not first & second and len(first | second) == 128
     assert record["allocate"] == plan.allocate == 64
     assert picture(plan) == ColumnsPicture(plan)
+
+
+def test_all_columns_of_an_exclusive_allocation_are_drawn() -> None:
+    plan = plan_columns([Part("D", 512), Part("SFA", 40)], exclusive="sm_107a")
+    words = [word for _, _, word, _ in read(ColumnsPicture(plan).svg()).texts]
+    assert "544" in words and "SFA at 512" in words
 
 
 COMMANDS = {
