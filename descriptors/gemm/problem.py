@@ -9,8 +9,8 @@ The model, of persistent CTAs that all do the same::
                 copies     its own share of the boxes, 115 bytes a ns; a row that begins off 128 bytes counts 2.12 times
               and 37 ns more in a cluster
     epilogue  24.5 ns for 1024 bytes of C through shared memory, 52 from registers
-    time      6.2 us + waves (steps step + epilogue), or what memory takes at 3.5 TB/s
-              1.9 us + their bytes at 3.5 TB/s for parts along K
+    time      6.2 us + waves (steps step + epilogue), or what memory takes at 4 TB/s
+              3.4 us + their bytes at 4.5 TB/s for parts along K
 
 Fewer than four stages count 1 % more. The constants were fitted to 1,905 times of 115 programs on an H200
 (``tests/vectors/hopper/h200/tile_times.jsonl.xz``), half of them 6 % off at most; of an H100, whose memory is slower,
@@ -49,7 +49,7 @@ PROCESSORS = 132
 _MULTIPLY_GHZ, _SHARED_GHZ, _SHARED_BYTES = 1.66, 1.86, 128
 _COPY_BYTES, _STRADDLES, _CLUSTER_NS = 115.0, 2.12, 37.0
 _STAGED_NS, _DIRECT_NS = 24.5, 52.0
-_LAUNCH_US, _ADD_US, _MEMORY_BYTES, _PART_BYTES = 6.2, 1.9, 3.5e6, 3.5e6
+_LAUNCH_US, _ADD_US, _MEMORY_BYTES, _PART_BYTES = 6.2, 3.4, 4.0e6, 4.5e6
 _FEW_STAGES, _FEW = 4, 1.01
 #: Rows of a tile, columns, clusters and parts that are tried; a row of a stage is 128 bytes.
 _ROWS, _COLUMNS, _CLUSTERS = (64, 128, 192, 256), tuple(range(16, 257, 16)), ((1, 1), (2, 1), (1, 2))
