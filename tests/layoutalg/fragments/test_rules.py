@@ -154,15 +154,21 @@ def test_tcgen05_ld_and_st_reach_the_cells_they_reach_in_cutlass(case: dict[str,
 # Laws -----------------------------------------------------------------------------------------------------------------
 
 SOME = [name for number, name in enumerate(names()) if number % 7 == 0 or not name.startswith("wgmma")]
+#: In how many threads each bit of metadata is, where more than one selector may ask for it.
+TIMES_OF_METADATA = {"m16n8k8": 4, "m16n8k16 16": 4, "m16n8k16 32": 2, "m16n8k32": 2, "m16n8k64 4": 2}
+WIDTHS = {"tf32": "32", "f16": "16", "bf16": "16", "s4": "4", "u4": "4"}
 
 
 @each("name", SOME)
 def test_every_element_of_the_tile_is_held_as_often_as_the_rule_says(name: str) -> None:
     one = fragment(name)
     rows, columns = one.shape
-    times = {"SFA": 2, "SFB": 4}.get(name.split(".")[2] if name.count(".") > 1 else "", 1)
-    if ".sp." in name and name.endswith("E") and "k64" not in name:
-        times = 2  # either selector finds it in lanes of its own
+    words = name.replace(".sp.", ".").split(".")
+    times = {"SFA": 2, "SFB": 4}.get(words[2] if len(words) > 2 else "", 1)
+    if ".sp." in name and words[2] == "E":  # every selector finds them in lanes of its own
+        shape, width = words[1], WIDTHS.get(words[-1], "8")
+        of_warp = TIMES_OF_METADATA.get(shape, TIMES_OF_METADATA.get(f"{shape} {width}", 1))
+        times = of_warp if words[0] == "mma" else 1 + (not shape.endswith("k64"))
     times_held = Counter(table_of(one.layout).reshape(-1).tolist())
     if name.startswith("tcgen05") and "pack" in name:
         assert set(times_held.values()) == {1}
