@@ -69,6 +69,7 @@ def not_run(module: Module) -> Judgement:
         ("bytes", copies, "bulk copy"),
         ("proxies", stores, "ordinary store"),
         ("reuse", operations, "asynchronous operation"),
+        ("fragments", _having(module, *WARP_MMA), "mma.sync"),
     )
     return Judgement(
         tuple([Scope(name, len(row), unit) for name, row, unit in held]),

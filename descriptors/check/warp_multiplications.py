@@ -51,9 +51,10 @@ _BYTES, _WIDE_F8 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mma.sync f8 of K 1
 _QUAD = (8, 8, 4)
 #: Without a kind.
 ROWS = (
-    WarpRow(("f16",), (_F32, _F16), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("f16",), (_F32,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("f16",), (_F16,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
     WarpRow(("f16",), (_F32, _F16, ("f32", "f16")), {_QUAD: _OLD}, {}, 16),
-    WarpRow(("bf16",), (_F32,), {(16, 8, 8): _NEW, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("bf16",), (_F32,), {(16, 8, 8): _NEW, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
     WarpRow(("tf32",), (_F32,), {(16, 8, 4): _NEW, (16, 8, 8): _NEW}, {(16, 8, 8): 3, (16, 8, 16): 1}, 32),
     WarpRow(("f64",), (_F64,), {_QUAD: _NEW, **dict.fromkeys(((16, 8, k) for k in (4, 8, 16)), _M16_F64)}, {}, 64),
     WarpRow(("e4m3", "e5m2"), (_F32,), {(16, 8, 32): _F8, (16, 8, 16): _WIDE_F8}, {(16, 8, 64): 0}, 8),
@@ -141,6 +142,19 @@ def warp_mma(one: Instruction) -> WarpMma | None:
         words[0] if words[0].startswith("sp") else "",
         words,
     )
+
+
+def stored_bits(view: WarpMma) -> int:
+    """Bits of an element of A and B as registers hold it; 0 of the shape whose quads of threads have fragments alone.
+
+    >>> made = Instruction(1, "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", ())
+    >>> stored_bits(warp_mma(made))
+    8
+    """
+    if len(view.types) < 4 or (view.shape == _QUAD and "f64" not in view.types):
+        return 0
+    rows = [KIND_ROWS[view.kind]] if view.kind in KIND_ROWS else ROWS
+    return next((row.bits for row in rows if view.types[1] in row.types), 0)
 
 
 def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:

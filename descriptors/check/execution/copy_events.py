@@ -40,6 +40,7 @@ from descriptors.check.execution.launch import RANK, multicast, of_cta
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.mbarrier import Box, Landing
 from descriptors.check.execution.memory_events import lane_addresses
+from descriptors.check.execution.origins import carry_copied
 from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
@@ -53,6 +54,9 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
     if places is None:
         return
     size = rest[0] if rest and isinstance(rest[0], int) else 16
+    if wrong := [place for place in places if place % size]:
+        machine.tell("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % size} bytes too far")
+    carry_copied(machine, one, step, places, size)
     bit = machine.fresh()
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
@@ -148,6 +152,7 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
         access = Access(copy.issue, step.instruction.line, "a bulk copy", round=machine.round(one, step))
         asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
+    machine.memory.origins.forget(copy.place, size or LEAST)
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != one.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)

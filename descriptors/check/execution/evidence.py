@@ -183,6 +183,7 @@ def blind(one: Run) -> Iterator[Blind]:
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
     yield from _passed(machine)
     yield from _boxes(machine)
+    yield from _fragments(machine)
 
 
 def _passed(machine: Machine) -> Iterator[Blind]:
@@ -197,6 +198,17 @@ def _passed(machine: Machine) -> Iterator[Blind]:
         held = _code(machine, index)
         of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
         yield Blind(("tensor memory",) if of_tensor else ("proxies", "reuse"), held.line, _stem(held), why)
+
+
+def _fragments(machine: Machine) -> Iterator[Blind]:
+    """Of the ``mma.sync`` whose operands were not decided the first of each reason, with how many it has."""
+    rows: dict[str, list[int]] = {}
+    for index, why in machine.notes.fragments.items():
+        if why:
+            rows.setdefault(why, []).append(index)
+    for why, places in rows.items():
+        first = min(places)
+        yield Blind(("fragments",), _code(machine, first).line, f"the operands of {len(places)} mma.sync", why)
 
 
 def _boxes(machine: Machine) -> Iterator[Blind]:

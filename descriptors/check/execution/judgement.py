@@ -58,6 +58,7 @@ _PROPERTIES = {
     "bytes": ("bytes",),
     "proxy": ("proxies",),
     "reuse": ("reuse",),
+    "fragment": ("fragments",),
     "tcgen05": ("tensor memory",),
     "wgmma": ("order",),
 }

@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -155,14 +156,6 @@ def on_gpu(device: Device, module: Any, one: SparseMma) -> Issue:
     return issue
 
 
-def measured(device: Device) -> Iterator[tuple[SparseMma, np.ndarray, tuple[int, int]]]:
-    """Every instruction, its table of registers, and its products."""
-    module = device.load(build("sparse_warps")["sparse_warps"])
-    for one in every_sparse_mma():
-        issue = on_gpu(device, module, one)
-        yield one, registers(one, issue), products(one, issue)
-
-
 def row_of(one: SparseMma, table: np.ndarray, multiplied: tuple[int, int]) -> dict[str, Any]:
     """A row of the evidence: the table by row * 1000 + k, one text a thread, and how many products were wrong."""
     agrees = bool((table == by_the_rules(one)).all())
@@ -173,15 +166,42 @@ def row_of(one: SparseMma, table: np.ndarray, multiplied: tuple[int, int]) -> di
     return {"name": one.name, "agrees": agrees, "sha256": digest, **shown, "elements": elements, "wrong": wrong}
 
 
+def measure_from(device: Device, first: int) -> None:
+    """Print the row of each instruction from one on, a line each; an instruction that the GPU refuses ends it."""
+    module = device.load(build("sparse_warps")["sparse_warps"])
+    for one in every_sparse_mma()[first:]:
+        issue = on_gpu(device, module, one)
+        print(json.dumps(row_of(one, registers(one, issue), products(one, issue))), flush=True)
+
+
+def rows_of_children() -> list[dict[str, Any]]:
+    """The rows of all instructions: a child measures until the GPU refuses one, and the next begins behind it."""
+    rows: list[dict[str, Any]] = []
+    every = every_sparse_mma()
+    while len(rows) < len(every):
+        command = [sys.executable, "-m", "probes.sparse_warps", "--first", str(len(rows))]
+        child = subprocess.run(command, capture_output=True, text=True)
+        rows += [json.loads(line) for line in child.stdout.splitlines() if line.startswith("{")]
+        if child.returncode:
+            why = child.stderr.strip().splitlines()[-1:] or ["no message"]
+            rows.append({"name": every[len(rows)].name, "refused": why[0]})
+    return rows
+
+
 def run(device: Device, options: argparse.Namespace) -> int:
     """The probe as the command line asks for it."""
+    if options.first is not None:
+        measure_from(device, options.first)
+        return 0
     facts = provenance(device, " ".join(["scripts/probe_wgmma sparse_warps", *sys.argv[1:]]))
-    rows = [row_of(*one) for one in measured(device)]
+    rows = rows_of_children()
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
-    wrong = [row["name"] for row in rows if row["wrong"] or not row["agrees"]]
-    write_json(out / f"{EVIDENCE}.json", facts | {"cases": len(rows), "different": wrong, "rows": rows})
-    print(json.dumps({"cases": len(rows), "different": wrong}))
+    refused = [row["name"] for row in rows if "refused" in row]
+    wrong = [row["name"] for row in rows if "refused" not in row and (row["wrong"] or not row["agrees"])]
+    counts = {"cases": len(rows), "different": wrong, "refused": refused}
+    write_json(out / f"{EVIDENCE}.json", facts | counts | {"rows": rows})
+    print(json.dumps(counts))
     return 1 if wrong else 0
 
 
@@ -189,6 +209,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(prog="probe_wgmma sparse_warps", description=__doc__.split("\n")[0])
     made.add_argument("--out", default="build/evidence", help="folder for the evidence")
+    made.add_argument("--first", type=int, help="measure from this instruction on, and print the rows")
     return made
 
 
