@@ -500,6 +500,11 @@ _ROWS = (
         COMPUTED,
     ),
     Rule(
+        "fragment-selector", _E, _FRAGMENTS, "a byte-id and a thread-id of scale factors must be one that there is",
+        "thread-ids are 0 and 1 of A, 0 to 3 of B; byte-ids any of 1X, 0 and 2 of 2X, 0 of 4X",
+        "PTX ISA 9.1, block scaling for mma.sync", MANUAL,
+    ),
+    Rule(
         "fragment-order", _E, _FRAGMENTS, "A and B must have the same element of K at the same k",
         "let the lanes of ldmatrix point at the halves of K in the order of the registers", _WARP_MMA, COMPUTED,
     ),

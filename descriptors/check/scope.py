@@ -64,11 +64,12 @@ def not_run(module: Module) -> Judgement:
     readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
     stores = [one for one in code if _stores(one)] if readers else []
     operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one) or _of_thread(one)]
+    matrices = [] if operations else [one for one in code if one.opcode.startswith(_MATRICES)]
     held = (
         ("barriers", barriers, unit),
         ("bytes", copies, "bulk copy"),
         ("proxies", stores, "ordinary store"),
-        ("reuse", operations, "asynchronous operation"),
+        ("reuse", operations or matrices, "asynchronous operation" if operations else "ldmatrix"),
         ("fragments", _having(module, *WARP_MMA), "mma.sync"),
     )
     return Judgement(

@@ -157,6 +157,12 @@ def stored_bits(view: WarpMma) -> int:
     return next((row.bits for row in rows if view.types[1] in row.types), 0)
 
 
+def selectors_of(view: WarpMma) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """The byte-ids and thread-ids that the scale factors of A may have, and those of B."""
+    name = view.scale_vector or ("1X" if view.kind == "mxf8f6f4" else "2X")
+    return (BYTE_IDS.get(name, ()), (0, 1)), (BYTE_IDS.get(name, ()), (0, 1, 2, 3))
+
+
 def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
     """What an assembler would refuse about a ``mma.sync``: the rule, and what was found.
 
@@ -308,14 +314,13 @@ def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Itera
 
 def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
     """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
-    name = view.scale_vector or ("1X" if view.kind == "mxf8f6f4" else "2X")
-    for matrix, scale, pair, threads in (("A", given[0], given[1], (0, 1)), ("B", given[2], given[3], (0, 1, 2, 3))):
+    for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
         if wrong := register_of(scale, "b32", class_of):
             yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
             yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"
             continue
-        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, (BYTE_IDS[name], threads), strict=True):
+        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
                 numbers = ", ".join(map(str, legal))
                 yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"

@@ -370,7 +370,7 @@ def _read(one: Instruction) -> list[str]:
     if name.startswith("tcgen05.ld"):
         return _of(one.operands[-2:])
     if name.startswith("mma."):
-        return []
+        return _of(one.operands[-3::2]) if "block_scale" in one.qualifiers else []
     written = targets(one)
     return _of(one.operands[bool(written) :]) if written else _of(one.operands)
 

@@ -31,14 +31,13 @@ from typing import NamedTuple
 
 from descriptors.check.execution.contents import addresses_of
 from descriptors.check.execution.fragment import Fragment
-from descriptors.check.execution.lanes import Unknown
+from descriptors.check.execution.lanes import Unknown, lane_values
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.origins import origins
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import whole_warp
-from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
-from descriptors.check.warp_multiplications import stored_bits, warp_mma
+from descriptors.check.warp_multiplications import WarpMma, selectors_of, stored_bits, warp_mma
 
 #: Rounds of a warp and an instruction that are looked at: more than a ring has stages.
 ROUNDS = 12
@@ -101,13 +100,18 @@ def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
 
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
     whole_warp(machine, one, step, "fragment-aligned")
+    view = warp_mma(step.instruction)
+    if view is None or len(step.instruction.operands) < 4:
+        return
+    if view.scaled:
+        _selectors(machine, one, step, view)
     if not machine.program.carries:
         machine.notes.fragments.setdefault(step.place, "nothing brings them to registers as they are")
         return
     if not machine.follows or one.many < 32 or machine.round(one, step) > ROUNDS:
         return
-    size, sparse = _form(step.instruction)
-    if not size:
+    bits = stored_bits(view)
+    if bits in (0, 64):
         machine.notes.fragments[step.place] = "elements of 64 bits, and quads of threads, are not looked at"
         return
     operands = [_operand(machine, one, step, number) for number in (1, 2)]
@@ -116,16 +120,41 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         machine.notes.fragments[step.place] = why
         return
     a, b = (held for held in operands if isinstance(held, Matrix))
-    why = _judged(machine, step, a, b, size, sparse)
+    why = _judged(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
+    if not why and view.scaled:
+        why = _scales(machine, one, step, view)
     if machine.notes.fragments.get(step.place, "") == "":
         machine.notes.fragments[step.place] = why
 
 
-def _form(instruction: Instruction) -> tuple[int, bool]:
-    """Bytes of an element of A and B, 1 of smaller ones, 0 of what is not looked at; and whether it is sparse."""
-    view = warp_mma(instruction)
-    bits = stored_bits(view) if view is not None else 0
-    return (max(1, bits // 8) if 0 < bits < 64 else 0), bool(view and view.sparse)
+def _selectors(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> None:
+    """Byte-ids and thread-ids in registers, which no assembler sees: they must be those that there are."""
+    for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
+        items = pair.items if isinstance(pair, Vector) else ()
+        for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
+            wrong = {v for v in lane_values(machine.value(one, item), one.many) if isinstance(v, int)} - {*numbers}
+            if isinstance(item, str) and wrong:
+                found = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
+                machine.tell("fragment-selector", step, found)
+
+
+def _scales(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+    """What of the scale factors is not decided: whether the threads that give them have those of their rows."""
+    given = step.instruction.operands[-4:]
+    for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
+        items = pair.items if isinstance(pair, Vector) else ()
+        ids = [machine.value(one, item) for item in items]
+        words = origins(machine, one, scale)
+        if len(ids) != 2 or not all(isinstance(number, int) for number in ids):
+            return f"the selectors of the scale factors of {letter} are not known"
+        lanes = [lane for lane in range(32) if lane % 4 // threads == ids[1]]
+        held = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
+        if any(isinstance(word, Unknown) for word in held.values()):
+            return f"where the scale factors of {letter} come from is not known"
+        rows = [addresses_of(held[row])[int(ids[0])] for row in sorted(held)]  # type: ignore[arg-type, call-overload]
+        if len({after - before for before, after in pairwise(rows)}) > 1:
+            return f"the scale factors of {letter} do not follow one another in memory as rows do"
+    return ""
 
 
 def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix | str:
