@@ -299,6 +299,8 @@ def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of:
         if not isinstance(given[5], int) or not 0 <= given[5] <= most:
             shown = given[5] if isinstance(given[5], int) else "no number"
             yield "form-immediate", f"found sparsity selector {shown}, which must be from 0 to {most}"
+        elif view.shape == (16, 8, 32) and given[5] > 1:  # taken of f16 into f32, and refused where it is run
+            yield "fragment-selector", f"found sparsity selector {given[5]}, which must be 0 or 1: two threads of four"
     if view.scaled:
         yield from _selectors(view, given[-4:], class_of)
 

@@ -51,6 +51,7 @@ def chain(
     tcgen05.cp.128x256b [WORD] [advance=] [columns=]               from shared to tensor memory
     cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
     convert TYPE                                   of values in registers
+    shift BITS                                     of narrow elements in registers, left in their bytes
 
     A fragment smaller than the tile is repeated: warps=RxC below and beside one another, each over its part, rows
     first (tiling=blocked), or piece by piece as in a TiledMMA (raked); a warp's next piece is its next values.

@@ -12,6 +12,7 @@
     tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN]
     cells LAYOUT
     convert TYPE
+    shift BITS
 
 Law: what a text says twice is refused, and so is what no link takes.
 
@@ -35,6 +36,7 @@ from descriptors.gemm.register_links import (
     Conversion,
     Held,
     MatrixMove,
+    Shift,
     ThreadCopy,
     tiled_fragment,
 )
@@ -301,6 +303,10 @@ def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object
     return Conversion(_element(said))
 
 
+def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Shift(_int("shift", said))
+
+
 #: What builds a link, by the first word of its noun, and the options that it takes.
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
@@ -315,6 +321,7 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major")),
     "cells": (_cells, ()),
     "convert": (_convert, ()),
+    "shift": (_shift, ()),
 }
 
 

@@ -356,7 +356,8 @@ FAMILIES = (
     ),
     Family(
         "mma.mMn8kK.A[.TYPE]", "M x K", 32,
-        "E = 32/bits a register; register r of lane t: row t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on (M 16)",
+        "E = 32/bits a register; register r of lane t: row t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on (M 16); with K "
+        "32 e2m1 lies in bits 2 to 5 of a byte, e2m3 and e3m2 in bits 0 to 5",
         _MMA, _MEASURED_MMA,
     ),
     Family(
@@ -382,7 +383,7 @@ FAMILIES = (
         "bit v of lane t, of 16 and 32 bits (b = 1 or 2 bits an element): row t/4 + 8(v/16), column (K/2)(t%2) + "
         "v%16 / b, without the first term where K is 256 bits; of 8 and 4 bits (1 or 1/2): row t/4 + 8(t%2), column "
         "v / b, and where all threads give theirs half of K more for t%4 of 2, 3; A, without its zeros, and B, D, SFA, "
-        "SFB are those of mma", _SPARSE_MMA, _CODE,
+        "SFB are those of mma", _SPARSE_MMA, "measured on Hopper; types of 6 bits and e2m1 are NVIDIA's code",
     ),
     *(
         Family(
@@ -399,7 +400,8 @@ FAMILIES = (
     ),
     Family(
         "ldmatrix.m8n16.xN[.RxC].TYPE", "R x C", 32,
-        "register j of lane t: matrix j, row t/4, 4 elements from 4(t%4) on, a byte each", _BYTES, _CODE,
+        "register j of lane t: matrix j, row t/4, 4 elements from 4(t%4) on, a byte each, in its lowest 4 or 6 bits; "
+        "mma takes e2m1 in bits 2 to 5, so shift left by 2", _BYTES, _CODE,
     ),
     Family(
         "stmatrix.m16n8.xN.trans[.RxC].TYPE", "R x C", 32,

@@ -113,6 +113,10 @@ class Origins:
             for at in range(place & ~3, place + size, 4):
                 self._words.pop(at, None)
 
+    def clear(self) -> None:
+        """Something else may be anywhere."""
+        self._words.clear()
+
     def word(self, place: int) -> int | None:
         """The word at an address; None where it is not known."""
         return self._words.get(place)

@@ -224,6 +224,11 @@ class Fragment:
         """An instruction is executed, or a wait passed: a round of it is over."""
         self.times[place] = self.times.get(place, 0) + 1
 
+    def lose(self, name: str, unknown: Unknown) -> None:
+        """A register that something may have written."""
+        self.registers[name] = unknown
+        self.registers.pop(ORIGIN + name, None)
+
     def without(self, places: Collection[int]) -> None:
         """Take lanes out, by their places."""
         gone = set(places)

@@ -243,6 +243,8 @@ class Machine(Schedule):
     def skip(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""
         self.notes.skipped.setdefault(step.place, why)
+        if not step.instruction.opcode.startswith(("ld", "mma")):
+            self.memory.origins.clear()
 
     # -- running
 
@@ -322,7 +324,7 @@ class Machine(Schedule):
         if guard is Guard.NEEDED:
             raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
         for name in targets(instruction):
-            one.registers[name] = unknown
+            one.lose(name, unknown)
         if guard is Guard.PASSED:
             self.skip(step, f"a guard that depends on {origin(unknown)}")
         return False

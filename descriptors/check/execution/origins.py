@@ -41,7 +41,7 @@ def carries(machine: Machine, step: Step) -> bool:
 
 def carry(machine: Machine, one: Fragment, name: Operand, origin: Value) -> None:
     """Write where the bytes of a register come from."""
-    if isinstance(name, str):
+    if isinstance(name, str) and name in machine.program.followed:
         machine.set(one, ORIGIN + name, origin)
 
 

@@ -133,7 +133,7 @@ class Program:
         }
         self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
-        self.carries = _carried(function)
+        self.carries, self.followed = _carried(function)
         needed = self._needed() | self.carries
         self.steps: list[Step] = []
         self.first: list[int] = []
@@ -322,18 +322,18 @@ def _reach(
                 waiting += where.get(register, ())
 
 
-def _carried(function: Function) -> frozenset[int]:
-    """The loads and moves that bring the operands of ``mma.sync`` to registers that nothing else writes."""
+def _carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
+    """The loads and moves that bring the operands of ``mma.sync`` to registers that nothing else writes; and those."""
     code = function.code
     where: dict[str, list[int]] = {}
     waiting = [name for index in function.having("mma.") for name in _of(code[index].operands[1:])]
     if not waiting:
-        return frozenset()
+        return frozenset(), frozenset()
     for index, one in enumerate(code):
         for name in targets(one):
             where.setdefault(name, []).append(index)
     waiting += [name for index in function.having("st.shared") for name in _of(code[index].operands[1:])]
-    found, seen = set[int](), set[str]()
+    found, seen, followed = set[int](), set[str](), set[str]()
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -343,10 +343,11 @@ def _carried(function: Function) -> frozenset[int]:
         if not makers or not all(_carries(code[index]) for index in makers):
             continue
         found.update(makers)
+        followed.add(name)
         waiting += [
             name for index in makers if code[index].opcode.startswith("mov") for name in _of(code[index].operands[1:])
         ]
-    return frozenset(found)
+    return frozenset(found), frozenset(followed)
 
 
 def _carries(one: Instruction) -> bool:
