@@ -504,7 +504,7 @@ _ROWS = (
         "a selector of scale factors or metadata must name threads and bytes that there are",
         "thread-ids are 0 and 1 of A, 0 to 3 of B; byte-ids any of 1X, 0 and 2 of 2X, 0 of 4X; sparsity selectors 0 "
         "and 1 where two threads of four give metadata",
-        "PTX ISA 9.1, block scaling for mma.sync, mma.sp; measured on an H100 (sparse_warps.json): selectors 2 and 3 of "
+        "PTX ISA 9.1, mma (block scaling), mma.sp; measured on an H100 (sparse_warps.json): selectors 2 and 3 of "
         "m16n8k32 in f16, which ptxas takes, are illegal instructions",
         MANUAL,
     ),
