@@ -126,7 +126,7 @@ class Machine(Schedule):
         self.barriers = Mbarriers()
         self.issues = Issues()
         self.memory = Memory()
-        self.follows = bool(program.carries)  # whether origins are followed
+        self.follows = True  # whether origins are followed
         self.requests: Counter[int] = Counter()  # for another tile, by instruction
         self.notes = Notes()
         self.executing: Fragment | None = None

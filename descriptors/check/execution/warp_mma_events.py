@@ -32,10 +32,12 @@ from typing import NamedTuple
 from descriptors.check.execution.contents import addresses_of
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Unknown, lane_values
+from descriptors.check.execution.launch import WARP
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.origins import origins
 from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.check.warp_multiplications import WarpMma, selectors_of, stored_bits, warp_mma
 
@@ -99,32 +101,36 @@ def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
 
 
 def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
+    machine.count -= 1  # nothing moves, so that it is no step of a run's budget
     whole_warp(machine, one, step, "fragment-aligned")
-    view = warp_mma(step.instruction)
-    if view is None or len(step.instruction.operands) < 4:
+    view = _view(step.instruction)
+    if not machine.follows or view is None or one.many < WARP or machine.round(one, step) > ROUNDS:
         return
     if view.scaled:
         _selectors(machine, one, step, view)
-    if not machine.program.carries:
-        machine.notes.fragments.setdefault(step.place, "nothing brings them to registers as they are")
-        return
-    if not machine.follows or one.many < 32 or machine.round(one, step) > ROUNDS:
-        return
+    why = _decided(machine, one, step, view)
+    if not machine.notes.fragments.get(step.place):
+        machine.notes.fragments[step.place] = why
+
+
+@lru_cache(maxsize=4096)
+def _view(instruction: Instruction) -> WarpMma | None:
+    view = warp_mma(instruction)
+    return view if len(instruction.operands) > 3 else None
+
+
+def _decided(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+    """What of a multiplication is not decided; "" for nothing. What is wrong is told."""
     bits = stored_bits(view)
     if bits in (0, 64):
-        machine.notes.fragments[step.place] = "elements of 64 bits, and quads of threads, are not looked at"
-        return
-    operands = [_operand(machine, one, step, number) for number in (1, 2)]
-    if any(isinstance(held, str) for held in operands):
-        why = next(held for held in operands if isinstance(held, str))
-        machine.notes.fragments[step.place] = why
-        return
-    a, b = (held for held in operands if isinstance(held, Matrix))
+        return "elements of 64 bits, and quads of threads, are not looked at"
+    a, b = (_operand(machine, one, step, number) for number in (1, 2))
+    if isinstance(a, str):
+        return a
+    if isinstance(b, str):
+        return b
     why = _judged(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
-    if not why and view.scaled:
-        why = _scales(machine, one, step, view)
-    if machine.notes.fragments.get(step.place, "") == "":
-        machine.notes.fragments[step.place] = why
+    return why or (_scales(machine, one, step, view) if view.scaled else "")
 
 
 def _selectors(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> None:
@@ -145,13 +151,15 @@ def _scales(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
         items = pair.items if isinstance(pair, Vector) else ()
         ids = [machine.value(one, item) for item in items]
         words = origins(machine, one, scale)
-        if len(ids) != 2 or not all(isinstance(number, int) for number in ids):
+        if len(ids) != 2 or not isinstance(ids[0], int) or not isinstance(ids[1], int):
             return f"the selectors of the scale factors of {letter} are not known"
-        lanes = [lane for lane in range(32) if lane % 4 // threads == ids[1]]
+        if not 0 <= ids[0] < 4:  # told already
+            return ""
+        lanes = [lane for lane in range(WARP) if lane % 4 // threads == ids[1]]
         held = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
         if any(isinstance(word, Unknown) for word in held.values()):
             return f"where the scale factors of {letter} come from is not known"
-        rows = [addresses_of(held[row])[int(ids[0])] for row in sorted(held)]  # type: ignore[arg-type, call-overload]
+        rows = [addresses_of(held[row])[ids[0]] for row in sorted(held)]  # type: ignore[arg-type]  # each is known
         if len({after - before for before, after in pairwise(rows)}) > 1:
             return f"the scale factors of {letter} do not follow one another in memory as rows do"
     return ""
@@ -165,8 +173,10 @@ def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix
     for row in rows:
         if any(isinstance(word, Unknown) for word in row):
             return f"where {letter} comes from is not known"
-    pairs = 1 if number == 2 or step.instruction.opcode.find(".m8n8") >= 0 else 2
-    return matrix_of(tuple(rows), 8 * pairs)  # type: ignore[arg-type]  # each word is known
+    pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
+    if not rows or len(rows) % pairs:
+        return f"{letter} has not the registers of its form"
+    return matrix_of(tuple(rows), 8 * pairs)  # type: ignore[arg-type]
 
 
 def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
