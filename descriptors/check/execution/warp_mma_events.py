@@ -39,7 +39,7 @@ from descriptors.check.execution.program import Step
 from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Vector
-from descriptors.check.warp_multiplications import WarpMma, selectors_of, stored_bits, warp_mma
+from descriptors.check.ptx.warp_mma import WarpMma, selectors_of, stored_bits, warp_mma
 
 #: Rounds of a warp and an instruction that are looked at: more than a ring has stages.
 ROUNDS = 12
