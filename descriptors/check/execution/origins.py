@@ -155,3 +155,10 @@ def carry_copied(machine: Machine, one: Fragment, step: Step, places: Sequence[i
             machine.memory.origins.copy(place, address, size)
         else:
             machine.memory.origins.forget(place, size)
+
+
+def carry_bulk(machine: Machine, one: Fragment, source: Operand, place: int, size: int) -> None:
+    """A bulk copy without a tensor map, of one thread: bytes come as they lie."""
+    address = machine.value(one, source) if machine.follows else None
+    if isinstance(address, int):
+        machine.memory.origins.copy(place, address, size)

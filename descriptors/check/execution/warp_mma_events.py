@@ -176,7 +176,7 @@ def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix
     pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
     if not rows or len(rows) % pairs:
         return f"{letter} has not the registers of its form"
-    return matrix_of(tuple(rows), 8 * pairs)  # type: ignore[arg-type]
+    return matrix_of(tuple(rows), 8 * pairs)
 
 
 def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:

@@ -107,6 +107,38 @@ ret;
 }
 """
 
+#: One warp of sm_90: whole tiles by bulk copies that an mbarrier ends.
+BULK = """.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc) .reqntid 32
+{
+.reg .b32 %r<64>; .reg .b64 %rd<16>; .reg .f32 %f<8>; .reg .pred %p<4>;
+.shared .align 128 .b8 tile[768]; .shared .align 8 .b8 full[8];
+ld.param.u64 %rd1, [pa]; ld.param.u64 %rd2, [pb]; ld.param.u64 %rd3, [pc];
+mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, full; mov.u32 %r3, tile;
+@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;
+bar.sync 0;
+@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 768;
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 512, [%r2];
+@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3+512], [%rd2], 256, [%r2];
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+@!%p2 bra WAIT;
+and.b32 %r10, %r1, 15; shr.u32 %r11, %r1, 4; shl.b32 %r12, %r10, 5; shl.b32 %r13, %r11, 4;
+add.u32 %r14, %r12, %r13; add.u32 %r15, %r3, %r14;
+ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r40,%r41,%r42,%r43}, [%r15];
+and.b32 %r20, %r1, 7; shr.u32 %r21, %r1, 3; and.b32 %r21, %r21, 1;
+shl.b32 %r22, %r20, 5; shl.b32 %r23, %r21, 4; add.u32 %r24, %r22, %r23; add.u32 %r25, %r3, %r24;
+ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r44,%r45}, [%r25+512];
+mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
+mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0,%f1,%f2,%f3}, {%r40,%r41,%r42,%r43}, {%r44,%r45}, {%f0,%f1,%f2,%f3};
+mul.wide.u32 %rd10, %r1, 16; add.u64 %rd11, %rd3, %rd10;
+st.global.v4.f32 [%rd11], {%f0,%f1,%f2,%f3};
+ret;
+}
+"""  # noqa: E501  a line an instruction
+
 #: What is exchanged in the ring, and the rules that tell.
 WRONG_RINGS = {
     "no wait for a copy": (("cp.async.wait_group 1;", ""), {"reuse-order"}),
@@ -132,6 +164,11 @@ OPEN_RINGS = {
     "A computed": (("mma.sync.aligned", "add.f16x2 %r40, %r40, %r40;\nmma.sync.aligned"), "where A comes from"),
     "B by K": (("x2.shared", "x2.trans.shared"), "K of A and of B have other steps"),
 }
+WRONG_BULK = {
+    "halves of K of B exchanged": (("and.b32 %r21, %r21, 1;", "and.b32 %r21, %r21, 1; xor.b32 %r21, %r21, 1;"),
+                                   {"fragment-order"}),
+    "no wait": (("@!%p2 bra WAIT;", ""), {"reuse-order"}),
+}  # fmt: skip
 WRONG_SCALED = {
     "a thread-id in a register": (("mov.u16 %rs2, 1;", "mov.u16 %rs2, 2;"), {"fragment-selector"}),
     "a byte-id in a register": (("mov.u16 %rs1, 3;", "mov.u16 %rs1, 4;"), {"fragment-selector"}),
@@ -162,7 +199,7 @@ def told(text: str) -> tuple[set[str], str, list[str]]:
     )
 
 
-@each("text", [RING, SCALED], ids=["ring", "scaled"])
+@each("text", [RING, SCALED, BULK], ids=["ring", "scaled", "bulk"])
 def test_a_right_kernel_is_clean(text: str) -> None:
     assert told(text) == (set(), "clean", [])
     assert check(text).verdict == "clean"
@@ -174,10 +211,13 @@ def test_a_ring_with_something_wrong_is_told_by_its_rule(name: str) -> None:
     assert told(changed(RING, change))[0] == rules
 
 
-@each("name", WRONG_SCALED)
-def test_scaled_with_something_wrong_is_told_by_its_rule(name: str) -> None:
-    change, rules = WRONG_SCALED[name]
-    assert told(changed(SCALED, change))[0] == rules
+@pytest.mark.parametrize(
+    ("text", "change", "rules"),
+    [(SCALED, *row) for row in WRONG_SCALED.values()] + [(BULK, *row) for row in WRONG_BULK.values()],
+    ids=[*WRONG_SCALED, *(f"bulk: {name}" for name in WRONG_BULK)],
+)
+def test_one_tile_with_something_wrong_is_told_by_its_rule(text: str, change: tuple[str, str], rules: set[str]) -> None:
+    assert told(changed(text, change))[0] == rules
 
 
 @pytest.mark.parametrize(
@@ -202,7 +242,7 @@ def test_a_selector_that_an_assembler_takes_and_a_gpu_refuses_is_told() -> None:
     assert found == [set(), set(), {"fragment-selector"}, {"fragment-selector"}, {"form-immediate"}]
 
 
-@each("text", [RING, SCALED], ids=["ring", "scaled"])
+@each("text", [RING, SCALED, BULK], ids=["ring", "scaled", "bulk"])
 def test_the_kernels_are_what_an_assembler_takes(text: str, tmp_path: Path) -> None:
     ptxas = shutil.which("ptxas")
     if ptxas is None:
