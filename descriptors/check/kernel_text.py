@@ -1,6 +1,6 @@
 """Kernels, told: what a check found, as a compiler tells it and as plain data; and the story of a kernel.
 
-Law: every finding is in both, and every property in the line that ends the text.
+Law: every finding is in both, and every property in the line that ends the text; fragments where there are some.
 
 >>> from descriptors import check_ptx
 >>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
@@ -180,7 +180,7 @@ def _was_looked_at(report: Report, verdict: Verdict) -> bool:
 def _closing(report: Report) -> Iterator[tuple[str, str]]:
     """The verdict of every property: those that have the same together."""
     target = printable(report.target) or "no target"
-    verdicts = report.properties
+    verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
     unseen = [one for one in verdicts if not _was_looked_at(report, one)]
     held = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unseen))
     if not report.functions and not report.notes:

@@ -18,7 +18,7 @@ the code is right, but slow.
 
 Law: a rule has one name, which says what family it is of.
 
->>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse")
+>>> families = ("wgmma", "tcgen05", "form", "word", "barrier", "proxy", "reuse", "fragment")
 >>> all(name == rule.name and name.partition("-")[0] in families for name, rule in RULES.items())
 True
 
@@ -105,7 +105,7 @@ class Broken:
 
 
 #: What a kernel has that a check gives a verdict of, each by itself, in the order in which they are told.
-PROPERTIES = ("forms", "words", "order", "tensor memory", "barriers", "bytes", "proxies", "reuse")
+PROPERTIES = ("forms", "words", "order", "tensor memory", "barriers", "bytes", "proxies", "reuse", "fragments")
 
 
 @frozen
@@ -139,7 +139,8 @@ _PLACE = "PTX ISA 9.1, tcgen05.ld, tcgen05.st; ptxas 13.5 (names of its checks a
 _PTXAS = "ptxas 12.9, 13.0, 13.5 (messages)"
 _MMA = "PTX ISA 9.1, wgmma.mma_async; tcgen05"
 _TABLES = "descriptors shapes; PTX ISA 9.1, Matrix Shape; ptxas (golden verdicts)"
-_FORMS, _WORDS, _ORDER, _TENSOR, _BARRIERS, _BYTES, _PROXIES, _REUSE = PROPERTIES
+_FORMS, _WORDS, _ORDER, _TENSOR, _BARRIERS, _BYTES, _PROXIES, _REUSE, _FRAGMENTS = PROPERTIES
+_WARP_MMA = "PTX ISA 9.1, matrix fragments for mma; layoutalg atoms"
 _MBARRIER = "PTX ISA 9.1, mbarrier (phase, count, tx-count)"
 _MEMORY = "PTX ISA 9.1, Memory Consistency Model (causality order, data races)"
 _E, _A, _P = Level.ERROR, Level.ASKS, Level.PERFORMANCE
@@ -499,6 +500,33 @@ _ROWS = (
     Rule(
         "reuse-unwritten", _E, _REUSE, "bytes that a multiplication reads must be written",
         "copy or store the whole operand before the multiplication", _MEMORY, MANUAL,
+    ),
+    Rule(
+        "fragment-aligned", _E, _FRAGMENTS, "all threads of a warp must run a mma.sync, none of them apart",
+        "let no branch lead some of them round it", _WARP_MMA, MANUAL,
+    ),
+    Rule(
+        "fragment-address", _E, _FRAGMENTS,
+        "an address in shared memory must be a multiple of 16 bytes for ldmatrix and stmatrix, of the copied bytes for "
+        "cp.async", "let rows begin at multiples of 16 bytes", "PTX ISA 9.1, ldmatrix, stmatrix, cp.async", MANUAL,
+    ),
+    Rule(
+        "fragment-matrix", _E, _FRAGMENTS, "every row of A and B must have its elements of K from the same places",
+        "let ldmatrix read by the swizzle that the copies wrote by, and each lane point at its own row", _WARP_MMA,
+        COMPUTED,
+    ),
+    Rule(
+        "fragment-selector", _E, _FRAGMENTS,
+        "a selector of scale factors or metadata must name threads and bytes that there are",
+        "thread-ids are 0 and 1 of A, 0 to 3 of B; byte-ids any of 1X, 0 and 2 of 2X, 0 of 4X; sparsity selectors 0 "
+        "and 1 where two threads of four give metadata",
+        "PTX ISA 9.1, mma (block scaling), mma.sp; measured on an H100 (sparse_warps.json): selectors 2 and 3 of "
+        "m16n8k32 in f16, which ptxas takes, are illegal instructions",
+        MANUAL,
+    ),
+    Rule(
+        "fragment-order", _E, _FRAGMENTS, "A and B must have the same element of K at the same k",
+        "let the lanes of ldmatrix point at the halves of K in the order of the registers", _WARP_MMA, COMPUTED,
     ),
 )  # fmt: skip
 

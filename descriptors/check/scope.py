@@ -10,8 +10,9 @@ Law: what is not looked at is never clean.
 >>> from descriptors.check.ptx.ptx_module import parse
 >>> body = "mbarrier.init.shared.b64 [b], 1; st.shared.b32 [s], 0; wgmma.mma_async.x d, a, b; mma.sync.y d, a, b, c;"
 >>> module = parse(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {body} ret; }}")
->>> [(one.property, one.number, one.unit, one.looked_at) for one in not_run(module).scopes if one.number]
-[('barriers', 1, 'mbarrier', 0), ('proxies', 1, 'ordinary store', 0), ('reuse', 1, 'asynchronous operation', 0)]
+>>> [(one.property, one.number, one.unit) for one in not_run(module).scopes if one.number]
+[('barriers', 1, 'mbarrier'), ('proxies', 1, 'ordinary store'), ('reuse', 1, 'asynchronous operation'), \
+('fragments', 1, 'mma.sync')]
 >>> [(one.property, one.number, one.looked_at) for one in read_of(module).scopes if one.number]
 [('forms', 2, 2), ('order', 1, 1)]
 """
@@ -26,7 +27,7 @@ from descriptors.text import counted
 
 #: What the checker is about.
 FAMILIES = ("wgmma.", "tcgen05.")
-#: Multiplications of a warp, of which the forms alone are looked at.
+#: Multiplications of a warp.
 WARP_MMA = ("mma.",)
 #: What moves matrices, counted beside multiplications.
 _MATRICES = ("ldmatrix.", "stmatrix.")
@@ -64,11 +65,14 @@ def not_run(module: Module) -> Judgement:
     readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
     stores = [one for one in code if _stores(one)] if readers else []
     operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one) or _of_thread(one)]
+    multiplied = _having(module, *WARP_MMA)
+    matrices = [one for one in code if one.opcode.startswith("ldmatrix")] if multiplied and not operations else []
     held = (
         ("barriers", barriers, unit),
         ("bytes", copies, "bulk copy"),
         ("proxies", stores, "ordinary store"),
-        ("reuse", operations, "asynchronous operation"),
+        ("reuse", operations or matrices, "asynchronous operation" if operations else "ldmatrix"),
+        ("fragments", multiplied, "mma.sync"),
     )
     return Judgement(
         tuple([Scope(name, len(row), unit) for name, row, unit in held]),

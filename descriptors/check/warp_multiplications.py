@@ -13,16 +13,14 @@ True
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector
+from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
 from descriptors.smem.instructions.targets import has, lacking
 from layoutalg.frozen import frozen
-
-_Shape = tuple[int, int, int]
 
 
 @frozen
@@ -39,23 +37,22 @@ class WarpRow:
 
     types: tuple[str, ...]
     accumulators: tuple[tuple[str, str], ...]
-    dense: Mapping[_Shape, str]
-    sparse: Mapping[_Shape, int]
+    dense: Mapping[Shape, str]
+    sparse: Mapping[Shape, int]
     bits: int
 
 
 _F32, _F16, _S32, _F64 = ("f32", "f32"), ("f16", "f16"), ("s32", "s32"), ("f64", "f64")
 _OLD, _NEW, _F8, _M16_F64 = "mma.sync", "mma.sync of sm_80", "mma.sync f8", "mma.sync f64 of M 16"
 _BYTES, _WIDE_F8 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), "mma.sync f8 of K 16 or f16 D"
-#: The one shape of quads of threads, with any layout.
-_QUAD = (8, 8, 4)
 #: Without a kind.
 ROWS = (
-    WarpRow(("f16",), (_F32, _F16), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
-    WarpRow(("f16",), (_F32, _F16, ("f32", "f16")), {_QUAD: _OLD}, {}, 16),
-    WarpRow(("bf16",), (_F32,), {(16, 8, 8): _NEW, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("f16",), (_F32,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 3}, 16),
+    WarpRow(("f16",), (_F16,), {(16, 8, 8): _OLD, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
+    WarpRow(("f16",), (_F32, _F16, ("f32", "f16")), {QUAD: _OLD}, {}, 16),
+    WarpRow(("bf16",), (_F32,), {(16, 8, 8): _NEW, (16, 8, 16): _NEW}, {(16, 8, 16): 3, (16, 8, 32): 1}, 16),
     WarpRow(("tf32",), (_F32,), {(16, 8, 4): _NEW, (16, 8, 8): _NEW}, {(16, 8, 8): 3, (16, 8, 16): 1}, 32),
-    WarpRow(("f64",), (_F64,), {_QUAD: _NEW, **dict.fromkeys(((16, 8, k) for k in (4, 8, 16)), _M16_F64)}, {}, 64),
+    WarpRow(("f64",), (_F64,), {QUAD: _NEW, **dict.fromkeys(((16, 8, k) for k in (4, 8, 16)), _M16_F64)}, {}, 64),
     WarpRow(("e4m3", "e5m2"), (_F32,), {(16, 8, 32): _F8, (16, 8, 16): _WIDE_F8}, {(16, 8, 64): 0}, 8),
     WarpRow(("e4m3", "e5m2"), (_F16,), {(16, 8, 32): _WIDE_F8, (16, 8, 16): _WIDE_F8}, {(16, 8, 64): 0}, 8),
     WarpRow(
@@ -84,63 +81,7 @@ SCALES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("mxf4nvf4", "2X"): ("ue8m0",),
     ("mxf4nvf4", "4X"): ("ue4m3", "ue8m0"),
 }
-#: Bytes of a register of scale factors from which they may be taken.
-BYTE_IDS: Mapping[str, tuple[int, ...]] = {"1X": (0, 1, 2, 3), "2X": (0, 2), "4X": (0,)}
-
-_SHAPE = re.compile(r"m(\d{1,3})n(\d{1,3})k(\d{1,3})\Z")
-_TYPES = frozenset({*_BYTES, "f16", "bf16", "tf32", "f32", "f64", "s32", "s8", "u8", "s4", "u4", "b1", "ue8m0", "ue4m3",
-                    "ue5m3"})  # fmt: skip
 _ROUNDINGS, _LOGIC = frozenset({"rn", "rz", "rm", "rp"}), frozenset({"and", "xor", "popc"})
-
-
-@frozen
-class WarpMma:
-    """A ``mma.sync``, its words by what they say.
-
-    Args:
-        shape: M, N, K.
-        layouts: of A and B.
-        types: of D, A, B, C, and of a scale factor.
-        kind: without ``kind::``; "" without one.
-        scale_vector: without ``scale_vec::``; "" without one.
-        sparse: ``sp``, ``sp::ordered_metadata`` or "".
-        words: all qualifiers.
-    """
-
-    shape: _Shape
-    layouts: tuple[str, ...]
-    types: tuple[str, ...]
-    kind: str
-    scale_vector: str
-    sparse: str
-    words: tuple[str, ...]
-
-    @property
-    def scaled(self) -> bool:
-        """Whether it has scale factors."""
-        return "block_scale" in self.words
-
-
-def warp_mma(one: Instruction) -> WarpMma | None:
-    """The words of a ``mma.sync``; None for one without a shape.
-
-    >>> warp_mma(Instruction(1, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ())).types
-    ('f32', 'f16', 'f16', 'f32')
-    """
-    words = one.qualifiers[1:]
-    shape = next((found for word in words if (found := _SHAPE.match(word))), None)
-    if shape is None:
-        return None
-    named = dict(word.split("::", 1) for word in words if "::" in word)
-    return WarpMma(
-        (int(shape[1]), int(shape[2]), int(shape[3])),
-        tuple(word for word in words if word in ("row", "col")),
-        tuple(word for word in words if word in _TYPES),
-        named.get("kind", ""),
-        named.get("scale_vec", ""),
-        words[0] if words[0].startswith("sp") else "",
-        words,
-    )
 
 
 def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf) -> Iterator[Told]:
@@ -162,8 +103,8 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
     if view.kind and view.kind not in KIND_ROWS:
         yield "form-qualifier", f"found .kind::{view.kind}"
         return
-    quad = view.shape == _QUAD or view.types[0] == "f64"
-    rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or _QUAD not in row.dense]
+    quad = view.shape == QUAD or view.types[0] == "f64"
+    rows = [KIND_ROWS[view.kind]] if view.kind else [row for row in ROWS if quad or QUAD not in row.dense]
     rows = [row for row in rows if a in row.types and b in row.types and (d, c) in row.accumulators]
     if not rows:
         yield "form-types", f"found {a} by {b} into {d} with C {c}"
@@ -185,7 +126,7 @@ def _eight_bits(view: WarpMma) -> bool:
 def _words(view: WarpMma) -> Iterator[Told]:
     integers = view.types[:1] == ("s32",) and "b1" not in view.types
     wanted = ("row", "col")
-    if view.layouts != wanted and not (view.shape == _QUAD and "f64" not in view.types and len(view.layouts) == 2):
+    if view.layouts != wanted and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
         yield "form-qualifier", f"found layouts {'.'.join(view.layouts) or '(none)'}, which must be row.col"
     for word in ("sync", "aligned"):
         if word not in view.words:
@@ -195,8 +136,8 @@ def _words(view: WarpMma) -> Iterator[Told]:
         yield "form-qualifier", f"found .{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
     for word in view.words[1 if view.sparse else 0 :]:
         known = (
-            word in ("sync", "aligned", "row", "col", "block_scale") or word in _TYPES or word in _LOGIC
-            or bool(_SHAPE.match(word)) or (word == "satfinite" and integers)
+            word in ("sync", "aligned", "row", "col", "block_scale") or word in TYPES or word in _LOGIC
+            or bool(SHAPE.match(word)) or (word == "satfinite" and integers)
             or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
         )  # fmt: skip
         if not known:
@@ -255,7 +196,7 @@ def _fragments(view: WarpMma, row: WarpRow) -> tuple[int, int, int, int]:
     """Registers of D, A, B and C."""
     (m, n, k), (d, _, _, c) = view.shape, view.types[:4]
     accumulator = {"f16": 16, "f64": 64}
-    if view.shape == _QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
+    if view.shape == QUAD and "f64" not in view.types:  # a quad pair multiplies by itself
         return (4 if d == "f16" else 8), 2, 2, (4 if c == "f16" else 8)
     held = k // 2 if view.sparse else k
     return (
@@ -283,6 +224,8 @@ def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of:
         if not isinstance(given[5], int) or not 0 <= given[5] <= most:
             shown = given[5] if isinstance(given[5], int) else "no number"
             yield "form-immediate", f"found sparsity selector {shown}, which must be from 0 to {most}"
+        elif view.shape == (16, 8, 32) and given[5] > 1:  # taken of f16 into f32, and refused where it is run
+            yield "fragment-selector", f"found sparsity selector {given[5]}, which must be 0 or 1: two threads of four"
     if view.scaled:
         yield from _selectors(view, given[-4:], class_of)
 
@@ -298,14 +241,13 @@ def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Itera
 
 def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
     """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
-    name = view.scale_vector or ("1X" if view.kind == "mxf8f6f4" else "2X")
-    for matrix, scale, pair, threads in (("A", given[0], given[1], (0, 1)), ("B", given[2], given[3], (0, 1, 2, 3))):
+    for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
         if wrong := register_of(scale, "b32", class_of):
             yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
             yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"
             continue
-        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, (BYTE_IDS[name], threads), strict=True):
+        for what, value, legal in zip(("byte-id", "thread-id"), pair.items, ids, strict=True):
             if isinstance(value, int) and value not in legal:
                 numbers = ", ".join(map(str, legal))
                 yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"

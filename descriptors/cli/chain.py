@@ -53,6 +53,7 @@ def chain(
     cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
     factors POINTER,... [count=] [each=] [halves=1]                scale factors that instructions read there
     convert TYPE                                   of values in registers
+    shift BITS                                     of narrow elements in registers, left in their bytes
 
     A fragment smaller than the tile is repeated: warps=RxC below and beside one another, each over its part, rows
     first (tiling=blocked), or piece by piece as in a TiledMMA (raked); a warp's next piece is its next values.

@@ -14,6 +14,7 @@
     cells LAYOUT
     factors POINTER,POINTER... [count=1] [each=1] [halves=1]
     convert TYPE
+    shift BITS
 
 Law: what a text says twice is refused, and so is what no link takes.
 
@@ -37,6 +38,7 @@ from descriptors.gemm.register_links import (
     Conversion,
     Held,
     MatrixMove,
+    Shift,
     ThreadCopy,
     tiled_fragment,
 )
@@ -316,6 +318,10 @@ def _convert(_: str, said: str, options: dict[str, str], __: object, ___: object
     return Conversion(_element(said))
 
 
+def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    return Shift(_int("shift", said))
+
+
 #: What builds a link, by the first word of its noun, and the options that it takes.
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
@@ -332,6 +338,7 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "cells": (_cells, ()),
     "factors": (_factors, ("count", "each", "halves")),
     "convert": (_convert, ()),
+    "shift": (_shift, ()),
 }
 
 

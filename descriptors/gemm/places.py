@@ -4,7 +4,8 @@ A tile's elements are numbered row by row, ``row * columns + column``. A place i
 
     global memory    the address of the element's lowest bit
     shared memory    the same
-    registers        thread << 24 | value; values of a thread are counted over all its instructions, in order
+    registers        bit << 48 | thread << 24 | value; values of a thread are counted over all its instructions, in
+                     order; the bit is the lowest of a narrow element in the byte that it has to itself
     tensor memory    lane << 21 | column << 5 | bit
     the operand      the number of the element that the instruction multiplies there
 
@@ -37,6 +38,8 @@ TENSOR, OPERAND = "tensor memory", "the operand"
 
 #: Bits of a value's number beside its thread.
 VALUE_BITS = 24
+#: Bits of a value and its thread, beside the bit where an element begins in its byte.
+THREAD_BITS = 48
 
 
 class Home(NamedTuple):
@@ -162,7 +165,9 @@ def place_text(space: str, place: int, columns: int = 1) -> str:
     """
     match space:
         case "registers":
-            return f"value {place & (1 << VALUE_BITS) - 1} of thread {place >> VALUE_BITS}"
+            bit = f", from bit {place >> THREAD_BITS} of its byte" if place >> THREAD_BITS else ""
+            thread = (place & (1 << THREAD_BITS) - 1) >> VALUE_BITS
+            return f"value {place & (1 << VALUE_BITS) - 1} of thread {thread}{bit}"
         case "tensor memory":
             bit = f", bit {place & 31}" if place & 31 else ""
             return f"lane {place >> 21}, column {place >> 5 & 0xFFFF}{bit}"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.memory_links import table_of
-from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, VALUE_BITS, Home, Move, Tile
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, THREAD_BITS, VALUE_BITS, Home, Move, Tile
 from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType
 from descriptors.text import DOCUMENTED
@@ -35,6 +35,10 @@ _WARP = 32
 MOST_VALUES = 1 << 22
 #: Words of the names of fragments that nobody measured here.
 _NVIDIA = {"e2m1", "e2m3", "e3m2", "SFA", "SFB"}
+#: Fragments whose elements of 4 bits have a byte each, and in which of its bits they begin: ``ldmatrix`` leaves them in
+#: the lowest, and CUTLASS shifts them (``fp4_shift_A``).
+_SHIFTED = {f"mma.{shape}.{operand}.e2m1" for shape in ("m16n8k32", "sp.m16n8k64") for operand in "AB"}
+E2M1_BIT = 2
 #: What ``ldmatrix`` and ``stmatrix`` access at once, in bits.
 _ROW_BITS = 128
 
@@ -65,7 +69,8 @@ def repeated(
     if groups is None:
         groups = (1, 1)
         if tile.contents is not None and tile.contents.space == REGISTERS and len(tile.contents.places):
-            groups = (max(1, int(tile.contents.places[-1] >> VALUE_BITS) // threads + 1), 1)
+            last = int(tile.contents.places[-1]) & (1 << THREAD_BITS) - 1
+            groups = (max(1, (last >> VALUE_BITS) // threads + 1), 1)
     part = (tile.rows // groups[0], tile.columns // groups[1])
     if (
         (part[0] * groups[0], part[1] * groups[1]) != (tile.rows, tile.columns)
@@ -121,6 +126,9 @@ class Held:
             elements = tile_elements(
                 one, tile, repeated(one.shape, self.groups, tile, one.threads, self.noun, self.raked)
             )
+            if one.name in _SHIFTED and tile.element.bits == 4:
+                home = registers_of(elements)
+                return home._replace(places=home.places + (E2M1_BIT << THREAD_BITS))
         else:
             index = thread_values(one)
             if index.size and int(index.max()) >= tile.size:
@@ -229,7 +237,7 @@ def _row_major(tile: Tile) -> Home:
 
 def _lying(tile: Tile) -> Home:
     if tile.contents is None or tile.contents.space != REGISTERS:
-        raise DescriptorError("store: must have registers before it: a fragment or a load")
+        raise DescriptorError("chain: a store or a shift must have registers before it: a fragment or a load")
     return Home(REGISTERS, tile.contents.elements, tile.contents.places)
 
 
@@ -318,7 +326,8 @@ class MatrixMove:
         of_bytes = words[1] in ("m16n16", "m8n16", "m16n8")
         height, width = 16 if words[1] == "m16n16" else 8, _ROW_BITS // element.storage_bits
         if of_bytes and element.storage_bits != 8:
-            raise DescriptorError(f"{self.name}: elements must have 8 bits, found {element}")
+            padded = "; of a byte each they are e2m1_unpacksmem" if element.bits == 4 else ""
+            raise DescriptorError(f"{self.name}: elements must have 8 bits, found {element}{padded}")
         count = int(words[2 if of_bytes else 1][1:])
         down, across = one.shape[0] // height, count // (one.shape[0] // height)
         bare = ".".join(word for word in words if not (word[0].isdigit() and word.replace("x", "").isdigit()))
@@ -381,3 +390,29 @@ class Conversion:
     def steps(self, tile: Tile) -> Iterator[Home | Move]:
         """Nothing moves."""
         return iter(())
+
+
+@frozen
+class Shift:
+    """Narrow elements in registers shifted left in their bytes, as ``shl.b32`` does with those of ``ldmatrix``.
+
+    Args:
+        bits: by how many.
+    """
+
+    bits: int
+    noun: ClassVar[str] = "shift"
+    verbs: ClassVar[tuple[str, str]] = ("leaves", "takes")
+
+    def __str__(self) -> str:
+        return f"by {self.bits}"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What lies in registers lies there, higher."""
+        held = _lying(tile)
+        free = tile.element.storage_bits - tile.element.bits
+        if not 0 <= self.bits <= free:
+            raise DescriptorError(
+                f"shift: must be from 0 to {free}, the free bits of {tile.element}, found {self.bits}"
+            )
+        yield Move(REGISTERS, REGISTERS, held.places, held.places + (self.bits << THREAD_BITS))

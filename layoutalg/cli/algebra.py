@@ -16,7 +16,7 @@ from layoutalg.cli.values import difference, need_few_cells, record, record_offs
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, WGMMA_TYPES, Family, family_of
+from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, names
 from layoutalg.frozen import arguments
@@ -281,6 +281,8 @@ def _family_lines() -> Iterator[str]:
     yield "  wgmma       N 8..256 step 8; " + "; ".join(f"k{k}: {types}" for k, types in WGMMA_TYPES.items())
     for shape, widths in MMA_TYPES.items():
         yield f"  mma.{shape:<10}  {' '.join(widths.values())}"
+    for shape, widths in SPARSE_MMA_TYPES.items():
+        yield f"  mma.sp.{shape:<10}  {' '.join(widths.values())}"
     yield "  tcgen05.ld  " + ", ".join(f"{shape}.x1..x{most}" for shape, most in LANES.items())
     yield "  ldmatrix    x1 (8x8), x2 (16x8), x4 (16x16), or the tile that is named: ldmatrix.x4.32x8"
     yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))

@@ -47,8 +47,20 @@ MMA_TYPES: dict[str, dict[int, str]] = {
     "m16n8k256": {1: "b1"},
 }
 
+#: The same of ``mma.sp``, zeros counted.
+SPARSE_MMA_TYPES: dict[str, dict[int, str]] = {
+    "m16n8k8": {32: "tf32"},
+    "m16n8k16": {16: "f16 bf16", 32: "tf32"},
+    "m16n8k32": {16: "f16 bf16", 8: "s8 u8"},
+    "m16n8k64": {8: "s8 u8 e4m3 e5m2 e2m3 e3m2 e2m1", 4: "s4 u4"},
+    "m16n8k128": {4: "s4 u4 e2m1"},
+}
+
 #: Types of accumulators, and of scale factors.
 ACCUMULATORS, SCALES = "f16 f32 s32 f64", "ue8m0 ue4m3"
+#: Scale vectors by the shape of ``mma.sync``, and of ``mma.sp``, that may have scale factors: how many a row has.
+SCALE_VECTORS = {"m16n8k32": (1,), "m16n8k64": (2, 4)}
+SPARSE_SCALE_VECTORS = {"m16n8k64": (1,), "m16n8k128": (2, 4)}
 
 #: How the matrices of ``ldmatrix.xN`` lie in the tile where nothing else is said: down first, then across.
 MATRICES = {1: (1, 1), 2: (2, 1), 4: (2, 2)}
@@ -112,43 +124,76 @@ def sparse_wgmma(shape: str, operand: str, dtype: str) -> Held:
     return (64, k), thread_values([(2, k // 2 * 64), (2, 0), (8, 1), (4, 16)], [(k // 2, 64), (2, 8)])
 
 
-def mma(shape: str, operand: str, dtype: str) -> Held:
-    """The fragment of an operand of ``mma.sync``, or of its scale factors.
+def mma(shape: str, operand: str, dtype: str, vector: int = 0, *, sparse: bool = False, zeros: bool = False) -> Held:
+    """The fragment of an operand of ``mma.sync`` or ``mma.sp``, of its scale factors, or of its metadata.
 
     Args:
-        shape: a key of ``MMA_TYPES``.
-        operand: A, B, C, D, SFA or SFB.
-        dtype: the type of an element; may be empty where all types of the shape have one width.
+        shape: a key of ``MMA_TYPES``, or of ``SPARSE_MMA_TYPES``, whose K counts zeros.
+        operand: A, B, C, D, SFA or SFB; of a sparse one E, and A without its zeros.
+        dtype: the type of an element, of E that of A; may be empty where all types of the shape have one width.
+        vector: of scale factors how many a row has, each a byte from the byte-id on; 0 for the factor of each k.
+        sparse: whether it is ``mma.sp``.
+        zeros: whether the zeros of a sparse A count as values of the thread that has what is stored.
 
     Raises:
         LayoutError: if there is none, or more than one.
 
     >>> print(mma("m16n8k16", "C", "")[1])
     ((4,8),(2,2)):((32,1),(16,8))
+    >>> print(mma("m16n8k64", "SFA", "", 4)[1], mma("m16n8k128", "E", "", sparse=True)[1])
+    ((2,2,8),4):((8,0,1),16) ((2,2,8),64):((8,1024,1),16)
     """
-    if shape not in MMA_TYPES:
-        raise LayoutError(f"fragment: a shape of mma must be one of {', '.join(MMA_TYPES)}, found {shape}")
-    (m, _, k), name = numbers(shape), f"mma.{shape}.{operand}"
+    table, name = SPARSE_MMA_TYPES if sparse else MMA_TYPES, f"mma.{'sp.' * sparse}{shape}.{operand}"
+    if shape not in table:
+        raise LayoutError(f"fragment: a shape of mma{'.sp' * sparse} must be one of {', '.join(table)}, found {shape}")
+    m, _, k = numbers(shape)
     if operand in ("C", "D"):
         need_type(dtype, ACCUMULATORS, name)
         return (m, 8), quads(m // 8, 1, 2)
     if operand in ("A", "B"):
-        unit = max(1, 32 // _bits(shape, dtype, name))
-        rows = m if operand == "A" else 8
-        return (rows, k), quads(rows // 8, k // (4 * unit), unit)
-    if operand not in ("SFA", "SFB") or shape not in ("m16n8k32", "m16n8k64"):
+        unit = max(1, 32 // _bits(table[shape], dtype, name))
+        rows, held = (m, k) if operand == "A" else (8, k)
+        if sparse and operand == "A":
+            held, unit = (k, 2 * unit) if zeros else (k // 2, unit)
+        return (rows, held), quads(rows // 8, held // (4 * unit), unit)
+    if operand == "E" and sparse:
+        return (m, k), metadata(k, _bits(table[shape], dtype, name))
+    vectors = SPARSE_SCALE_VECTORS if sparse else SCALE_VECTORS
+    if operand not in ("SFA", "SFB") or shape not in vectors:
+        more = ", E" if sparse else ""
         raise LayoutError(
-            "fragment: an operand of mma must be A, B, C or D, or SFA or SFB of m16n8k32 and m16n8k64, "
-            f"found {operand} of {shape}"
+            f"fragment: an operand of mma{'.sp' * sparse} must be A, B, C or D{more}, or SFA or SFB of "
+            f"{' and '.join(vectors)}, found {operand} of {shape}"
         )
     need_type(dtype, SCALES, name)
+    if vector and vector not in vectors[shape]:
+        raise LayoutError(
+            f"fragment: the scale vector of {name} must be {' or '.join(f'{n}X' for n in vectors[shape])}, found "
+            f"{vector}X"
+        )
     rows_of = {"SFA": [(2, 8), (2, 0), (8, 1)], "SFB": [(4, 0), (8, 1)]}
-    rows = 16 if operand == "SFA" else 8
-    return (rows, k), thread_values(rows_of[operand], [(k, rows)])
+    rows, factors = 16 if operand == "SFA" else 8, vector or k
+    return (rows, factors), thread_values(rows_of[operand], [(factors, rows)])
 
 
-def _bits(shape: str, dtype: str, name: str) -> int:
-    widths = MMA_TYPES[shape]
+def metadata(k: int, bits: int) -> Layout:
+    """Which bits of the metadata of ``mma.sp`` a thread gives: (thread, element of A with its zeros) to 16 rows by K.
+
+    A value is so many bits of the register, from the lowest up: 2 of an element of 32 bits, 1 of 16 and 8 bits, half a
+    bit of 4. A row that fills one register, or a half of one, is in the threads of every selector.
+
+    >>> print(metadata(16, 16), metadata(32, 16), metadata(32, 8))
+    ((4,8),(16,2)):((0,1),(16,8)) ((2,2,8),(16,2)):((256,0,1),(16,8)) ((2,2,8),32):((8,0,1),16)
+    """
+    if bits >= 16:  # both rows of a thread are in one register
+        each = min(k, 256 // bits)
+        threads = [(4, 0)] if each == k else [(2, 16 * each), (2, 0)]
+        return thread_values([*threads, (8, 1)], [(each, 16), (2, 8)])
+    each = 256 // bits
+    return thread_values([(2, 8), (2, 0 if each == k else 16 * each), (8, 1)], [(each, 16)])
+
+
+def _bits(widths: dict[int, str], dtype: str, name: str) -> int:
     need_type(dtype, " ".join(widths.values()), name)
     if dtype:
         return next(bits for bits, types in widths.items() if dtype in types.split())
@@ -283,6 +328,7 @@ _WGMMA = "PTX ISA 9.1, wgmma register fragments; CUTLASS mma_traits_sm90_gmma.hp
 _SPARSE = "PTX ISA 9.1, wgmma.mma_async.sp, sparse matrices; CUTLASS mma_traits_sm90_gmma_sparse.hpp"
 _MMA = "PTX ISA 9.1, matrix fragments for mma; CUTLASS mma_traits_sm80.hpp, mma_traits_sm89.hpp, mma_traits_sm90.hpp"
 _BLOCKS = "PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp"
+_SPARSE_MMA = "PTX ISA 9.1, mma.sp; CUTLASS mma_traits_sm120_sparse.hpp"
 _MATRIX = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm75.hpp, copy_traits_sm90.hpp"
 _BYTES = "PTX ISA 9.1, ldmatrix, stmatrix; CUTLASS copy_traits_sm100.hpp, copy_sm100.hpp"
 _TENSOR = "PTX ISA 9.1, tcgen05.ld, tcgen05.st; CUTLASS copy_traits_sm100.hpp"
@@ -310,7 +356,8 @@ FAMILIES = (
     ),
     Family(
         "mma.mMn8kK.A[.TYPE]", "M x K", 32,
-        "E = 32/bits a register; register r of lane t: row t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on (M 16)",
+        "E = 32/bits a register; register r of lane t: row t/4 + 8(r%2), column 4E(r/2) + E(t%4) and on (M 16); with K "
+        "32 e2m1 lies in bits 2 to 5 of a byte, e2m3 and e3m2 in bits 0 to 5",
         _MMA, _MEASURED_MMA,
     ),
     Family(
@@ -322,12 +369,21 @@ FAMILIES = (
         "value v of lane t: row t/4 + 8(v/2), column 2(t%4) + v%2; D is the same", _MMA, _MEASURED,
     ),
     Family(
-        "mma.m16n8kK.SFA[.TYPE]", "16 x K", 32,
-        "factor of row t/4 + 8(t%2) for each k; thread selector 0 takes those of lanes t%4 of 0 and 1", _BLOCKS, _CODE,
+        "mma.m16n8kK.SFA[.NX][.TYPE]", "16 x K", 32,
+        "factor of row t/4 + 8(t%2) for each k; thread-id s takes those of lanes t%4 of 2s and 2s + 1; NX: N bytes "
+        "from byte-id on (1X 0 to 3, 2X 0 or 2, 4X 0), one for K/N", _BLOCKS, _CODE,
     ),
     Family(
-        "mma.m16n8kK.SFB[.TYPE]", "8 x K", 32,
-        "factor of column t/4 for each k; thread selector 0 takes those of lanes t%4 of 0", _BLOCKS, _CODE,
+        "mma.m16n8kK.SFB[.NX][.TYPE]", "8 x K", 32,
+        "factor of column t/4 for each k; thread-id s (0 to 3) takes those of lanes t%4 of s; NX as of SFA",
+        _BLOCKS, _CODE,
+    ),
+    Family(
+        "mma.sp.m16n8kK.E[.TYPE]", "16 x K", 32,
+        "bit v of lane t, of 16 and 32 bits (b = 1 or 2 bits an element): row t/4 + 8(v/16), column (K/2)(t%2) + "
+        "v%16 / b, without the first term where K is 256 bits; of 8 and 4 bits (1 or 1/2): row t/4 + 8(t%2), column "
+        "v / b, and where all threads give theirs half of K more for t%4 of 2, 3; A, without its zeros, and B, D, SFA, "
+        "SFB are those of mma", _SPARSE_MMA, "measured on Hopper; types of 6 bits and e2m1 are NVIDIA's code",
     ),
     *(
         Family(
@@ -344,7 +400,8 @@ FAMILIES = (
     ),
     Family(
         "ldmatrix.m8n16.xN[.RxC].TYPE", "R x C", 32,
-        "register j of lane t: matrix j, row t/4, 4 elements from 4(t%4) on, a byte each", _BYTES, _CODE,
+        "register j of lane t: matrix j, row t/4, 4 elements from 4(t%4) on, a byte each, in its lowest 4 or 6 bits; "
+        "mma takes e2m1 in bits 2 to 5, so shift left by 2", _BYTES, _CODE,
     ),
     Family(
         "stmatrix.m16n8.xN.trans[.RxC].TYPE", "R x C", 32,
@@ -376,7 +433,7 @@ def _key(form: str) -> str:
     """What names of one family have in common: the head, and the operand where there is one."""
     head, *words = form.split("[")[0].split(".")
     if words[0] == "sp":
-        words, head = words[1:], "wgmma.sp" if words[2] == "E" else head
+        words, head = words[1:], f"{head}.sp" if words[2] == "E" else head
     if head.endswith("matrix"):
         return f"{head}.{words[0]}" if (head, words[0]) in BYTE_MATRICES else head
     key = f"{head}.{words[0]}" if head == "tcgen05" else f"{head} {words[1]}"

@@ -14,10 +14,15 @@ from collections.abc import Iterator
 
 from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import (
+    ACCUMULATORS,
     BYTE_MATRICES,
     LANES,
     MATRICES,
     MMA_TYPES,
+    SCALE_VECTORS,
+    SCALES,
+    SPARSE_MMA_TYPES,
+    SPARSE_SCALE_VECTORS,
     SPARSE_TYPES,
     WGMMA_TYPES,
     byte_matrices,
@@ -40,6 +45,13 @@ _IDLE = frozenset("sync aligned mma_async m8n8 shared shared::cta row col b16 b3
 _BITS = {"f16": 16, "bf16": 16, "b8": 8, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "tf32": 32, "f32": 32, "s32": 32}
 _BITS |= {"b8x16.b4x16_p64": 8, "b8x16.b6x16_p32": 8}
 
+#: Words of ``mma.sync`` that change nothing, its types, and scale vectors.
+_MMA_IDLE = frozenset("block_scale and xor popc satfinite".split())
+_MMA_TYPES = frozenset(
+    f"{ACCUMULATORS} {SCALES} {' '.join(types for row in MMA_TYPES.values() for types in row.values())}".split()
+)
+_VECTORS = ("1X", "2X", "3X", "4X")
+
 
 def fragment(name: str) -> Fragment:
     """What each thread's registers hold, by the name of instruction and operand.
@@ -47,11 +59,12 @@ def fragment(name: str) -> Fragment:
     Args:
         name: ``wgmma.m64nNkK.A`` or ``.D``; ``wgmma.sp.m64nNkK.A``, ``.D`` or ``.E``, the metadata;
             ``mma.mMnNkK.A``, ``.B``, ``.C``, ``.D``, ``.SFA`` or ``.SFB``, its type behind it where the shape does not
-            decide (``mma.m16n8k16.A.f16``); ``ldmatrix.x1``, ``.x2``, ``.x4`` and ``stmatrix``, with ``.trans``, the
-            tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16) and the type of its elements (default:
-            16 bits); of bytes on sm_100a ``ldmatrix.m16n16.x1.trans.b8``, ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``,
-            ``stmatrix.m16n8.x1.trans.b8`` and their like; ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b``
-            and ``.unpack16b``.
+            decide (``mma.m16n8k16.A.f16``), or all words of the instruction with the operand behind them; ``.SFA.2X``,
+            the bytes of a scale vector; ``mma.sp.mMnNkK.A`` and so on, and ``.E``; ``ldmatrix.x1``, ``.x2``, ``.x4``
+            and ``stmatrix``, with ``.trans``, the tile that the matrices form (``.32x8``; default: 8x8, 16x8 or 16x16)
+            and the type of its elements (default: 16 bits); of bytes on sm_100a ``ldmatrix.m16n16.x1.trans.b8``,
+            ``ldmatrix.m8n16.x1.b8x16.b4x16_p64``, ``stmatrix.m16n8.x1.trans.b8`` and their like;
+            ``tcgen05.ld.SHAPE.xN`` and ``tcgen05.st``, with ``.pack16b`` and ``.unpack16b``.
 
     Raises:
         LayoutError: if there is no such fragment; the message names the nearest.
@@ -68,9 +81,11 @@ def fragment(name: str) -> Fragment:
     try:
         if head == "wgmma" and words[:1] == ["sp"] and len(words) in (3, 4):
             return Fragment(".".join([head, *words]), *sparse_wgmma(*(*words[1:], "")[:3]))
-        if head in ("wgmma", "mma") and len(words) in (2, 3):
+        if head == "wgmma" and len(words) in (2, 3):
             shape, operand, dtype = (*words, "")[:3]
-            return Fragment(".".join([head, *words]), *(wgmma if head == "wgmma" else mma)(shape, operand, dtype))
+            return Fragment(".".join([head, *words]), *wgmma(shape, operand, dtype))
+        if head == "mma" and len(words) > 1:
+            return _mma(words)
         if head in ("ldmatrix", "stmatrix"):
             return _matrices(head, words)
         if head == "tcgen05" and words[:1] in (["ld"], ["st"]):
@@ -90,6 +105,39 @@ def is_name(text: str) -> bool:
     """
     head, point, _ = text.strip().partition(".")
     return bool(point) and head in HEADS and not set(text) & set("(),")
+
+
+def mma_words(words: list[str]) -> tuple[bool, str, dict[str, str], list[str]]:
+    """The words of ``mma.sync``, as PTX writes them or fewer.
+
+    Returns:
+        whether it is sparse; its shape; the type of each operand that is known; what is left, with the scale vector.
+
+    >>> mma_words("m16n8k64 kind::mxf4 block_scale scale_vec::2X f32 e2m1 e2m1 f32 ue8m0".split())[2:]
+    ({'D': 'f32', 'A': 'e2m1', 'B': 'e2m1', 'C': 'f32', 'SFA': 'ue8m0', 'SFB': 'ue8m0', 'E': 'e2m1'}, ['2X'])
+    """
+    sparse = words[:1] in (["sp"], ["sp::ordered_metadata"])
+    shape, *rest = [word for word in words[sparse:] if word not in _IDLE] or [""]
+    rest = [word.removeprefix("scale_vec::") for word in rest if word not in _MMA_IDLE and "kind::" not in word]
+    types = [word for word in rest if word in _MMA_TYPES]
+    if len(types) not in (4, 5):
+        return sparse, shape, {}, rest
+    by_operand = dict(zip(("D", "A", "B", "C", "SFA"), types, strict=False))
+    by_operand |= {"SFB": by_operand["SFA"]} if "SFA" in by_operand else {}
+    return sparse, shape, {**by_operand, "E": types[1]}, [word for word in rest if word not in types]
+
+
+def _mma(words: list[str]) -> Fragment:
+    sparse, shape, types, rest = mma_words(words)
+    vectors = [word for word in rest if word in _VECTORS]
+    operand, *others = [word for word in rest if word not in vectors] or ["no operand"]
+    dtype = types.get(operand, "") if types else "".join(others[:1])
+    if len(vectors) > 1 or len(others) > (not types):
+        raise LayoutError(f"fragment: after the operand of mma must stand its type, found {'.'.join(rest[1:])}")
+    scaled = vectors if operand.startswith("SF") else []
+    held = mma(shape, operand, dtype, _VECTORS.index(scaled[0]) + 1 if scaled else 0, sparse=sparse)
+    parts = ["mma", *(["sp"] if sparse else []), shape, operand, *scaled, *([dtype] if dtype else [])]
+    return Fragment(".".join(parts), *held)
 
 
 def _matrices(head: str, words: list[str]) -> Fragment:
@@ -144,11 +192,16 @@ def names() -> Iterator[str]:
         yield from (f"wgmma.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "AD")
     for k in SPARSE_TYPES:
         yield from (f"wgmma.sp.m64n{n}k{k}.{operand}" for n in range(8, 257, 8) for operand in "ADE")
-    for shape, widths in MMA_TYPES.items():
-        types = [f".{one}" for many in widths.values() for one in many.split()] if len(widths) > 1 else [""]
-        yield from (f"mma.{shape}.{operand}{dtype}" for operand in "AB" for dtype in types)
-        yield from (f"mma.{shape}.{operand}" for operand in "CD")
-    yield from (f"mma.{shape}.{operand}" for shape in ("m16n8k32", "m16n8k64") for operand in ("SFA", "SFB"))
+    for sparse, table, scaled in (("", MMA_TYPES, SCALE_VECTORS), ("sp.", SPARSE_MMA_TYPES, SPARSE_SCALE_VECTORS)):
+        for shape, widths in table.items():
+            types = [f".{one}" for many in widths.values() for one in many.split()] if len(widths) > 1 else [""]
+            yield from (
+                f"mma.{sparse}{shape}.{which}{dtype}" for which in ("ABE" if sparse else "AB") for dtype in types
+            )
+            yield from (f"mma.{sparse}{shape}.{operand}" for operand in "CD")
+        for shape, vectors in scaled.items():
+            ends = ["", *(f".{number}X" for number in vectors)]
+            yield from (f"mma.{sparse}{shape}.{operand}{end}" for operand in ("SFA", "SFB") for end in ends)
     for head in ("ldmatrix", "stmatrix"):
         yield from (f"{head}.x{count}{trans}" for count in MATRICES for trans in ("", ".trans"))
     for (head, matrix), (_, numbers, turned, kinds) in BYTE_MATRICES.items():

@@ -24,7 +24,7 @@ Source: CUTLASS ``include/cute/atom/mma_atom.hpp`` (TiledMMA: thrfrg_A, thrfrg_B
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from layoutalg.algebra.composition import composition
 from layoutalg.algebra.divide import logical_divide, zipped_divide
@@ -34,9 +34,9 @@ from layoutalg.algebra.products import tiled_product
 from layoutalg.algebra.slicing import slice_and_offset
 from layoutalg.drawing.shown import Shown
 from layoutalg.errors import LayoutError
-from layoutalg.fragments.families import TCGEN05_TYPES, need_type, numbers
+from layoutalg.fragments.families import TCGEN05_TYPES, mma, need_type, numbers
 from layoutalg.fragments.fragment import Fragment, need_thread_values
-from layoutalg.fragments.fragment_names import fragment
+from layoutalg.fragments.fragment_names import fragment, mma_words
 from layoutalg.frozen import fix, frozen
 from layoutalg.layouts.layout import Layout, need_integer_strides
 from layoutalg.layouts.modes import AnyLayout, Tiler, idx2crd, need_layout, need_plain, rank, size, through
@@ -51,6 +51,7 @@ class MmaAtom:
     Args:
         shape_mnk: M, N and K.
         a, b, c: (thread, value) to the index of an element of M x K, N x K, M x N, first mode fastest.
+        scales: the same of the scale factors of A and of B, each for its k; None without them.
 
     Raises:
         LayoutError: if one of them is something else.
@@ -63,15 +64,27 @@ class MmaAtom:
     a: Layout
     b: Layout
     c: Layout
+    scales: tuple[Layout, Layout] | None = None
 
-    def __init__(self, shape_mnk: tuple[int, int, int], a: Layout, b: Layout, c: Layout) -> None:
+    def __init__(
+        self,
+        shape_mnk: tuple[int, int, int],
+        a: Layout,
+        b: Layout,
+        c: Layout,
+        scales: tuple[Layout, Layout] | None = None,
+    ) -> None:
         if type(shape_mnk) is not tuple or len(shape_mnk) != 3:
             raise LayoutError(f"MmaAtom: the shape must be M, N and K, found {safe_text(shape_mnk)}")
         extents = tuple([as_int(extent, "MmaAtom: an extent") for extent in shape_mnk])
         if min(extents) < 1:
             raise LayoutError(f"MmaAtom: extents must be positive, found {extents}")
         layouts = [need_thread_values(one, "MmaAtom") for one in (a, b, c)]
-        fix(self, shape_mnk=extents, a=layouts[0], b=layouts[1], c=layouts[2])
+        if scales is not None:
+            if type(scales) is not tuple or len(scales) != 2:
+                raise LayoutError(f"MmaAtom: scales must be two layouts, of A and of B, found {safe_text(scales)}")
+            scales = (need_thread_values(scales[0], "MmaAtom"), need_thread_values(scales[1], "MmaAtom"))
+        fix(self, shape_mnk=extents, a=layouts[0], b=layouts[1], c=layouts[2], scales=scales)
 
     @property
     def threads(self) -> int:
@@ -83,8 +96,9 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
     """The atom of an instruction, by the name of its fragments without the operand.
 
     Args:
-        name: ``mma.m16n8k16.f16``, ``wgmma.m64n128k16``, ``tcgen05.m128n256k16``; the type as in
-            :func:`layoutalg.fragment`.
+        name: ``mma.m16n8k16.f16``, ``mma.sp.m16n8k64.e4m3``, ``wgmma.m64n128k16``, ``tcgen05.m128n256k16``; the type as
+            in :func:`layoutalg.fragment`; of ``mma.sync`` all words of PTX, too, of which ``block_scale`` brings the
+            scale factors. A thread of a sparse one has the zeros of A beside what it stores.
         a_source: of ``wgmma``, where A lies; from shared memory every thread has all of A, as it has of B.
         cta_group: of ``tcgen05``, whose threads are CTAs: how many share the instruction. One has all; of a pair each
             has a half of M of A and C, and a half of N of B.
@@ -96,10 +110,14 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
     (128,(64,16)):(0,(1,64))
     >>> print(mma_atom("tcgen05.m256n64k16", cta_group=2).b)
     (2,(32,16)):(32,(1,64))
+    >>> print(mma_atom("mma.m16n8k64.block_scale.e2m1").scales[0])
+    ((2,2,8),64):((8,0,1),16)
     """
+    if isinstance(name, str) and name.strip().startswith("mma.") and a_source in ("smem", "rmem"):
+        return _of_warp(name.strip())
     head, shape, dtype, *surplus = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
     end = f".{dtype}" if dtype else ""
-    known = head in ("mma", "wgmma", "tcgen05") and not any(surplus)
+    known = head in ("wgmma", "tcgen05") and not any(surplus)
     if not known or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
         raise LayoutError(
             "mma_atom: must be an instruction as mma.m16n8k16.f16, wgmma.m64n128k16 or tcgen05.m128n256k16, A in smem "
@@ -110,9 +128,25 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
     c = fragment(f"{head}.{shape}.C").layout
     a = fragment(f"{head}.{shape}.A{end}").layout
     m, n, k = numbers(shape)
-    if head == "mma":
-        return MmaAtom((m, n, k), a, fragment(f"{head}.{shape}.B{end}").layout, c)
     return MmaAtom((m, n, k), a if a_source == "rmem" else _whole(m, k), _whole(n, k), c)
+
+
+def _of_warp(name: str) -> MmaAtom:
+    """The atom of ``mma.sync``."""
+    words = name.split(".")[1:]
+    sparse, shape, types, rest = mma_words(words)
+    dtypes = [word for word in rest if not word.endswith("X")]  # no scale vector
+    if len(dtypes) > (not types):
+        raise LayoutError(f"mma_atom: must be an instruction as mma.m16n8k16.f16, found {safe_text(name)}")
+    of = {**dict.fromkeys("AB", "".join(dtypes)), **types}
+    a, b, c = (mma(shape, which, of.get(which, ""), sparse=sparse, zeros=True)[1] for which in "ABC")
+    scales = (
+        (mma(shape, "SFA", "", sparse=sparse)[1], mma(shape, "SFB", "", sparse=sparse)[1])
+        if "block_scale" in words
+        else None
+    )
+    m, n, k = numbers(shape)
+    return MmaAtom((m, n, k), a, b, c, scales)
 
 
 def _whole(rows: int, columns: int) -> Layout:
@@ -137,8 +171,10 @@ def _by_ctas(shape: str, dtype: str, ctas: int) -> MmaAtom:
     return MmaAtom((m, n, k), a, b, c)
 
 
+#: What an operand of a tiled MMA may be; the last two where its atom has scale factors.
+MmaOperand: TypeAlias = Literal["A", "B", "C", "SFA", "SFB"]
 #: By operand: its two modes as positions in (M, N, K), and the position of the mode that it lacks.
-_MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2)}
+_MODES = {"A": (0, 2, 1), "B": (1, 2, 0), "C": (0, 1, 2), "SFA": (0, 2, 1), "SFB": (1, 2, 0)}
 
 
 @frozen
@@ -185,7 +221,7 @@ class TiledMma(Shown):
         m, n, k = [extent_of(self._tiler(mode)) for mode in range(3)]
         return m, n, k
 
-    def fragment(self, operand: Literal["A", "B", "C"]) -> Fragment:
+    def fragment(self, operand: MmaOperand) -> Fragment:
         """What each thread has of an operand's tile, with a picture: ``draw(mma.fragment("A"))``.
 
         Raises:
@@ -194,7 +230,7 @@ class TiledMma(Shown):
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).fragment("C"))
         C of m16n8k16: 32x8, ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
         """
-        i, j, _ = _MODES[_operand(operand)]
+        i, j, _ = _MODES[self._operand(operand)]
         shape = (self.tile_mnk[i], self.tile_mnk[j])
         return Fragment(f"{operand} of {self._instruction}", shape, self.tv_layout(operand))
 
@@ -203,8 +239,12 @@ class TiledMma(Shown):
         """The shape of the atom, as PTX writes it."""
         return "".join(f"{letter}{extent}" for letter, extent in zip("mnk", self.atom.shape_mnk, strict=True))
 
+    @property
+    def _operands(self) -> tuple[MmaOperand, ...]:
+        return ("A", "B", "C") if self.atom.scales is None else ("A", "B", "C", "SFA", "SFB")
+
     def _drawn(self) -> tuple[Fragment, ...]:
-        return tuple(self.fragment(operand) for operand in ("A", "B", "C"))
+        return tuple(self.fragment(operand) for operand in self._operands)
 
     def __str__(self) -> str:
         """Its tile, and what each thread has of A, B and C.
@@ -217,15 +257,25 @@ class TiledMma(Shown):
            (thread, value) to an index into the operand's tile, first mode fastest
         """
         atoms, tile = ("x".join(map(str, map(size, one))) for one in (self.atom_layout, self.tile_mnk))
-        rows = [(operand, one.extents, one.layout) for operand, one in zip("ABC", self._drawn(), strict=True)]
+        rows = [(operand, one.extents, one.layout) for operand, one in zip(self._operands, self._drawn(), strict=True)]
+        longest = max(map(len, self._operands))
         wide = max(len(extents) for _, extents, _ in rows)
         return "\n".join(
             [
                 f"{self._instruction}, {atoms} of them: {size(self.thr_layout_vmnk)} threads, a tile of {tile}",
-                *(f"   {operand}  {extents:<{wide}}  {layout}" for operand, extents, layout in rows),
+                *(f"   {operand:<{longest}}  {extents:<{wide}}  {layout}" for operand, extents, layout in rows),
                 "   (thread, value) to an index into the operand's tile, first mode fastest",
             ]
         )
+
+    def _operand(self, operand: object) -> str:
+        if operand not in self._operands:
+            scaled = "" if self.atom.scales else "; scale factors are those of an atom with block_scale"
+            raise LayoutError(
+                f"TiledMma: an operand must be {', '.join(self._operands[:-1])} or {self._operands[-1]}, found "
+                f"{safe_text(operand)}{scaled}"
+            )
+        return str(operand)
 
     def thrfrg_A(self, layout: AnyLayout) -> AnyLayout:
         """A layout (M, K) by threads and values: ``((thread, (ThrM, ThrK)), (value, (RestM, RestK)))``.
@@ -263,13 +313,13 @@ class TiledMma(Shown):
         """What a thread has of C, ``(value, RestM, RestN)``, and its offset."""
         return self._partition("C", layout, thread)
 
-    def tv_layout(self, operand: Literal["A", "B", "C"]) -> Layout:
+    def tv_layout(self, operand: MmaOperand) -> Layout:
         """(number of a thread, value) to an index into the tile of an operand, first mode fastest.
 
         >>> print(make_tiled_mma("mma.m16n8k16.f16", (2, 1, 1)).tv_layout("C"))
         ((4,8,2),((2,2),(1,1))):((64,1,16),((32,8),(0,0)))
         """
-        i, j, lacking = _MODES[_operand(operand)]
+        i, j, lacking = _MODES[self._operand(operand)]
         (thread, groups), values = self._by_thread(operand, Layout((self.tile_mnk[i], self.tile_mnk[j])))
         vmnk = self.thr_layout_vmnk
         # Threads that differ along the mode that the operand lacks have the same elements: a stride of 0.
@@ -291,7 +341,8 @@ class TiledMma(Shown):
     def _by_thread(self, operand: str, plain: Layout) -> Layout:
         """A plain operand as ``((thread, groups), (value, rest))``, groups and rest by the operand's two modes."""
         i, j, _ = _MODES[operand]
-        thread_values = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[operand]
+        held = (self.atom.a, self.atom.b, self.atom.c, *(self.atom.scales or ()))
+        thread_values = dict(zip(self._operands, held, strict=True))[operand]
         extents = self.atom.shape_mnk
         tiles = logical_divide(plain, (self._tiler(i), self._tiler(j)))
         elements, atoms = zipped_divide(tiles, (extents[i], extents[j]))
@@ -328,12 +379,6 @@ def _is_shape(tiler: tuple[object, ...]) -> bool:
 def extent_of(tiler: Tiler) -> int:
     """How far a tiler of one mode reaches."""
     return need_int(size(tiler) if isinstance(tiler, Layout) else product(tiler), "TiledMma: a tile")  # type: ignore[arg-type]
-
-
-def _operand(operand: object) -> str:
-    if operand not in ("A", "B", "C"):
-        raise LayoutError(f"TiledMma: an operand must be A, B or C, found {safe_text(operand)}")
-    return str(operand)
 
 
 def make_tiled_mma(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import hashlib
 import json
 from itertools import pairwise
 from typing import Any
@@ -13,15 +14,15 @@ from each import each
 from places import ROOT
 
 from layoutalg import fragment, wavefronts
-from probes import fragments, held
+from probes import fragments, held, sparse_warps
 from probes.fragments import by_the_rules, digest, every_case, image, meetings, packed
-from probes.held import NUMBERS, Mma, every_mma
+from probes.held import NUMBERS, Mma, SparseMma, every_mma, every_sparse_mma
 from probes.patterns import matrix_patterns
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
 
 
-@pytest.mark.parametrize("module", [fragments, held])
+@pytest.mark.parametrize("module", [fragments, held, sparse_warps])
 def test_the_examples_run(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -107,6 +108,60 @@ def test_what_hopper_gpus_hold_is_what_the_rules_say(gpu: str) -> None:
     for name, row in tables.items():
         rule = by_the_rules(name)
         assert (row["sha256"], tuple(row["shape"])) == (digest(rule), rule.shape), name
+
+
+# Sparse warps ---------------------------------------------------------------------------------------------------------
+
+
+def sparse_warp_by_the_rules(one: SparseMma) -> sparse_warps.Issue:
+    """A warp that multiplies with metadata as the rules have them, in numpy."""
+    read, (_, _, k) = sparse_warps.by_the_rules(one), one.mma.extents
+
+    def matrix(operand: str, words: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+        places = sparse_warps.fragment_of(one, operand)
+        made = np.zeros((len(words), *shape), np.int64)
+        made[:, places[:, 0], places[:, 1]] = unpacked(words, one.mma.dtype).reshape(len(words), -1)
+        return made
+
+    def issue(cases: np.ndarray, a: np.ndarray, b: np.ndarray, metadata: np.ndarray) -> np.ndarray:
+        codes = np.zeros((len(metadata), 16, k // one.group), np.uint32)
+        for thread, nibble in np.argwhere(read[..., 0] >= 0):
+            row, first = read[thread, nibble]
+            codes[:, row, first // one.group] = metadata[:, thread] >> np.uint32(4 * nibble) & 0xF
+        stored, other = matrix("A", a, (16, k // 2)), matrix("B", b, (8, k))
+        dense = sparse_warps.with_zeros(stored[cases[:, 0]], codes[cases[:, 2]], one.group)
+        places = sparse_warps.fragment_of(one, "D")
+        product = np.einsum("imk,ink->imn", dense, other[cases[:, 1]])
+        return product[:, places[:, 0], places[:, 1]].reshape(len(cases), 32, 4)
+
+    return issue
+
+
+@each("one", every_sparse_mma()[:36:5], ids=lambda one: one.name)
+def test_what_the_probe_finds_of_a_sparse_warp_is_what_the_rules_say(one: SparseMma) -> None:
+    issue = sparse_warp_by_the_rules(one)
+    assert (sparse_warps.registers(one, issue) == sparse_warps.by_the_rules(one)).all()
+    assert sparse_warps.products(one, issue, 2)[1] == 0
+
+
+def test_a_sparse_warp_of_another_selector_is_found_to_be_another() -> None:
+    one, other = every_sparse_mma()[:2]
+    found = sparse_warps.registers(one, sparse_warp_by_the_rules(other))
+    assert (found != sparse_warps.by_the_rules(one)).any()
+    assert sparse_warps.products(one, sparse_warp_by_the_rules(other), 2)[1] > 0
+
+
+def test_what_a_hopper_gpu_does_with_metadata_of_warps_is_what_the_rules_say() -> None:
+    """Every selector that the GPU takes; those of f16 with K 32 that name no threads are illegal instructions."""
+    facts = json.loads((HOPPER / "h100" / "sparse_warps.json").read_text())
+    rows = {row["name"]: row for row in facts["rows"]}
+    assert list(rows) == [one.name for one in every_sparse_mma()]
+    assert facts["refused"] == [name for name in rows if "m16n8k32 f16 f32 selector" in name and name[-1] in "23"]
+    for one in every_sparse_mma():
+        if one.name not in facts["refused"]:
+            table = np.ascontiguousarray(sparse_warps.by_the_rules(one), dtype="<i4")
+            assert rows[one.name]["sha256"] == hashlib.sha256(table.tobytes()).hexdigest(), one.name
+            assert (rows[one.name]["wrong"], rows[one.name]["elements"]) == (0, 64 * 16 * 8)
 
 
 def test_the_recorded_tables_have_the_recorded_digests() -> None:

@@ -137,9 +137,15 @@ class TestWords:
     def test_kernels_are_named_apart(self) -> None:
         names = [kernel_name(*one) for dtype in TYPES for one in probed_instructions(dtype)]
         assert len(names) == len(set(names))
-        assert set(units()) == {"banks", "base", "races", "tma", "fragments_mma", "fragments_matrix"} | {
-            f"{kind}_{t}" for kind in ("descriptor", "gemm", "fragments", "sparse") for t in TYPES
-        }
+        assert set(units()) == {
+            "banks",
+            "base",
+            "races",
+            "tma",
+            "fragments_mma",
+            "fragments_matrix",
+            "sparse_warps",
+        } | {f"{kind}_{t}" for kind in ("descriptor", "gemm", "fragments", "sparse") for t in TYPES}
 
     def test_every_legal_n_is_probed_for_every_type(self) -> None:
         for dtype in TYPES:

@@ -63,7 +63,9 @@ def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknow
         for index in region.soft:
             machine.notes.skipped.setdefault(index, f"a branch on {origin(unknown)}")
         for name in region.written:
-            one.registers[name] = unknown
+            one.lose(name, unknown)
+        if region.soft:
+            machine.memory.origins.clear()
         one.pc = meeting - 1
         return
     choice = machine.launch.choices.get(step.place)

@@ -13,10 +13,15 @@ Law: what is stored is loaded, by whatever width; what was stored and is not kno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from descriptors.check.execution.lanes import Unknown
 
 #: Bytes that are looked for together.
 PAGE = 64
+_ADDRESS = (1 << 64) - 1
+#: Four addresses that follow one another: so many times the first, and so much more.
+_TIMES, _MORE = sum(1 << 64 * byte for byte in range(4)), sum(byte << 64 * byte for byte in range(4))
 
 
 class Contents:
@@ -57,3 +62,71 @@ class Contents:
     def all(self) -> frozenset[tuple[int, int]]:
         """The bytes that are known, by their places."""
         return frozenset(self._bytes.items())
+
+
+def word_from(address: int) -> int:
+    """A word whose four bytes were at an address and behind it: the addresses of all four as one number.
+
+    >>> addresses_of(word_from(4096))
+    (4096, 4097, 4098, 4099)
+    """
+    return address * _TIMES + _MORE
+
+
+def addresses_of(word: int) -> tuple[int, ...]:
+    """The addresses of the four bytes of a word."""
+    return tuple([word >> 64 * byte & _ADDRESS for byte in range(4)])
+
+
+class Origins:
+    """Of shared memory, word by word, where its bytes come from; what is not known is not there.
+
+    >>> shared = Origins()
+    >>> shared.copy(64, 4096, 16)
+    >>> addresses_of(shared.word(68)), shared.word(80)
+    ((4100, 4101, 4102, 4103), None)
+    """
+
+    __slots__ = ("_words",)
+
+    def __init__(self) -> None:
+        self._words: dict[int, int] = {}
+
+    def copy(self, place: int, source: int, size: int) -> None:
+        """Bytes of global memory come to a place; only whole words are followed."""
+        if place % 4 or size % 4:
+            self.forget(place, size)
+            return
+        for at in range(0, size, 4):
+            self._words[place + at] = word_from(source + at)
+
+    def store(self, place: int, word: int | Unknown) -> None:
+        """A word of a register is stored."""
+        if isinstance(word, Unknown) or place % 4:
+            self.forget(place, 4)
+        else:
+            self._words[place] = word
+
+    def forget(self, place: int, size: int) -> None:
+        """Something else is written."""
+        if self._words:
+            for at in range(place & ~3, place + size, 4):
+                self._words.pop(at, None)
+
+    def clear(self) -> None:
+        """Something else may be anywhere."""
+        self._words.clear()
+
+    def word(self, place: int) -> int | None:
+        """The word at an address; None where it is not known."""
+        return self._words.get(place)
+
+    def bytes(self, places: Sequence[int]) -> int | None:
+        """Four bytes as a word, wherever each of them lies."""
+        word = 0
+        for number, place in enumerate(places):
+            held = self._words.get(place & ~3)
+            if held is None:
+                return None
+            word |= (held >> 64 * (place & 3) & _ADDRESS) << 64 * number
+        return word

@@ -40,6 +40,7 @@ from descriptors.check.execution.launch import RANK, multicast, of_cta
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.mbarrier import Box, Landing
 from descriptors.check.execution.memory_events import lane_addresses
+from descriptors.check.execution.origins import carry_bulk, carry_copied
 from descriptors.check.execution.outcomes import Stop
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
@@ -53,6 +54,9 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
     if places is None:
         return
     size = rest[0] if rest and isinstance(rest[0], int) else 16
+    if wrong := [place for place in places if place % size]:
+        machine.tell("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % size} bytes too far")
+    carry_copied(machine, one, step, places, size)
     bit = machine.fresh()
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
@@ -134,6 +138,8 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
             if mask is not None and "cta_group::2" in words:  # that of a pair is told which is as odd as the operand
                 at = of_cta(at, at >> RANK & ~1 | odd)
             _come(machine, one, step, Landing(step.instruction.line, box, own, machine.fresh()), at, size)
+            if size is not None and "tensor" not in words:
+                carry_bulk(machine, one, source, own, size)
 
 
 def _ways(machine: Machine, one: Fragment, step: Step, target: Operand, barrier: Operand) -> list[tuple[int, int]]:
@@ -148,6 +154,10 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
         access = Access(copy.issue, step.instruction.line, "a bulk copy", round=machine.round(one, step))
         asynchronous_write(machine, one, step, [(copy.place, copy.place + (size or LEAST))], access)
     machine.memory.bytes.forget(copy.place, min(size or LEAST, 64))
+    if size is None:
+        machine.memory.origins.clear()
+    else:
+        machine.memory.origins.forget(copy.place, size)
     for reached in {copy.place >> RANK: copy.place, address >> RANK: address}.values():
         if reached >> RANK != one.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)

@@ -27,6 +27,7 @@ from descriptors.check.execution.memory_events import MEMORY
 from descriptors.check.execution.tcgen05_events import TCGEN05
 from descriptors.check.execution.tensor_memory_events import TENSOR_MEMORY
 from descriptors.check.execution.warp_events import WARPS
+from descriptors.check.execution.warp_mma_events import WARP_MMA
 from descriptors.check.execution.wgmma_events import WGMMA
 
 #: Events of which a run sees nothing but a result, which it does not know.
@@ -39,12 +40,13 @@ _HANDLERS: Mapping[str, Handler] = {
     **MEMORY,
     **COPIES,
     **WGMMA,
+    **WARP_MMA,
     **TENSOR_MEMORY,
     **TCGEN05,
     **dict.fromkeys(_UNSEEN, unknown_result),
 }
 #: Events that a guard on data may leave out without a word lost on barriers.
-_PASSED = ("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c")
+_PASSED = ("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c", "mma.")
 
 
 @lru_cache(maxsize=4096)

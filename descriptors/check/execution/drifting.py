@@ -89,6 +89,7 @@ class Drifting(Machine):
         self, program: Program, launch: Launch, parameter: tuple[str, int], by: int, *, alone: bool = False, budget: int
     ) -> None:
         super().__init__(program, launch, execution, budget)
+        self.follows = False  # where bytes come from moves with everything, and decides nothing
         self.parameter, self.by, self.alone = parameter, by, alone
         self.why, self.closed, self.turns = "", False, 0
         self.bounds: Counter[tuple[Key, int]] = Counter()  # comparisons with what moves, by lanes and instruction

@@ -20,7 +20,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Awaited, Wait
@@ -30,7 +30,7 @@ from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.outcomes import Reason, Witness
 from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
-from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_module import Function, Instruction
 
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
@@ -197,6 +197,21 @@ def _passed(machine: Machine) -> Iterator[Blind]:
         held = _code(machine, index)
         of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
         yield Blind(("tensor memory",) if of_tensor else ("proxies", "reuse"), held.line, _stem(held), why)
+
+
+def fragments(function: Function, looked_at: Mapping[int, str]) -> Iterator[Blind]:
+    """Of the ``mma.sync`` whose operands were not decided the first of each reason, with how many it has.
+
+    Args:
+        function: the kernel.
+        looked_at: what of each was not decided in any run, "" for nothing; those to which no run came are not there.
+    """
+    rows: dict[str, list[int]] = {}
+    for index in function.having("mma."):
+        if why := looked_at.get(index, "no run comes to them"):
+            rows.setdefault(why, []).append(index)
+    for why, places in rows.items():
+        yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
 def _boxes(machine: Machine) -> Iterator[Blind]:

@@ -26,6 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
 
+#: In front of the name of a register: where its bytes come from, which goes all ways that its value goes.
+ORIGIN = "origin of "
 #: Accesses, as bits: who meets has those of all.
 Bits: TypeAlias = int
 #: A number that only grows: who meets has the greatest.
@@ -223,6 +225,11 @@ class Fragment:
         """An instruction is executed, or a wait passed: a round of it is over."""
         self.times[place] = self.times.get(place, 0) + 1
 
+    def lose(self, name: str, unknown: Unknown) -> None:
+        """A register that something may have written."""
+        self.registers[name] = unknown
+        self.registers.pop(ORIGIN + name, None)
+
     def without(self, places: Collection[int]) -> None:
         """Take lanes out, by their places."""
         gone = set(places)
@@ -273,7 +280,9 @@ def _side_by_side(
         live: the registers that are wanted; None for all.
     """
     registers: dict[str, Value] = {}
-    for name in {name for part in parts for name in part.registers if live is None or name in live}:
+    for name in {
+        name for part in parts for name in part.registers if live is None or name.removeprefix(ORIGIN) in live
+    }:
         values = [part.registers.get(name) for part in parts]
         head = values[0]
         if type(head) is int and all(value == head for value in values):

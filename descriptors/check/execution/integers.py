@@ -25,6 +25,7 @@ from descriptors.check.execution.arithmetic import comparison, operation, type_o
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each
 from descriptors.check.execution.machine import Handler, Machine, short
+from descriptors.check.execution.origins import carry_moved
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_module import Instruction, targets
 from descriptors.check.ptx.ptx_operands import Pair, Vector
@@ -147,6 +148,7 @@ def _joined(logic: str, plain: Value, other: Value, lanes: int) -> Value:
 def _move(machine: Machine, one: Fragment, step: Step) -> None:
     """``mov``: of a register, or between one and a vector of its parts."""
     instruction = step.instruction
+    carry_moved(machine, one, step)
     if len(instruction.operands) != 2 or not any(isinstance(operand, Vector) for operand in instruction.operands):
         _compute(machine, one, step)
         return

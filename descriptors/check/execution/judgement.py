@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
-from descriptors.check.execution.evidence import ALL, Blind, blind, witnesses
+from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
@@ -58,6 +58,7 @@ _PROPERTIES = {
     "bytes": ("bytes",),
     "proxy": ("proxies",),
     "reuse": ("reuse",),
+    "fragment": ("fragments",),
     "tcgen05": ("tensor memory",),
     "wgmma": ("order",),
 }
@@ -117,7 +118,7 @@ def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
     if first.stop is not None:
         record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
-    sizes, rows = tuple(record.ended), tuple(record.blind.values())
+    sizes, rows = tuple(record.ended), (*record.blind.values(), *fragments(made.function, record.fragments))
     told = RunJudgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps, closed)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
@@ -145,6 +146,7 @@ class _Record:
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
         self.ended: list[str] = []  # parameters of runs that came to their ends
+        self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
         self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
 
     def take(self, name: str, several: list[Run], *, small: bool) -> bool:
@@ -194,6 +196,9 @@ class _Record:
         return () if is_wrong(self.witnesses.values()) else tuple(found)
 
     def _take(self, one: Run, small: bool) -> None:
+        for place, why in one.machine.notes.fragments.items():
+            if not (small and why):  # where a tile is larger than the problem, some of it is zeros
+                self.fragments[place] = self.fragments.get(place) or why
         for witness in witnesses(one):
             if (witness.rule, witness.place) in self.witnesses:
                 continue

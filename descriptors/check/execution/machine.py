@@ -27,7 +27,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
-from descriptors.check.execution.contents import Contents
+from descriptors.check.execution.contents import Contents, Origins
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access, Clash, Segments
 from descriptors.check.execution.lanes import (
@@ -97,6 +97,7 @@ class Memory:
     def __init__(self) -> None:
         self.shared = Segments()
         self.bytes = Contents()  # of shared memory
+        self.origins = Origins()  # likewise
         self.local: defaultdict[tuple[int, int], Contents] = defaultdict(Contents)  # by CTA and warp
         self.tensor: defaultdict[int, TensorMemory] = defaultdict(TensorMemory)  # by CTA
 
@@ -125,6 +126,7 @@ class Machine(Schedule):
         self.barriers = Mbarriers()
         self.issues = Issues()
         self.memory = Memory()
+        self.follows = True  # whether origins are followed
         self.requests: Counter[int] = Counter()  # for another tile, by instruction
         self.notes = Notes()
         self.executing: Fragment | None = None
@@ -241,6 +243,8 @@ class Machine(Schedule):
     def skip(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""
         self.notes.skipped.setdefault(step.place, why)
+        if not step.instruction.opcode.startswith(("ld", "mma")):
+            self.memory.origins.clear()
 
     # -- running
 
@@ -320,7 +324,7 @@ class Machine(Schedule):
         if guard is Guard.NEEDED:
             raise Stop(instruction.line, unknown, f"the guard of {short(instruction)}")
         for name in targets(instruction):
-            one.registers[name] = unknown
+            one.lose(name, unknown)
         if guard is Guard.PASSED:
             self.skip(step, f"a guard that depends on {origin(unknown)}")
         return False

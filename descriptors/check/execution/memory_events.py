@@ -28,6 +28,7 @@ from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
+from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand
 
@@ -74,6 +75,7 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
         _is_there(machine, place + at, width, v) for at, row in rows for place, v in zip(places, row, strict=True)
     ):
         touch(machine, one, step, runs_of(places, size), access, writes=True)
+    carry_stored(machine, one, places, items, width)
     if all(type(value) is Unknown for value in values):
         for place in places:
             machine.memory.bytes.forget(place, size)
@@ -91,6 +93,7 @@ def _is_there(machine: Machine, place: int, width: int, value: int | Unknown) ->
 def _load(machine: Machine, one: Fragment, step: Step) -> None:
     target, source = step.instruction.operands[:2]
     places = lane_addresses(machine, one, step, source)
+    carry_loaded(machine, one, step, places, shared=True)
     if places is None:
         machine.set_items(one, target, Unknown("a value loaded from memory", step.instruction.line))
         return
@@ -113,12 +116,18 @@ def _matrix(machine: Machine, one: Fragment, step: Step) -> None:
     """``ldmatrix`` and ``stmatrix``: eight lanes a matrix say where its rows of 16 bytes are."""
     words, (first, second, *_) = step.instruction.qualifiers, step.instruction.operands
     stores = words[0] == "stmatrix"
-    many = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1)
+    many = next((int(w[1:]) for w in words if w in ("x1", "x2", "x4")), 1) * (1 + ("m16n16" in words))
     places = lane_addresses(machine, one, step, first if stores else second)
     if not stores:
         machine.set_items(one, first, Unknown("a value loaded from shared memory", step.instruction.line))
+        carry_matrices(machine, one, step, places)
     if places is None:
         return
+    if wrong := [place for place in places[: 8 * many] if place % 16]:
+        machine.tell("fragment-address", step, f"found {wrong[0]:#x}, {wrong[0] % 16} bytes too far")
+    if stores:
+        for place in places[: 8 * many]:
+            machine.memory.origins.forget(place, 16)
     access = machine.access(one, step, words[0], generic=stores)
     touch(machine, one, step, runs_of(places[: 8 * many], 16), access, writes=stores)
 
@@ -158,10 +167,21 @@ def _generic_load(machine: Machine, one: Fragment, step: Step) -> None:
             machine.set(one, item, unknown if value is None else value)
     elif "global" in words and machine.launch.content and not _SHARED_FLAGS & set(words):
         _content(machine, one, step)
-    elif any(word in words for word in ("global", "const", "local")):
+    elif "global" in words:
+        _from_global(machine, one, step)
+    elif any(word in words for word in ("const", "local")):
         machine.set_items(one, target, Unknown(Cause.GLOBAL, step.instruction.line))
     else:
         _load(machine, one, step)
+
+
+def _from_global(machine: Machine, one: Fragment, step: Step) -> None:
+    """A load of global memory: what it brings is not known, but where from."""
+    if carries(machine, step):
+        value = machine.value(one, step.instruction.operands[1])
+        places = [v for v in lane_values(value, one.many) if isinstance(v, int)]
+        carry_loaded(machine, one, step, places if len(places) == one.many else None, shared=False)
+    machine.set_items(one, step.instruction.operands[0], Unknown(Cause.GLOBAL, step.instruction.line))
 
 
 def _content(machine: Machine, one: Fragment, step: Step) -> None:

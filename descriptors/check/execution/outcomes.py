@@ -72,6 +72,7 @@ class Notes:
         self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
+        self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
         self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
 
     def tell(self, witness: Witness) -> None:

@@ -46,6 +46,7 @@ EVENTS = (
     "membar",
     "griddepcontrol",
     "tensormap.",
+    "mma.",
 )
 #: Those among them that a branch on unknown data may lead round without a word lost on barriers.
 SOFT = (
@@ -59,6 +60,7 @@ SOFT = (
     "trap",
     "tensormap.",
     "prefetch",
+    "mma.",
 )
 _IGNORED = (
     "tcgen05.fence",
@@ -132,7 +134,8 @@ class Program:
         }
         self._nearest = postdominators([self._passed(number) for number in range(len(self.graph))])
         self._regions: dict[int, Region] = {}
-        needed = self._needed()
+        self.carries, self.followed = _carried(function)
+        needed = self._needed() | self.carries
         self.steps: list[Step] = []
         self.first: list[int] = []
         for number, block in enumerate(self.graph):
@@ -214,6 +217,7 @@ class Program:
             if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph)
         }
         roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
+        roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
         found, registers = set(self.uses), set[str]()
         while roots:
             _reach(code, where, roots, found, registers)
@@ -319,6 +323,42 @@ def _reach(
                 waiting += where.get(register, ())
 
 
+def _carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
+    """The loads and moves that bring the operands of ``mma.sync`` to registers that nothing else writes; and those."""
+    code = function.code
+    where: dict[str, list[int]] = {}
+    waiting = [name for index in function.having("mma.") for name in _of(code[index].operands[1:])]
+    if not waiting:
+        return frozenset(), frozenset()
+    for index, one in enumerate(code):
+        for name in targets(one):
+            where.setdefault(name, []).append(index)
+    waiting += [name for index in function.having("st.shared") for name in _of(code[index].operands[1:])]
+    found, seen, followed = set[int](), set[str](), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        makers = where.get(name, [])
+        if not makers or not all(_carries(code[index]) for index in makers):
+            continue
+        found.update(makers)
+        followed.add(name)
+        waiting += [
+            name for index in makers if code[index].opcode.startswith("mov") for name in _of(code[index].operands[1:])
+        ]
+    return frozenset(found), frozenset(followed)
+
+
+def _carries(one: Instruction) -> bool:
+    """Whether an instruction brings bytes to registers as they are."""
+    name = one.opcode
+    if name.startswith("mov."):
+        return len(one.operands) == 2 and all(isinstance(operand, str) for operand in one.operands)
+    return name.startswith(("ldmatrix", "ld.shared", "ld.global"))
+
+
 _DATA = (".f16", ".bf16", ".f32", ".f64", ".v2", ".v4", ".v8", ".b128")
 
 
@@ -331,6 +371,8 @@ def _read(one: Instruction) -> list[str]:
         return _of(one.operands[:1])
     if name.startswith("tcgen05.ld"):
         return _of(one.operands[-2:])
+    if name.startswith("mma."):
+        return _of(one.operands[-3::2]) if "block_scale" in one.qualifiers else []
     written = targets(one)
     return _of(one.operands[bool(written) :]) if written else _of(one.operands)
 

@@ -129,7 +129,7 @@ def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypat
     monkeypatch.setattr(inspection, "EXECUTION", run)
     found = check(RIGHT)
     held = verdicts(found)
-    assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean"]
+    assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean", "absent"]
     assert found.verdict == "errors" and [one.line for one in found.errors] == [6]
     assert "5: not decided: the box of a copy, a tensor map of the host; decided by --tensormap [bytes]" in str(found)
 

@@ -320,6 +320,24 @@ def test_bytes_are_turned_by_the_matrices_of_bytes() -> None:
         chain([links[0], links[1]], tile="16x32").verify()
 
 
+@pytest.mark.parametrize(("name", "count", "shape"), [("A", "x4", "16x32"), ("B", "x2.8x32", "8x32")])
+def test_what_ldmatrix_leaves_of_4_bits_must_be_shifted_and_of_6_bits_not(name: str, count: str, shape: str) -> None:
+    rows = shape.partition("x")[0]
+    layout = f"layout ({rows},32):(32,1)"
+    four = f"ldmatrix.m8n16.{count}.b8x16.b4x16_p64"
+    held = f"fragment mma.m16n8k32.{name}.e2m1"
+    proofs = [
+        chain([layout, four, *shift, held], tile=shape, dtype="e2m1_unpacksmem").verify()
+        for shift in ([], ["shift 2"], ["shift 1"], ["shift 1", "shift 1"])
+    ]
+    assert [proof.ok for proof in proofs] == [False, True, False, True]
+    assert "in value 0 of thread 0, from bit 2 of its byte, where nothing lies" in proofs[0].headline
+    six = [layout, f"ldmatrix.m8n16.{count}.b8x16.b6x16_p32", f"fragment mma.m16n8k32.{name}.e3m2"]
+    assert chain(six, tile=shape, dtype="e3m2").verify().ok
+    with pytest.raises(DescriptorError, match="elements must have 8 bits, found e2m1; of a byte each they are e2m1_un"):
+        chain([layout, four], tile=shape, dtype="e2m1").verify()
+
+
 # Results --------------------------------------------------------------------------------------------------------------
 
 
@@ -519,6 +537,11 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     yield ["accumulator 128"], "accumulator must be 2 extents"
     yield ["accumulator 128x16"], "must be whole accumulators of 128x16, which a CTA has"
     yield ["convert f17"], "must be one of"
+    yield ["shift 2"], "a store or a shift must have registers before it"
+    yield (
+        ["fragment mma.m16n8k16.A.bf16 warps=4x1", "shift 1"],
+        "shift: must be from 0 to 0, the free bits of bf16, found 1",
+    )
     wide = "tma type=bf16 extents=64x64 strides=128 box=32x64 boxes=0,0@0"
     yield [wide], "must bring the 1024 elements of the tile and no others, found 2048"
     yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 origin=64,0"], "all of it is outside of the tensor"

@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from probes.held import matrix_source, mma_source, wgmma_source
+from probes.held import matrix_source, mma_source, sparse_warps_source, wgmma_source
 from probes.instructions import TYPES, Instruction, legal_n, struct_source
 
 _KERNELS = Path(__file__).parent / "kernels"
@@ -105,6 +105,7 @@ def units() -> dict[str, str]:
     made |= {f"fragments_{dtype}": wgmma_source(dtype) for dtype in TYPES}
     made |= {f"sparse_{dtype}": _sparse_source(dtype) for dtype in TYPES}
     made |= {"fragments_mma": mma_source(), "fragments_matrix": matrix_source()}
+    made |= {"sparse_warps": sparse_warps_source()}
     return made
 
 

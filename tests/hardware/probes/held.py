@@ -1,4 +1,4 @@
-"""The instructions of the fragment probe, as data, and the CUDA C++ that issues one of them on registers from the host.
+"""The instructions of the probes of fragments, as data, and the CUDA C++ that issues one on registers from the host.
 
 Nothing here knows which thread holds what: counts of registers are counts of elements.
 Source: PTX ISA 9.1, mma, ldmatrix, stmatrix (shapes and types that sm_90a has).
@@ -193,3 +193,97 @@ def _matrix_kernel(kind: str, count: int, trans: bool) -> str:
   for (int i = threadIdx.x; i < {MATRIX_BYTES // 4}; i += 32) memory[i] = shared[i];
 }}
 """
+
+
+def sparse_warp_kernel(one: Mma, name: str, selector: int, ordered: bool) -> str:
+    """The kernel of a sparse ``mma.sync``: case i takes A, B and metadata by its three numbers.
+
+    Args:
+        one: shape and types; K counts zeros.
+        name: of the kernel.
+        selector: the immediate.
+        ordered: whether the opcode says ``ordered_metadata``.
+    """
+    size, (_, _, k) = NUMBERS[one.dtype][0], one.extents
+    a, b = 16 * k // 2 * size // 1024, 8 * k * size // 1024
+    d = 2 if one.accumulator == "f16" else 4
+    kind = "float" if one.accumulator == "f32" else "uint32_t"
+    give = "+f" if kind == "float" else "+r"
+    counts = [range(d), range(d, d + a), range(d + a, d + a + b)]
+    lists = ["{" + ", ".join(f"%{i}" for i in numbers) + "}" for numbers in counts]
+    outputs = ", ".join(f'"{give}"(d[{i}])' for i in range(d))
+    inputs = ", ".join([f'"r"(x[{i}])' for i in range(a)] + [f'"r"(y[{i}])' for i in range(b)] + ['"r"(e)'])
+    types = f"{one.accumulator}.{one.dtype}.{one.dtype}.{one.accumulator}"
+    opcode = f"mma.sp{'::ordered_metadata' * ordered}.sync.aligned.{one.shape}.row.col.{types}"
+    issue = f"{opcode} {lists[0]}, {lists[1]}, {lists[2]}, {lists[0]}, %{d + a + b}, {selector};"
+    return f"""extern "C" __global__ void {name}(
+    const int* cases, const uint32_t* a, const uint32_t* b, const uint32_t* metadata, {kind}* out, int count) {{
+  for (int i = blockIdx.x; i < count; i += gridDim.x) {{
+    const int* one = cases + 3 * static_cast<size_t>(i);
+    uint32_t x[{a}], y[{b}];
+    {kind} d[{d}] = {{}};
+    for (int r = 0; r < {a}; ++r) x[r] = a[(static_cast<size_t>(one[0]) * 32 + threadIdx.x) * {a} + r];
+    for (int r = 0; r < {b}; ++r) y[r] = b[(static_cast<size_t>(one[1]) * 32 + threadIdx.x) * {b} + r];
+    const uint32_t e = metadata[static_cast<size_t>(one[2]) * 32 + threadIdx.x];
+    asm volatile("{issue}\\n" : {outputs} : {inputs});
+    for (int r = 0; r < {d}; ++r) out[(static_cast<size_t>(i) * 32 + threadIdx.x) * {d} + r] = d[r];
+  }}
+}}
+"""
+
+
+#: Shape, type, accumulator, and how many selectors the assembler takes.
+_SPARSE = [("m16n8k16", "f16", "f32", 4), ("m16n8k32", "f16", "f32", 4), ("m16n8k32", "f16", "f16", 2)]
+_SPARSE += [("m16n8k16", "bf16", "f32", 4), ("m16n8k32", "bf16", "f32", 2)]
+_SPARSE += [("m16n8k8", "tf32", "f32", 4), ("m16n8k16", "tf32", "f32", 2)]
+_SPARSE += [(shape, one, "s32", n) for shape, n in (("m16n8k32", 2), ("m16n8k64", 1)) for one in ("s8", "u8")]
+_SPARSE += [("m16n8k64", "e4m3", "f32", 1), ("m16n8k64", "e5m2", "f32", 1)]
+_SPARSE += [(shape, one, "s32", n) for shape, n in (("m16n8k64", 2), ("m16n8k128", 1)) for one in ("s4", "u4")]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseMma:
+    """One ``mma.sp.sync`` with its selector.
+
+    Args:
+        mma: shape and types; K counts zeros.
+        selector: the immediate.
+        ordered: whether the opcode says ``ordered_metadata``.
+    """
+
+    mma: Mma
+    selector: int
+    ordered: bool
+
+    @property
+    def name(self) -> str:
+        """The name of a case.
+
+        >>> every_sparse_mma()[0].name
+        'mma.sp m16n8k16 f16 f32 selector 0'
+        """
+        one = self.mma
+        sparse = "mma.sp::ordered_metadata" if self.ordered else "mma.sp"
+        return f"{sparse} {one.shape} {one.dtype} {one.accumulator} selector {self.selector}"
+
+    @property
+    def kernel(self) -> str:
+        """The name of its kernel."""
+        return f"sp{'o' * self.ordered}_{self.mma.name}_{self.selector}"
+
+    @property
+    def group(self) -> int:
+        """Elements that four bits of metadata speak of, zeros counted."""
+        return {32: 2, 4: 8}.get(NUMBERS[self.mma.dtype][0], 4)
+
+
+def every_sparse_mma() -> list[SparseMma]:
+    """Every sparse ``mma.sync`` of sm_90a with every selector, and as many with ordered metadata."""
+    rows = [(Mma(*row[:3]), row[3]) for row in _SPARSE]
+    return [SparseMma(one, s, ordered) for ordered in (False, True) for one, count in rows for s in range(count)]
+
+
+def sparse_warps_source() -> str:
+    """The translation unit of all sparse ``mma.sync``."""
+    made = [sparse_warp_kernel(one.mma, one.kernel, one.selector, one.ordered) for one in every_sparse_mma()]
+    return "#include <cstdint>\n\n" + "\n".join(made)

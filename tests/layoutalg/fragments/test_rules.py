@@ -17,6 +17,7 @@ from places import ROOT
 from layoutalg import Layout, offsets, parse_layout, size
 from layoutalg.fragments.fragment import quads, row_pointers, turned_quads
 from layoutalg.fragments.fragment_names import fragment, names
+from layoutalg.fragments.tiled_mma import make_tiled_mma
 
 
 @cache
@@ -74,6 +75,52 @@ def in_bits(registers: Layout, rows: int, bits: int) -> np.ndarray:
     index = table_of(registers)
     first = (index % rows) * 128 + index // rows * bits
     return (first[..., None] + np.arange(bits)).reshape(len(index), -1)
+
+
+#: Types as the CuTe DSL calls them.
+DSL_TYPES = {"Float4E2M1FN": "e2m1", "Float8E4M3FN": "e4m3", "Float8E5M2": "e5m2"}
+
+
+def scaled_name(atom: str, mnk: str) -> str:
+    """Our name of a block-scaled atom: of the DSL's all words of PTX, of C++'s shape and type."""
+    if atom.startswith("sm120"):
+        _, *sparse, shape, _ = atom.split(".")
+        m, n, k = shape.split("x")
+        packed = int(k) == (128 if sparse else 64)
+        return f"mma.{'sp.' * bool(sparse)}m{m}n{n}k{k}.block_scale.{'e2m1' if packed else 'e4m3'}"
+    kind, *types, vector, scale = atom.split()
+    a, b = (DSL_TYPES.get(one, one) for one in types)
+    shape = "m{}n{}k{}".format(*re.findall(r"\d+", mnk))
+    return f"mma.sync.aligned.{shape}.row.col.kind::{kind}.block_scale.scale_vec::{vector}.f32.{a}.{b}.f32.{scale}"
+
+
+@each("row", vectors()["block_scaled"]["rows"], ids=lambda row: " ".join(row[1:5]))
+def test_block_scaled_operands_are_held_as_nvidia_has_them(row: list[str]) -> None:
+    _, atom, mnk, tiling, operand, layout = row
+    name = scaled_name(atom, mnk)
+    if operand == "E":
+        mine = fragment(f"{name.partition('.block')[0]}.E").layout
+    elif tiling == "atom":
+        mine = make_tiled_mma(name).tv_layout(operand)  # type: ignore[arg-type]
+    else:
+        warps, across = map(int, tiling.split("x"))
+        permutation = (16 * warps, Layout((8, across, 2), (1, 16, 8)), None)
+        mine = make_tiled_mma(name, (warps, across, 1), permutation).tv_layout(operand)  # type: ignore[arg-type]
+    theirs = table_of(parse_layout(layout))
+    assert table_of(mine).shape == theirs.shape
+    assert (table_of(mine) == theirs).all()
+
+
+def test_a_sparse_a_holds_half_of_what_its_atom_has() -> None:
+    """Two of four elements are stored, in pairs of 4 bits and one by one: the n-th stored of a register is one of its
+    n-th groups with zeros."""
+    for name in ("mma.sp.m16n8k32.f16", "mma.sp.m16n8k64.e4m3", "mma.sp.m16n8k128.e2m1"):
+        head, dtype = name.rsplit(".", 1)
+        stored, whole = fragment(f"{head}.A.{dtype}"), make_tiled_mma(name).fragment("A")
+        for thread in range(32):
+            elements = [stored.element(thread, value) for value in range(stored.values)]
+            twice = [whole.element(thread, value) for value in range(whole.values)]
+            assert elements == [(m, k // 2) for m, k in twice[::2]]
 
 
 def test_metadata_of_a_sparse_wgmma_are_held_as_in_cutlass() -> None:
@@ -154,15 +201,21 @@ def test_tcgen05_ld_and_st_reach_the_cells_they_reach_in_cutlass(case: dict[str,
 # Laws -----------------------------------------------------------------------------------------------------------------
 
 SOME = [name for number, name in enumerate(names()) if number % 7 == 0 or not name.startswith("wgmma")]
+#: In how many threads each bit of metadata is, where more than one selector may ask for it.
+TIMES_OF_METADATA = {"m16n8k8": 4, "m16n8k16 16": 4, "m16n8k16 32": 2, "m16n8k32": 2, "m16n8k64 4": 2}
+WIDTHS = {"tf32": "32", "f16": "16", "bf16": "16", "s4": "4", "u4": "4"}
 
 
 @each("name", SOME)
 def test_every_element_of_the_tile_is_held_as_often_as_the_rule_says(name: str) -> None:
     one = fragment(name)
     rows, columns = one.shape
-    times = {"SFA": 2, "SFB": 4}.get(name.split(".")[2] if name.count(".") > 1 else "", 1)
-    if ".sp." in name and name.endswith("E") and "k64" not in name:
-        times = 2  # either selector finds it in lanes of its own
+    words = name.replace(".sp.", ".").split(".")
+    times = {"SFA": 2, "SFB": 4}.get(words[2] if len(words) > 2 else "", 1)
+    if ".sp." in name and words[2] == "E":  # every selector finds them in lanes of its own
+        shape, width = words[1], WIDTHS.get(words[-1], "8")
+        of_warp = TIMES_OF_METADATA.get(shape, TIMES_OF_METADATA.get(f"{shape} {width}", 1))
+        times = of_warp if words[0] == "mma" else 1 + (not shape.endswith("k64"))
     times_held = Counter(table_of(one.layout).reshape(-1).tolist())
     if name.startswith("tcgen05") and "pack" in name:
         assert set(times_held.values()) == {1}

@@ -1,0 +1,164 @@
+"""Where bytes come from: of each register and each word of shared memory, the global addresses of its four bytes.
+
+Data are not executed, but where they lie is. A copy of a thread brings bytes of global memory to shared memory, and
+``ldmatrix`` or a load brings them on to registers; so a register's bytes are known by where they were, while nothing is
+computed of them. Four addresses are one number, the lowest byte's in its lowest bits, so that they go the ways that
+numbers go: lanes part and meet, and moves move them. What shared memory holds of them is ``Origins``.
+Source: PTX ISA 9.1, cp.async, ldmatrix, ld, mov; which lane's row ``ldmatrix`` gives to which lane is
+``layoutalg.fragment``'s to say.
+
+Law: the lanes of ``ldmatrix`` have all bytes of its rows among them, each once.
+
+>>> table = matrix_bytes("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
+>>> found = sorted(byte for register in table for four in register for byte in four)
+>>> found == [(lane, byte) for lane in range(32) for byte in range(16)]
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from descriptors.check.execution.contents import word_from
+from descriptors.check.execution.fragment import ORIGIN, Fragment
+from descriptors.check.execution.lanes import Unknown, Value, lane_values, together
+from descriptors.check.execution.machine import Machine, items_of
+from descriptors.check.execution.program import Step
+from descriptors.check.ptx.ptx_operands import Operand
+from layoutalg import LayoutError, fragment
+
+_UNKNOWN = Unknown("what is not followed")
+
+
+# -- registers
+
+
+def carries(machine: Machine, step: Step) -> bool:
+    """Whether an instruction brings bytes to registers as they are, and that is followed."""
+    return machine.follows and step.place in machine.program.carries
+
+
+def carry(machine: Machine, one: Fragment, name: Operand, origin: Value) -> None:
+    """Write where the bytes of a register come from."""
+    if isinstance(name, str) and name in machine.program.followed:
+        machine.set(one, ORIGIN + name, origin)
+
+
+def origins(machine: Machine, one: Fragment, name: Operand) -> tuple[int | Unknown, ...]:
+    """Where the bytes of a register come from, lane by lane."""
+    held = machine.value(one, ORIGIN + name) if isinstance(name, str) else _UNKNOWN
+    return lane_values(held, one.many)
+
+
+def carry_loaded(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None, *, shared: bool) -> None:
+    """A load by the threads themselves: words of 4 bytes are followed.
+
+    Args:
+        machine, one, step: the load, whose target is its first operand.
+        places: the addresses of the lanes; None where one is not known.
+        shared: whether they are of shared memory; else of global.
+    """
+    if not carries(machine, step):
+        return
+    whole = step.instruction.qualifiers[-1] in ("b32", "u32", "s32", "f32", "f16x2", "bf16x2")
+    for number, item in enumerate(items_of(step.instruction.operands[0])):
+        row: Value = _UNKNOWN
+        if places is not None and whole:
+            at = [place + 4 * number for place in places]
+            row = together(_found(machine, at) if shared else [word_from(place) for place in at])
+        carry(machine, one, item, row)
+
+
+def _found(machine: Machine, places: Sequence[int]) -> list[int | Unknown]:
+    held = [machine.memory.origins.word(place) for place in places]
+    return [_UNKNOWN if word is None else word for word in held]
+
+
+def carry_stored(machine: Machine, one: Fragment, places: Sequence[int], items: Sequence[Operand], width: int) -> None:
+    """A store: what its registers hold lies in shared memory then."""
+    for number, item in enumerate(items if machine.follows else ()):
+        row = origins(machine, one, item) if width == 4 else (_UNKNOWN,) * one.many
+        for place, word in zip(places, row, strict=True):
+            if width == 4:
+                machine.memory.origins.store(place + 4 * number, word)
+            else:
+                machine.memory.origins.forget(place + width * number, width)
+
+
+@lru_cache(maxsize=64)
+def matrix_bytes(name: str) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ...] | None:
+    """Of each register and lane of an ``ldmatrix``, its four bytes: the lane that points at the row, and which byte.
+
+    None for a format whose elements are not bytes in shared memory.
+
+    >>> matrix_bytes("ldmatrix.sync.aligned.m8n8.x1.shared.b16")[0][5]
+    ((1, 4), (1, 5), (1, 6), (1, 7))
+    >>> matrix_bytes("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16")[0][5]
+    ((2, 2), (2, 3), (3, 2), (3, 3))
+    """
+    words = name.split(".")
+    if "m8n16" in words or any("x16" in word for word in words):
+        return None
+    height, bits = (16, 8) if "m16n16" in words else (8, 16)
+    count = next((int(word[1:]) for word in words if word in ("x1", "x2", "x4")), 1)
+    try:
+        held = fragment(f"{name}.{height * count}x{128 // bits}")
+    except LayoutError:
+        return None
+    size = bits // 8
+
+    def of(lane: int, register: int) -> tuple[tuple[int, int], ...]:
+        elements = [held.element(lane, value) for value in range(register * 4 // size, (register + 1) * 4 // size)]
+        return tuple([(row, column * size + byte) for row, column in elements for byte in range(size)])
+
+    registers = held.values * size // 4
+    return tuple([tuple([of(lane, register) for lane in range(32)]) for register in range(registers)])
+
+
+def carry_matrices(machine: Machine, one: Fragment, step: Step, places: Sequence[int] | None) -> None:
+    """``ldmatrix``: of each register the bytes of the rows that lanes point at."""
+    if not carries(machine, step):
+        return
+    table = matrix_bytes(step.instruction.opcode) if places is not None and len(places) == 32 else None
+    memory = machine.memory.origins
+    for register, item in enumerate(items_of(step.instruction.operands[0])):
+        row: Value = _UNKNOWN
+        if table is not None and places is not None and register < len(table):
+            held: list[int | Unknown] = []
+            for four in table[register]:
+                at = [places[lane] + byte for lane, byte in four]
+                word = memory.word(at[0]) if at[3] - at[0] == 3 and at[1] - at[0] == 1 else memory.bytes(at)
+                held.append(_UNKNOWN if word is None else word)
+            row = together(held)
+        carry(machine, one, item, row)
+
+
+def carry_moved(machine: Machine, one: Fragment, step: Step) -> None:
+    """``mov`` of a register."""
+    if carries(machine, step):
+        target, source = step.instruction.operands
+        carry(machine, one, target, together(origins(machine, one, source)))
+
+
+def carry_copied(machine: Machine, one: Fragment, step: Step, places: Sequence[int], size: int) -> None:
+    """``cp.async``: bytes of global memory come to shared memory; one with a size of its source brings zeros, too."""
+    if not machine.follows:
+        return
+    _, source, *rest = step.instruction.operands
+    if "L2::cache_hint" in step.instruction.qualifiers:
+        rest.pop()
+    whole = lane_values(machine.value(one, rest[1]) if len(rest) > 1 else size, one.many)
+    sources = lane_values(machine.value(one, source), one.many)
+    for place, address, brought in zip(places, sources, whole, strict=True):
+        if isinstance(address, int) and brought == size:
+            machine.memory.origins.copy(place, address, size)
+        else:
+            machine.memory.origins.forget(place, size)
+
+
+def carry_bulk(machine: Machine, one: Fragment, source: Operand, place: int, size: int) -> None:
+    """A bulk copy without a tensor map, of one thread: bytes come as they lie."""
+    address = machine.value(one, source) if machine.follows else None
+    if isinstance(address, int):
+        machine.memory.origins.copy(place, address, size)

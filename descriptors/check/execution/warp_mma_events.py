@@ -1,0 +1,208 @@
+"""``mma.sync`` executed: whether the registers of A and B hold what the instruction takes them for.
+
+Where the bytes of all registers come from is known, a fragment must be a matrix there, as the instruction counts rows
+and K: the address of a byte is what its row adds and what its K adds (*a matrix*). And what K of A meets what K of B:
+where both have the same steps of K, they must have them in the same order (*in order*). Rows may be in any order, as
+the stores of D may put them right again; where they do not follow one another, that is told as not decided.
+
+A multiplication of bytes that are computed, or that come by a tensor copy, is not looked at, and told so.
+Source: PTX ISA 9.1, matrix fragments for mma: a register has four bytes of K, whatever the type (register r of lane t:
+row t/4 + 8(r%2), bytes from 16(r/2) + 4(t%4) on of A; row t/4, bytes from 16r + 4(t%4) on of B).
+
+Law: a fragment of a matrix in memory is one, with whatever pitch; with two lanes exchanged it is none.
+
+>>> from descriptors.check.execution.contents import word_from
+>>> def word(t, r):
+...     return word_from(4096 + 512 * (t // 4 + 8 * (r % 2)) + 16 * (r // 2) + 4 * (t % 4))
+>>> held = matrix_of(tuple(tuple(word(t, r) for t in range(32)) for r in range(4)), 16)
+>>> held.rows[:3], held.steps[:3], held.rest
+((4096, 4608, 5120), (0, 1, 2), None)
+>>> matrix_of(tuple(tuple(word(t ^ (t < 8), r) for t in range(32)) for r in range(4)), 16).rest
+(2, 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, reduce
+from itertools import pairwise
+from math import gcd
+from typing import NamedTuple
+
+from descriptors.check.execution.contents import addresses_of
+from descriptors.check.execution.fragment import Fragment
+from descriptors.check.execution.lanes import Unknown, lane_values
+from descriptors.check.execution.launch import WARP
+from descriptors.check.execution.machine import Handler, Machine
+from descriptors.check.execution.origins import origins
+from descriptors.check.execution.program import Step
+from descriptors.check.execution.warp_events import whole_warp
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.ptx.ptx_operands import Vector
+from descriptors.check.ptx.warp_mma import WarpMma, selectors_of, stored_bits, warp_mma
+
+#: Rounds of a warp and an instruction that are looked at: more than a ring has stages.
+ROUNDS = 12
+#: Bytes that rows of a matrix are apart at least; what lies closer may be a tile that was swizzled beforehand.
+_APART = 256
+
+
+class Matrix(NamedTuple):
+    """A fragment as it lies in global memory.
+
+    Args:
+        rows: the address of K 0 of each row.
+        steps: what each byte of K adds.
+        rest: row and byte of K of the first byte that is not where its row and its K say; None where all are.
+        apart: the fewest bytes between the beginnings of pieces that follow one another in memory.
+    """
+
+    rows: tuple[int, ...]
+    steps: tuple[int, ...]
+    rest: tuple[int, int] | None
+    apart: int
+
+
+@lru_cache(maxsize=1024)
+def matrix_of(words: tuple[tuple[int, ...], ...], rows: int) -> Matrix:
+    """A fragment by where its bytes come from.
+
+    Args:
+        words: of each register and lane.
+        rows: 16 or 8 of A, 8 of B.
+    """
+    pairs = rows // 8
+    place: dict[tuple[int, int], int] = {}
+    for register, row in enumerate(words):
+        for lane, word in enumerate(row):
+            m, k = lane // 4 + 8 * (register % pairs), 16 * (register // pairs) + 4 * (lane % 4)
+            for byte, address in enumerate(addresses_of(word)):
+                place[m, k + byte] = address
+    extent = 16 * len(words) // pairs
+    bases = tuple([place[m, 0] for m in range(rows)])
+    steps = tuple([place[0, k] - bases[0] for k in range(extent)])
+    rest = next((at for at in sorted(place) if place[at] != bases[at[0]] + steps[at[1]]), None)
+    held = sorted(set(place.values()))
+    starts = [address for before, address in zip([held[0] - 2, *held], held, strict=False) if address - before > 1]
+    apart = min((after - before for before, after in pairwise(starts)), default=0)
+    return Matrix(bases, steps, rest, apart)
+
+
+def order_of(steps: Sequence[int], size: int) -> tuple[tuple[int, ...], bool]:
+    """Steps of K by elements, the least of them 0 and in their own unit; and whether the bytes of each lie together.
+
+    >>> order_of((16, 17, 18, 19, 0, 1, 2, 3), 2)
+    ((8, 9, 0, 1), True)
+    """
+    of = steps[::size]
+    together = all(step == of[at // size] + at % size for at, step in enumerate(steps))
+    unit = reduce(gcd, (step - min(of) for step in of), 0) or 1
+    return tuple([(step - min(of)) // unit for step in of]), together
+
+
+def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
+    machine.count -= 1  # nothing moves, so that it is no step of a run's budget
+    whole_warp(machine, one, step, "fragment-aligned")
+    view = _view(step.instruction)
+    if not machine.follows or view is None or one.many < WARP or machine.round(one, step) > ROUNDS:
+        return
+    if view.scaled:
+        _selectors(machine, one, step, view)
+    why = _decided(machine, one, step, view)
+    if not machine.notes.fragments.get(step.place):
+        machine.notes.fragments[step.place] = why
+
+
+@lru_cache(maxsize=4096)
+def _view(instruction: Instruction) -> WarpMma | None:
+    view = warp_mma(instruction)
+    return view if len(instruction.operands) > 3 else None
+
+
+def _decided(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+    """What of a multiplication is not decided; "" for nothing. What is wrong is told."""
+    bits = stored_bits(view)
+    if bits in (0, 64):
+        return "elements of 64 bits, and quads of threads, are not looked at"
+    a, b = (_operand(machine, one, step, number) for number in (1, 2))
+    if isinstance(a, str):
+        return a
+    if isinstance(b, str):
+        return b
+    why = _judged(machine, step, a, b, max(1, bits // 8), bool(view.sparse))
+    return why or (_scales(machine, one, step, view) if view.scaled else "")
+
+
+def _selectors(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> None:
+    """Byte-ids and thread-ids in registers, which no assembler sees: they must be those that there are."""
+    for matrix, pair, legal in zip("ab", step.instruction.operands[-3::2], selectors_of(view), strict=True):
+        items = pair.items if isinstance(pair, Vector) else ()
+        for what, item, numbers in zip(("byte-id", "thread-id"), items, legal, strict=False):
+            wrong = {v for v in lane_values(machine.value(one, item), one.many) if isinstance(v, int)} - {*numbers}
+            if isinstance(item, str) and wrong:
+                found = f"found {what}-{matrix} {min(wrong)} in {item}, which must be of {', '.join(map(str, numbers))}"
+                machine.tell("fragment-selector", step, found)
+
+
+def _scales(machine: Machine, one: Fragment, step: Step, view: WarpMma) -> str:
+    """What of the scale factors is not decided: whether the threads that give them have those of their rows."""
+    given = step.instruction.operands[-4:]
+    for letter, scale, pair, threads in zip("AB", given[::2], given[1::2], (2, 1), strict=True):
+        items = pair.items if isinstance(pair, Vector) else ()
+        ids = [machine.value(one, item) for item in items]
+        words = origins(machine, one, scale)
+        if len(ids) != 2 or not isinstance(ids[0], int) or not isinstance(ids[1], int):
+            return f"the selectors of the scale factors of {letter} are not known"
+        if not 0 <= ids[0] < 4:  # told already
+            return ""
+        lanes = [lane for lane in range(WARP) if lane % 4 // threads == ids[1]]
+        held = {lane // 4 + 8 * (lane % 2) if threads == 2 else lane // 4: words[lane] for lane in lanes}
+        if any(isinstance(word, Unknown) for word in held.values()):
+            return f"where the scale factors of {letter} come from is not known"
+        rows = [addresses_of(held[row])[ids[0]] for row in sorted(held)]  # type: ignore[arg-type]  # each is known
+        if len({after - before for before, after in pairwise(rows)}) > 1:
+            return f"the scale factors of {letter} do not follow one another in memory as rows do"
+    return ""
+
+
+def _operand(machine: Machine, one: Fragment, step: Step, number: int) -> Matrix | str:
+    """A or B as it lies in global memory; or why that is not known."""
+    letter, operand = " AB"[number], step.instruction.operands[number]
+    items = operand.items if isinstance(operand, Vector) else (operand,)
+    rows = [origins(machine, one, item) for item in items]
+    for row in rows:
+        if any(isinstance(word, Unknown) for word in row):
+            return f"where {letter} comes from is not known"
+    pairs = 1 if number == 2 or ".m8n8" in step.instruction.opcode else 2
+    if not rows or len(rows) % pairs:
+        return f"{letter} has not the registers of its form"
+    return matrix_of(tuple(rows), 8 * pairs)
+
+
+def _judged(machine: Machine, step: Step, a: Matrix, b: Matrix, size: int, sparse: bool) -> str:
+    """Tell of what is wrong with the operands; or what of them is not decided, "" for nothing."""
+    for letter, held in (("A", a), ("B", b)):
+        if held.rest is not None:
+            row, byte = held.rest
+            if held.apart > _APART:
+                found = f"found byte {byte} of K in row {row} of {letter} from elsewhere than in row 0"
+                machine.tell("fragment-matrix", step, found)
+                return ""
+            return f"{letter} is no matrix in memory, as a tile that was swizzled beforehand is none"
+    (order_a, whole_a), (order_b, whole_b) = order_of(a.steps, size), order_of(b.steps, size)
+    if sparse:
+        return "metadata of sparse instructions are not looked at"
+    if not (whole_a and whole_b) or sorted(order_a) != sorted(order_b):
+        return "K of A and of B have other steps"
+    if order_a != order_b:
+        k = next(k for k, (x, y) in enumerate(zip(order_a, order_b, strict=True)) if x != y)
+        found = f"found element {order_a[k]} of K of A at k {k}, where B has element {order_b[k]}"
+        machine.tell("fragment-order", step, found)
+        return ""
+    for letter, held in (("A", a), ("B", b)):
+        if len({after - before for before, after in pairwise(held.rows)}) > 1:
+            return f"rows of {letter} do not follow one another in memory"
+    return ""
+
+
+WARP_MMA: dict[str, Handler] = {"mma": _multiply}
