@@ -1,4 +1,4 @@
-"""The model of A in registers: which element ``wgmma`` takes from each of them, and what ``ldmatrix`` puts there.
+"""The model of fragments: which element an instruction takes from each register, and what ``ldmatrix`` puts there.
 
 The judge of how A gets into registers, so it shares no code with the fragments that it judges. A register holds E
 elements of 32 bits together; register r of thread t of a warpgroup is, for ``wgmma``, the E elements from
@@ -9,7 +9,11 @@ on. ``ldmatrix.x4`` gives a thread's register r what lies in matrix r, whose row
 lane 8 r + i of the warp gives: the 4 bytes from 4 (t%4) on of row t%32/4; with ``.trans``, of 16-bit elements alone,
 those of the turned matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
 
-Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix. Both were measured on an H200.
+A warp of ``mma.sync`` has of A what the first warp of ``wgmma`` has, of B column t/4 in the place of the row, without the
+8 rows below; of D and C, value v, row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
+
+Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix; matrix fragments of mma. All were measured on
+an H200.
 
 Law: every element of a K block has a place of its own.
 
@@ -64,3 +68,22 @@ def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = Fals
     row, byte = (2 * (lane % 4) + e, width * (lane // 4)) if trans else (lane // 4, 4 * (lane % 4) + width * e)
     addresses: NDArray[np.int64] = pointers[warp + 8 * r + row] + byte
     return addresses
+
+
+def mma_elements(operand: str, each: int) -> NDArray[np.int64]:
+    """What ``mma.sync`` of M 16, N 8 and 32 bytes of K has in its registers: axes (thread, register, element, 2).
+
+    Args:
+        operand: ``"A"``: row and k; ``"B"``: column and k; ``"D"``: row and column.
+        each: elements of a register of A or B; of D there are two values in a row.
+
+    >>> [mma_elements(name, 2)[5, 1].tolist() for name in "ABD"]
+    [[[9, 2], [9, 3]], [[1, 10], [1, 11]], [[9, 2], [9, 3]]]
+    """
+    import numpy as np
+
+    count = {"A": REGISTERS, "B": 2, "D": 2}[operand]
+    t, r, e = np.meshgrid(np.arange(LANES), np.arange(count), np.arange(each), indexing="ij")
+    along = 4 * each * {"A": r // 2, "B": r, "D": 0 * r}[operand] + each * (t % 4) + e
+    down = 8 * {"A": r % 2, "B": 0 * r, "D": r}[operand]
+    return np.stack([t // 4 + down, along], axis=-1)

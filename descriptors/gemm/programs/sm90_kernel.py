@@ -1,6 +1,6 @@
 """A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
 
-The text around the plan's numbers is ``sm90.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
+The text around the plan's numbers is ``sm90.cu.in``, that of its host ``main.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
 thread of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group
 of ``wgmma`` that read it is done, which is one stage later. Every number that comes from the plan and not from the text
 is a C++ constant: a step that is linear a product, any other a table.
@@ -58,10 +58,11 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
-    text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
-    return text.substitute(
+    return template("sm90").substitute(
         head=_head(plan),
         name=name,
+        gpu="a Hopper GPU",
+        other_gpu="properties.major != 9",
         constants=constants(plan, accumulators),
         instruction="\n".join([instruction(plan), *loads_of(plan), sm90_store.helpers(plan)]),
         stage=stage(plan),
@@ -76,6 +77,16 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
+
+
+def template(name: str) -> Template:
+    """A program with its places: what is its own, and the host that checks its product.
+
+    Args:
+        name: of the file.
+    """
+    folder = files("descriptors.gemm.programs")
+    return Template("".join(folder.joinpath(f"{one}.cu.in").read_text(encoding="utf-8") for one in (name, "main")))
 
 
 def _setmaxnreg(warpgroups: int) -> tuple[str, str]:

@@ -1,0 +1,222 @@
+"""What is asked for of a main loop of ``mma.sync``: the instruction, the tile, the warps, with nothing left open.
+
+The instruction is one of a warp: 16 x 8 of the accumulators, and 32 bytes along K of each row of A and B, whatever the
+type; shapes of half of that are refused, for ``ldmatrix.x4`` fills whole ones. Which types go together on which target
+is the table of :mod:`descriptors.check.warp_multiplications`.
+
+Law: the warps that are chosen divide the tile, and no thread has more accumulators than it has registers for.
+
+>>> loop = mma_loop("mma.m16n8k16", "bf16", tile=(128, 128, 32))
+>>> loop.arch, loop.d, loop.warps, loop.blocks
+('sm80', 'f32', (2, 4), (4, 4, 2))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.check.warp_multiplications import warp_findings
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.gemm.epilogue import BITS, RESULTS
+from descriptors.gemm.plan_request import extents_of, three
+from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
+from descriptors.text import counted, extents_text
+from layoutalg.frozen import frozen
+
+#: Architectures: target, shared memory of a block in bytes (CUDA C++ Programming Guide, compute capabilities; of
+#: sm_120 ptxas's own limit), whether the copy engine fills the stages, and how it is known.
+MMA_ARCHES = {
+    "sm80": ("sm_80", 166912, False, "measured on a Hopper GPU, which runs the same code"),
+    "sm89": ("sm_89", 101376, False, "measured on a Hopper GPU, which runs the same code"),
+}
+#: The most threads of a block that are planned, in warps, and the accumulators that a thread is to have at most.
+MOST_WARPS, MOST_REGISTERS, USUAL_REGISTERS = 16, 128, 64
+#: Bytes along K of an operand of an instruction.
+K_BYTES = 32
+
+
+@frozen
+class MmaLoop:
+    """An instruction and the tile of one stage.
+
+    Args:
+        arch: a key of ``MMA_ARCHES``.
+        extents: M, N and K of the instruction.
+        tile: M, N and K of a stage.
+        warps: along M and along N.
+        a, b: the element types.
+        d: the type of the accumulators.
+        c: the type of C in global memory.
+        a_major, b_major: the contiguous dimensions.
+    """
+
+    arch: str
+    extents: tuple[int, int, int]
+    tile: tuple[int, int, int]
+    warps: tuple[int, int]
+    a: ElementType
+    b: ElementType
+    d: str
+    c: str
+    a_major: Major
+    b_major: Major
+
+    @property
+    def name(self) -> str:
+        """The instruction's shape: ``m16n8k16``."""
+        return "m{}n{}k{}".format(*self.extents)
+
+    @property
+    def opcode(self) -> str:
+        """The instruction with its qualifiers.
+
+        >>> mma_loop("mma.m16n8k8", "tf32", tile=(64, 64, 32)).opcode
+        'mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32'
+        """
+        return f"mma.sync.aligned.{self.name}.row.col.{self.d}.{self.a}.{self.b}.{self.d}"
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return 32 * self.warps[0] * self.warps[1]
+
+    @property
+    def blocks(self) -> tuple[int, int, int]:
+        """Instructions of a warp along M, N and K of the tile."""
+        (m, n, k), (down, across) = self.tile, self.warps
+        return m // (16 * down), n // (8 * across), k // self.extents[2]
+
+    @property
+    def registers(self) -> int:
+        """Accumulators of a thread, in registers of 32 bits."""
+        return self.blocks[0] * self.blocks[1] * (2 if self.d == "f16" else 4)
+
+
+def is_mma(instruction: object, arch: object = None) -> bool:
+    """Whether an instruction, or the architecture that it is for, is one of ``mma.sync``.
+
+    >>> is_mma("mma.m16n8k16"), is_mma("m16n8k16"), is_mma("m64n8k16"), is_mma("m64n8k16", "sm_80")
+    (True, True, False, True)
+    """
+    named = str(instruction).casefold()
+    return named.startswith(("mma.", "m16n8k")) or _arch_name(arch) in MMA_ARCHES
+
+
+def mma_loop(
+    instruction: str | Sequence[int],
+    dtype: str | ElementType,
+    *,
+    tile: Sequence[int],
+    warps: Sequence[int] | None = None,
+    arch: str | None = None,
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    c_dtype: str | None = None,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
+) -> MmaLoop:
+    """Read and check the arguments of ``mma_plan`` that name the instruction, the tile and the warps.
+
+    Args:
+        instruction, dtype, tile, warps, arch, b_dtype, d_dtype, c_dtype, a_major, b_major: as ``mma_plan`` has them.
+
+    Raises:
+        DescriptorError: if there is no such instruction, or the tile is not whole instructions of whole warps.
+
+    >>> mma_loop("mma.m16n8k16", "bf16", tile=(128, 100, 32))
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: plan: N of the tile must be a multiple of 16, which ldmatrix.x4 loads of B, \
+found 100: give 96 or 112; tile = 128x100x32
+    """
+    a = as_element_type(dtype)
+    b = a if b_dtype is None else as_element_type(b_dtype)
+    whole = three(tile, "the tile")
+    d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
+    of = _architecture(arch, a)
+    extents = extents_of(instruction)
+    c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
+    _check_tile(whole, extents, a)
+    loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major))
+    _check_instruction(loop)
+    if c not in RESULTS.get(d, ()) or BITS[c] < 16:
+        legal = ", ".join(name for name in RESULTS.get(d, ()) if BITS[name] >= 16)
+        raise DescriptorError(f"plan: C of {d} accumulators must be of {legal}, found {c}")
+    return MmaLoop(of, extents, whole, _warps(loop, warps), a, b, d, c, loop.a_major, loop.b_major)
+
+
+def _arch_name(arch: object) -> str:
+    return str(arch).casefold().replace("_", "").rstrip("af")
+
+
+def _architecture(arch: object, a: ElementType) -> str:
+    if arch is None:
+        return "sm89" if a.name in ("e4m3", "e5m2") else "sm80"
+    name = _arch_name(arch)
+    if name in ("sm90", "sm100"):
+        raise DescriptorError(f"plan: mma.sync is planned for {', '.join(MMA_ARCHES)}, found {name}, which runs sm80's")
+    return choose("plan: arch", name if name in MMA_ARCHES else arch, {one: one for one in MMA_ARCHES})
+
+
+def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: ElementType) -> None:
+    whole_k = K_BYTES * 8 // a.storage_bits
+    if extents != (16, 8, whole_k):
+        name = "m{}n{}k{}".format(*extents)
+        raise DescriptorError(f"plan: the instruction of {a} must be m16n8k{whole_k} in a main loop, found {name}")
+    why = ("the instruction's rows", "which ldmatrix.x4 loads of B", "the instruction's K")
+    for letter, extent, part, reason in zip("MNK", tile, (16, 16, whole_k), why, strict=True):
+        if extent % part:
+            low, high = extent // part * part, -(-extent // part) * part
+            raise DescriptorError(
+                f"plan: {letter} of the tile must be a multiple of {part}, {reason}, found {extent}: give "
+                f"{f'{low} or ' if low else ''}{high}; tile = {extents_text(tile)}"
+            )
+
+
+def _check_instruction(loop: MmaLoop) -> None:
+    """Refuse what no assembler takes for the target: its own table says so."""
+    told = warp_findings(Instruction(1, loop.opcode, ()), MMA_ARCHES[loop.arch][0], "9.0", lambda name: None)
+    wrong = next((text for rule, text in told if rule != "form-operands"), "")
+    if wrong:
+        raise DescriptorError(f"plan: mma.sync must have such types on {loop.arch}, {wrong}; {loop.opcode}")
+
+
+def _warps(loop: MmaLoop, warps: Sequence[int] | None) -> tuple[int, int]:
+    """The warps that were named, or those that read least of shared memory."""
+    m, n, _ = loop.tile
+    if warps is not None:
+        if not isinstance(warps, (tuple, list)) or len(warps) != 2:
+            raise DescriptorError(f"plan: warps must be M x N of them, found {brief(warps)}")
+        down, across = (as_integer(one, "plan: a number of warps", minimum=1, maximum=MOST_WARPS) for one in warps)
+        one = _fitting(loop, down, across)
+        if one is None:
+            raise DescriptorError(
+                f"plan: warps must divide the {m // 16} x {n // 16} blocks of 16 x 16, be {MOST_WARPS} at most, and "
+                f"have {MOST_REGISTERS} accumulators a thread at most, found {down}x{across}; "
+                f"tile = {extents_text(loop.tile)}"
+            )
+        return down, across
+    every = [(x, y) for x in range(1, MOST_WARPS + 1) for y in range(1, MOST_WARPS // x + 1) if _fitting(loop, x, y)]
+    if not every:
+        raise DescriptorError(
+            f"plan: the accumulators must fit {counted(MOST_REGISTERS, 'register')} of each thread of {MOST_WARPS} "
+            f"warps, find none that divide the tile; give a smaller M or N; tile = {extents_text(loop.tile)}"
+        )
+    return min(every, key=lambda one: _cost(loop, *one))
+
+
+def _fitting(loop: MmaLoop, down: int, across: int) -> int | None:
+    """Accumulators of a thread of so many warps; None if they do not do."""
+    (m, n, _), each = loop.tile, 2 if loop.d == "f16" else 4
+    if down * across > MOST_WARPS or m % (16 * down) or n % (16 * across):
+        return None
+    registers = m * n * each // (128 * down * across)
+    return registers if registers <= MOST_REGISTERS else None
+
+
+def _cost(loop: MmaLoop, down: int, across: int) -> tuple[bool, int, int, int]:
+    """Few enough accumulators first, then four warps at least, then few warps, then little that each reads."""
+    (m, n, _), count = loop.tile, down * across
+    registers = _fitting(loop, down, across)
+    assert registers is not None
+    return registers > USUAL_REGISTERS, max(count, 4), m // down + n // across, down
