@@ -237,7 +237,9 @@ def _swizzled(one: MmaOperand) -> AnyLayout:
         swizzle = error.best
     if not swizzle.bits:
         return one.layout
-    return ComposedLayout(Swizzle(swizzle.bits, swizzle.base - one.bytes.bit_length() + 1, swizzle.shift), 0, one.layout)
+    return ComposedLayout(
+        Swizzle(swizzle.bits, swizzle.base - one.bytes.bit_length() + 1, swizzle.shift), 0, one.layout
+    )
 
 
 #: The load of four matrices, as they are or transposed.

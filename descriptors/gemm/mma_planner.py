@@ -75,7 +75,9 @@ def mma_plan(
         instruction, dtype, tile=tile, warps=warps, arch=arch, b_dtype=b_dtype, d_dtype=d_dtype, c_dtype=c_dtype,
         a_major=a_major, b_major=b_major,
     )  # fmt: skip
-    sizes = [extent * loop.tile[2] * one.storage_bits // 8 for extent, one in zip(loop.tile, (loop.a, loop.b), strict=False)]
+    sizes = [
+        extent * loop.tile[2] * one.storage_bits // 8 for extent, one in zip(loop.tile, (loop.a, loop.b), strict=False)
+    ]
     parts, capacity = tuple(zip("AB", sizes, strict=True)), MMA_ARCHES[loop.arch][1] if smem is None else smem
     room = budget(parts, stages, capacity=capacity, barrier_bytes=0, usual=USUAL_STAGES)
     if room.stages < FEWEST_STAGES:

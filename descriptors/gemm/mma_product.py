@@ -172,9 +172,7 @@ def _stored(held: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) ->
     return seen
 
 
-def _cause(
-    taken: list[NDArray[Any]], stored: NDArray[Any], ids: list[NDArray[Any]], element: tuple[int, int]
-) -> str:
+def _cause(taken: list[NDArray[Any]], stored: NDArray[Any], ids: list[NDArray[Any]], element: tuple[int, int]) -> str:
     """The first element of A or B that an accumulator takes from another's place."""
     import numpy as np
 
