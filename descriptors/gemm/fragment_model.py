@@ -9,8 +9,8 @@ on. ``ldmatrix.x4`` gives a thread's register r what lies in matrix r, whose row
 lane 8 r + i of the warp gives: the 4 bytes from 4 (t%4) on of row t%32/4; with ``.trans``, of 16-bit elements alone,
 those of the turned matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
 
-A warp of ``mma.sync`` has of A what the first warp of ``wgmma`` has, of B column t/4 in the place of the row, without the
-8 rows below; of D and C, value v, row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
+A warp of ``mma.sync`` has of A what the first warp of ``wgmma`` has, of B column t/4 in the place of the row, without
+the 8 rows below; of D and C, value v, row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
 
 Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix; matrix fragments of mma. All were measured on
 an H200.

@@ -26,7 +26,7 @@ USUAL_STAGES, FEWEST_STAGES = 4, 2
 
 
 def mma_plan(
-    instruction: str | Sequence[int],
+    instruction: str | Sequence[int] | None,
     dtype: str | ElementType,
     *,
     tile: Sequence[int],
@@ -47,7 +47,7 @@ def mma_plan(
     ``A @ B``, element by element (``MmaPlan.verify``).
 
     Args:
-        instruction: its shape, ``"mma.m16n8k16"``: 32 bytes along K.
+        instruction: its shape, ``"mma.m16n8k16"``: 32 bytes along K; None for the only one of the type.
         dtype: element type of A: f16, bf16, tf32, s8, u8, or of sm89 e4m3, e5m2.
         tile: M, N and K of one stage, in elements.
         warps: along M and N; few that have accumulators enough if left out.

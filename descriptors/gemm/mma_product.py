@@ -184,7 +184,7 @@ def _cause(taken: list[NDArray[Any]], stored: NDArray[Any], ids: list[NDArray[An
     (warp, lane), model = divmod(thread, LANES), mma_elements("D", 2).reshape(LANES, REGISTERS, 2)
     row, column = (int(one) for one in model[lane, value % REGISTERS])
     reads = (taken[0][warp, block, row], taken[1][warp, 2 * pair + value // REGISTERS, column])
-    for name, read, whole, at in zip("AB", reads, ids, element, strict=True):
+    for read, whole, at in zip(reads, ids, element, strict=True):
         wanted = whole[:, at].ravel()
         wrong = np.flatnonzero(read != wanted)
         if len(wrong):

@@ -104,7 +104,7 @@ def is_mma(instruction: object, arch: object = None) -> bool:
 
 
 def mma_loop(
-    instruction: str | Sequence[int],
+    instruction: str | Sequence[int] | None,
     dtype: str | ElementType,
     *,
     tile: Sequence[int],
@@ -134,7 +134,7 @@ found 100: give 96 or 112; tile = 128x100x32
     whole = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
     of = _architecture(arch, a)
-    extents = extents_of(instruction)
+    extents = (16, 8, K_BYTES * 8 // a.storage_bits) if instruction is None else extents_of(instruction)
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
     _check_tile(whole, extents, a)
     loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major))
@@ -154,7 +154,9 @@ def _architecture(arch: object, a: ElementType) -> str:
         return "sm89" if a.name in ("e4m3", "e5m2") else "sm80"
     name = _arch_name(arch)
     if name in ("sm90", "sm100"):
-        raise DescriptorError(f"plan: mma.sync is planned for {', '.join(MMA_ARCHES)}, found {name}, which runs sm80's")
+        raise DescriptorError(
+            f"plan: arch of mma.sync must be one of {', '.join(MMA_ARCHES)}, found {name}: give sm80, which it runs too"
+        )
     return choose("plan: arch", name if name in MMA_ARCHES else arch, {one: one for one in MMA_ARCHES})
 
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
+from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
     inner_loop_tcgen05,
     inner_loop_wgmma,
+    mma_kernel,
     plan_header,
     sm90_kernel,
     sm100_kernel,
@@ -83,13 +85,13 @@ PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
 }
 
 
-def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
+def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     """Source code of a plan.
 
     Args:
         made: the plan.
         language: ``"cuda"``, a whole kernel; ``"ptx"`` or ``"cutedsl"``, the inner loop; ``"header"``, the numbers, for
-            C, C++ and CUDA C++.
+            C, C++ and CUDA C++. A plan of ``mma.sync`` is written as a kernel alone.
         name: prefix of every identifier, where the language has any.
 
     Raises:
@@ -103,6 +105,10 @@ def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
     #include <stdint.h>
     """
     write = choose("emit: language", language, PLAN_LANGUAGES)
+    if isinstance(made, MmaPlan):
+        if language.casefold() != "cuda":
+            raise DescriptorError(f"emit: a plan of mma.sync must be written as cuda, found {language}")
+        return mma_kernel.kernel(made, name)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
     title, rest = write(made, name).split("\n", 1)

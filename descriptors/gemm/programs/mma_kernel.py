@@ -5,7 +5,7 @@ The text around the plan's numbers is ``mma.cu.in``; the host that checks the pr
 Law: who copies what, who loads what, and the line of the instruction in the program are the plan's.
 
 >>> from descriptors.gemm.mma_planner import mma_plan
->>> text = mma_kernel(mma_plan("mma.m16n8k16", "bf16", tile=(64, 64, 32), verify=False))
+>>> text = kernel(mma_plan("mma.m16n8k16", "bf16", tile=(64, 64, 32), verify=False))
 >>> print(*[line for line in text.splitlines() if "a_load_" in line][:2], sep="\\n")
 __host__ __device__ constexpr int a_load_mn(int thread) { return thread % 16 + thread / 32 % 2 * 16; }
 __host__ __device__ constexpr int a_load_k(int thread) { return thread / 16 % 2 * 8; }
@@ -27,7 +27,7 @@ from descriptors.text import counted, extents_text
 from layoutalg import AnyLayout, make_identity_layout, size
 
 
-def mma_kernel(plan: MmaPlan, name: str = "gemm") -> str:
+def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     """The program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
@@ -157,7 +157,8 @@ def _operand(side: MmaOperand) -> Iterator[str]:
         yield "  (void)column;"
     yield f"  const uint32_t at = {at};\n  return {turned};\n}}"
     yield f"constexpr int {name}_COPY_THREADS = {count};  // each copies 16 bytes, so many times, so far apart"
-    yield f"constexpr int {name}_COPIES_MN = {along}, {name}_COPIES_K = {depth}, {name}_APART_MN = {mn}, {name}_APART_K = {k};"
+    apart = f"{name}_APART_MN = {mn}, {name}_APART_K = {k}"
+    yield f"constexpr int {name}_COPIES_MN = {along}, {name}_COPIES_K = {depth}, {apart};"
     yield from _functions(f"{low}_copy", {"thread": copies[0]}, ("mn", "k"))
     yield f"constexpr int {name}_PIECE = {side.load.tiler[0]};  // from a warp's block to its next"
     yield from _functions(f"{low}_load", loads, ("mn", "k"))
@@ -194,11 +195,9 @@ def _loads(plan: MmaPlan) -> Iterator[str]:
     """The instructions that bring fragments, each once, then what loads A and what loads B."""
     yield from dict.fromkeys(_instruction(side) for side in (plan.a, plan.b))
     for side in (plan.a, plan.b):
-        low = side.matrix.lower()
-        yield (
-            f"__device__ __forceinline__ void load_{low}(uint32_t (&to)[4], uint32_t from, int thread, int mn, int k) {{\n"
-            f"{_by_element(side) if side.by_element else _by_matrix(side)}\n}}"
-        )
+        given = "uint32_t (&to)[4], uint32_t from, int thread, int mn, int k"
+        body = _by_element(side) if side.by_element else _by_matrix(side)
+        yield f"__device__ __forceinline__ void load_{side.matrix.lower()}({given}) {{\n{body}\n}}"
 
 
 def _instruction(side: MmaOperand) -> str:

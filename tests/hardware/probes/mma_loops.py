@@ -27,7 +27,7 @@ from descriptors import DescriptorError
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_planner import mma_plan
 from descriptors.gemm.mma_request import K_BYTES
-from descriptors.gemm.programs.mma_kernel import mma_kernel
+from descriptors.gemm.programs.mma_kernel import kernel
 from probes.cuda import Device, provenance
 from probes.main_loops import built, digest, ran
 from probes.runner import main_of, write_json
@@ -133,7 +133,7 @@ def run(device: Device, options: argparse.Namespace) -> int:
     facts = provenance(device, " ".join(["scripts/probe_wgmma mma_loops", *sys.argv[1:]]))
     plans = drawn(options.number, options.seed)
     made = [mma_plan(**one, verify=False) for one in plans]
-    texts, kinds = list(map(mma_kernel, made)), [list(SPOILT)[i % len(SPOILT)] for i in range(len(plans))]
+    texts, kinds = list(map(kernel, made)), [list(SPOILT)[i % len(SPOILT)] for i in range(len(plans))]
     with tempfile.TemporaryDirectory(prefix="mma_loops-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder, numbers = Path(scratch), range(len(plans))
         programs = list(pool.map(lambda i: built(folder, f"gemm{i}", texts[i], flags(made[i])), numbers))
