@@ -1,7 +1,8 @@
 """A plan of ``mma.sync``: one main loop of warps whole, and the proof of its product.
 
-Every thread copies its part of a stage by ``cp.async``; a stage is multiplied when its group of copies is done and all
-threads know it, and filled anew one step later. Fragments of the next K block are loaded while one is multiplied.
+Every thread copies its part of a stage by ``cp.async``, or one thread has the copy engine do it; a stage is multiplied
+when its copies are done and all threads know it, and filled anew one step later. Fragments of the next K block are
+loaded while one is multiplied.
 
 Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
 
@@ -22,7 +23,9 @@ from typing import TYPE_CHECKING, Any
 from descriptors.gemm.budget import Budget
 from descriptors.gemm.mma_operand import MmaOperand, tiled_mma
 from descriptors.gemm.mma_product import MmaProduct, multiply
-from descriptors.gemm.mma_request import MmaLoop
+from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_scales import MmaScales
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import Told, counted, extents_text
 from layoutalg import Layout, TiledMma, offsets
 from layoutalg.frozen import frozen
@@ -40,6 +43,7 @@ class MmaPlan(Told):
         a, b: the operands: layouts, copies, loads.
         budget: shared memory.
         pending: groups of copies that may be under way where a stage is multiplied.
+        scales: of a block-scaled kind; None of others.
     """
 
     asked: MmaLoop
@@ -47,6 +51,7 @@ class MmaPlan(Told):
     b: MmaOperand
     budget: Budget
     pending: int
+    scales: MmaScales | None = None
 
     @property
     def headline(self) -> str:
@@ -63,9 +68,25 @@ class MmaPlan(Told):
         return self.budget.stages
 
     @property
+    def by_engine(self) -> bool:
+        """Whether the copy engine fills the stages."""
+        return MMA_ARCHES[self.asked.arch].tma
+
+    @property
+    def barriers(self) -> int:
+        """Where the barriers begin in shared memory, in bytes: one a stage, where the copy engine copies."""
+        return self.b.base + self.stages * self.b.stage_bytes
+
+    @property
+    def transaction_bytes(self) -> int:
+        """What the copies of a stage add to the transaction count of its barrier."""
+        plans = [side.fill for side in (self.a, self.b) if isinstance(side.fill, TmaPlan)]
+        return sum(len(one.boxes) * one.transaction_bytes for one in plans)
+
+    @property
     def tiled(self) -> TiledMma:
         """The instruction over the warps."""
-        return tiled_mma(self.asked, self.asked.a)
+        return tiled_mma(self.asked, max(8, self.asked.a.storage_bits))
 
     @property
     def store_elements(self) -> NDArray[Any]:
@@ -89,4 +110,5 @@ class MmaPlan(Told):
         >>> print(mma_plan("mma.m16n8k32", "s8", tile=(64, 32, 64), stages=3).verify())
         proved: 64x32x64 product, 3 stages, 2048 accumulators
         """
-        return multiply(self.asked, (self.a, self.b), self.store_elements, (self.stages, self.pending), seed)
+        order = (self.stages, self.pending)
+        return multiply(self.asked, (self.a, self.b), self.store_elements, order, self.scales, seed)

@@ -19,6 +19,7 @@ from descriptors.gemm.mma_operand import mma_operand
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_product import MmaProduct
 from descriptors.gemm.mma_request import MMA_ARCHES, mma_loop
+from descriptors.gemm.mma_scales import mma_scales
 from descriptors.smem.operands.operand import ElementType, Major, MajorName
 
 #: Stages that are planned where nobody says how many, and the fewest: one is multiplied while another is copied.
@@ -38,6 +39,9 @@ def mma_plan(
     c_dtype: str | None = None,
     a_major: Major | MajorName = Major.K,
     b_major: Major | MajorName = Major.K,
+    kind: str | None = None,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
     smem: int | None = None,
     verify: bool = True,
 ) -> MmaPlan:
@@ -48,15 +52,17 @@ def mma_plan(
 
     Args:
         instruction: its shape, ``"mma.m16n8k16"``: 32 bytes along K; None for the only one of the type.
-        dtype: element type of A: f16, bf16, tf32, s8, u8, or of sm89 e4m3, e5m2.
+        dtype: element type of A: f16, bf16, tf32, s8, u8, from sm89 on e4m3, e5m2, of sm120 e2m1, e2m3, e3m2.
         tile: M, N and K of one stage, in elements.
         warps: along M and N; few that have accumulators enough if left out.
         stages: how many stages; as many as fit, at most 4, if left out.
-        arch: ``"sm80"`` or ``"sm89"``; by the types if left out.
+        arch: ``"sm80"``, ``"sm89"``, ``"sm120"`` or ``"sm121"``; the first that has the types if left out.
         b_dtype: element type of B; that of A if left out.
         d_dtype: type of the accumulators; f32, or s32 for integers, if left out.
         c_dtype: type of C in global memory; that of the accumulators if left out.
         a_major, b_major: ``"K"`` or ``"MN"``.
+        kind: ``"f8f6f4"``, ``"mxf8f6f4"``, ``"mxf4"`` or ``"mxf4nvf4"`` of sm120; found from the types if left out.
+        scale_dtype, scale_vector: of a block-scaled kind: type of a factor, and elements along K that share it.
         smem: shared memory of the CTA, in bytes; that of the architecture if left out.
         verify: whether to prove the product. Needs numpy.
 
@@ -73,13 +79,14 @@ def mma_plan(
     with_proof = as_flag(verify, "plan: verify")
     loop = mma_loop(
         instruction, dtype, tile=tile, warps=warps, arch=arch, b_dtype=b_dtype, d_dtype=d_dtype, c_dtype=c_dtype,
-        a_major=a_major, b_major=b_major,
+        a_major=a_major, b_major=b_major, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector,
     )  # fmt: skip
-    sizes = [
-        extent * loop.tile[2] * one.storage_bits // 8 for extent, one in zip(loop.tile, (loop.a, loop.b), strict=False)
-    ]
-    parts, capacity = tuple(zip("AB", sizes, strict=True)), MMA_ARCHES[loop.arch][1] if smem is None else smem
-    room = budget(parts, stages, capacity=capacity, barrier_bytes=0, usual=USUAL_STAGES)
+    sides = zip("AB", loop.tile, (loop.a, loop.b), strict=False)
+    parts = tuple((name, extent * loop.tile[2] * one.storage_bits // 8) for name, extent, one in sides)
+    of = MMA_ARCHES[loop.arch]
+    room = budget(
+        parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
+    )
     if room.stages < FEWEST_STAGES:
         raise DescriptorError(
             f"plan: stages must be {FEWEST_STAGES} or more, one multiplied while another is copied, found "
@@ -87,7 +94,7 @@ def mma_plan(
         )
     a = mma_operand(loop, "A")
     b = mma_operand(loop, "B", base=room.stages * a.stage_bytes)
-    whole_plan = MmaPlan(loop, a, b, room, room.stages - FEWEST_STAGES)
+    whole_plan = MmaPlan(loop, a, b, room, room.stages - FEWEST_STAGES, mma_scales(loop))
     if with_proof:
         prove_mma(whole_plan)
     return whole_plan

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.gemm.fragment_model import LANES, REGISTERS, ldmatrix_bytes, mma_elements
+from descriptors.gemm.fragment_model import LANES, REGISTERS, ldmatrix_bytes, mma_elements, scale_lanes
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
 from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_scales import WORD, MmaScales, block_rows
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import Told, counted, extents_text
 from layoutalg import offsets
 from layoutalg.frozen import frozen
@@ -66,6 +68,7 @@ def multiply(
     sides: tuple[MmaOperand, MmaOperand],
     stored: NDArray[Any],
     order: tuple[int, int],
+    scales: MmaScales | None,
     seed: int,
 ) -> MmaProduct:
     """Multiply as many tiles as there are stages.
@@ -75,37 +78,47 @@ def multiply(
         sides: A and B.
         stored: where the accumulators go, as ``MmaPlan.store_elements``.
         order: stages, and groups of copies that may be under way where one is multiplied.
+        scales: the scale factors; None without.
         seed: of the numbers.
     """
     import numpy as np
 
     stages, pending = order
-    rng, (m, n, k) = np.random.default_rng(seed), loop.tile
-    numbers = [rng.integers(-8, 9, (stages, extent, k)) for extent in (m, n)]
-    ids = [np.arange(stages * m * k).reshape(stages, m, k)]
-    ids.append(ids[0].size + np.arange(stages * n * k).reshape(stages, n, k))
+    rng, (m, n, k), packed = np.random.default_rng(seed), loop.tile, sides[0].packed
+    numbers = [rng.integers(-8, 9, (stages, extent, k)).astype(float) for extent in (m, n)]
+    ids = [np.arange(stages * m * k // packed).reshape(stages, m, -1)]
+    ids.append(ids[0].size + np.arange(stages * n * k // packed).reshape(stages, n, -1))
     memory = np.full(max(one.base + stages * one.stage_bytes for one in sides), -1)
     for side, each in zip(sides, ids, strict=True):
         _fill(memory, side, each)
     taken = [_fragments(memory, side, stages) for side in sides]
-    flat = np.append(np.concatenate([one.ravel() for one in numbers]).astype(float), np.nan)
-    a, b = (flat[one] for one in taken)
-    held = np.einsum("wimk,wjnk->wijmn", a, b)
-    seen = _stored(held, stored, (m, n))
+    flat = np.concatenate([*(one.reshape(-1, packed) for one in numbers), np.full((1, packed), np.nan)])
+    values = [flat[one].reshape(*one.shape[:-1], -1) for one in taken]
+    if scales is not None:
+        factors = [2.0 ** rng.integers(-2, 3, (stages, extent, k // scales.vector)) for extent in (m, n)]
+        values = [one * _scaled(loop, scales, i, factors[i]) for i, one in enumerate(values)]
+        numbers = [one * factor.repeat(scales.vector, axis=2) for one, factor in zip(numbers, factors, strict=True)]
+    seen = _stored(np.einsum("wimk,wjnk->wijmn", *values), stored, (m, n))
     expected = np.einsum("smk,snk->mn", *numbers)
     differs = seen != expected
     first = misordered(stages, pending)
     if differs.any():
         x, y = (int(one) for one in np.argwhere(differs)[0])
         got = "no number" if np.isnan(seen[x, y]) else f"{seen[x, y]:g}"
-        first = f"D({x},{y}) must be {expected[x, y]:g}, found {got}{_cause(taken, stored, ids, (x, y))}"
-    return MmaProduct(loop.tile, stages, m * n, int(differs.sum()), first, MMA_ARCHES[loop.arch][3])
+        first = f"D({x},{y}) must be {expected[x, y]:g}, found {got}{_cause(taken, stored, ids, (x, y), packed)}"
+    return MmaProduct(loop.tile, stages, m * n, int(differs.sum()), first, MMA_ARCHES[loop.arch].evidence)
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
-    """Every copy of every thread: 16 bytes from the element that it begins with, and what follows in its row."""
+    """Every copy: of a thread 16 bytes from the unit that it begins with, and what follows; of the engine its boxes."""
     import numpy as np
 
+    if isinstance(side.fill, TmaPlan):
+        for stage, each in enumerate(ids):
+            (mn, k), _, landed = side.fill.copied(side.base + stage * side.stage_bytes)
+            whole = k % side.packed == 0
+            memory[landed[whole] // 8] = each[mn[whole], k[whole] // side.packed]
+        return
     places = offsets(side.layout).astype(np.int64) * side.bytes
     mn, k = _row_and_k(side, side.fill_elements)
     to = places[mn, k]
@@ -113,6 +126,27 @@ def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
         for i in range(COPY_BYTES // side.bytes):
             along = (mn, k + i) if side.major.contiguous_mode else (mn + i, k)
             memory[side.base + stage * side.stage_bytes + to + i * side.bytes] = each[along]
+
+
+def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any]) -> NDArray[Any]:
+    """What the instructions take as factors of A (0) or B (1): axes (warp, block, row or column, K of all stages)."""
+    import numpy as np
+
+    thread = np.arange(loop.threads)
+    warp, rows = thread // LANES, (16, 8)[index]
+    own = np.array([(scales.a_rows, scales.b_rows)[index](lane) for lane in range(LANES)])
+    blocks = np.arange(loop.blocks[index])
+    begin = block_rows(loop, index, warp[:, None], blocks[None])
+    registers = factors[:, np.minimum(begin + own[thread % LANES][:, None], factors.shape[1] - 1)]
+    lanes = scale_lanes(index, scales.threads[index])
+    held = registers.reshape(len(factors), -1, LANES, len(blocks), factors.shape[2])[:, :, lanes]
+    parts = []
+    for kb in range(loop.blocks[2]):
+        word, byte = scales.place(kb)
+        first = WORD * word + byte
+        parts.append(held[..., first : first + scales.each])
+    taken = np.concatenate(parts, axis=-1).repeat(scales.vector, axis=-1)  # (stage, warp, row, block, K)
+    return taken.transpose(1, 3, 2, 0, 4).reshape(taken.shape[1], len(blocks), rows, -1)
 
 
 def _row_and_k(side: MmaOperand, elements: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -172,7 +206,13 @@ def _stored(held: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) ->
     return seen
 
 
-def _cause(taken: list[NDArray[Any]], stored: NDArray[Any], ids: list[NDArray[Any]], element: tuple[int, int]) -> str:
+def _cause(
+    taken: list[NDArray[Any]],
+    stored: NDArray[Any],
+    ids: list[NDArray[Any]],
+    element: tuple[int, int],
+    packed: int,
+) -> str:
     """The first element of A or B that an accumulator takes from another's place."""
     import numpy as np
 
@@ -188,19 +228,20 @@ def _cause(taken: list[NDArray[Any]], stored: NDArray[Any], ids: list[NDArray[An
         wanted = whole[:, at].ravel()
         wrong = np.flatnonzero(read != wanted)
         if len(wrong):
-            right, found_id = (_element(int(one), ids) for one in (wanted[wrong[0]], read[wrong[0]]))
+            right, found_id = (_element(int(one), ids, packed) for one in (wanted[wrong[0]], read[wrong[0]]))
             return f": for {right} it takes {found_id}"
     return ": its operands are read right, the accumulator is not"
 
 
-def _element(number: int, ids: list[NDArray[Any]]) -> str:
+def _element(number: int, ids: list[NDArray[Any]], packed: int) -> str:
     """The element with a number: ``B(2,0) of stage 0``."""
     if number < 0:
         return "what nobody copied"
     name = "AB"[number >= ids[0].size]
     whole = ids["AB".index(name)]
     stage, rest = divmod(number - int(whole.ravel()[0]), whole[0].size)
-    return "{}({},{}) of stage {}".format(name, *divmod(rest, whole.shape[2]), stage)
+    row, unit = divmod(rest, whole.shape[2])
+    return f"{name}({row},{unit * packed}) of stage {stage}"
 
 
 def misordered(stages: int, pending: int) -> str:

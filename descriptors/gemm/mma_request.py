@@ -8,30 +8,54 @@ Law: the warps that are chosen divide the tile, and no thread has more accumulat
 
 >>> loop = mma_loop("mma.m16n8k16", "bf16", tile=(128, 128, 32))
 >>> loop.arch, loop.d, loop.warps, loop.blocks
-('sm80', 'f32', (2, 4), (4, 4, 2))
+('sm80', 'f32', (2, 2), (4, 8, 2))
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
-from descriptors.check.warp_multiplications import warp_findings
+from descriptors.check.warp_multiplications import SCALES, warp_findings
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.gemm.epilogue import BITS, RESULTS
 from descriptors.gemm.plan_request import extents_of, three
+from descriptors.smem.instructions.rules import type_name
+from descriptors.smem.instructions.targets import NEWEST
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
 from descriptors.text import counted, extents_text
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
-#: Architectures: target, shared memory of a block in bytes (CUDA C++ Programming Guide, compute capabilities; of
-#: sm_120 ptxas's own limit), whether the copy engine fills the stages, and how it is known.
-MMA_ARCHES = {
-    "sm80": ("sm_80", 166912, False, "measured on a Hopper GPU, which runs the same code"),
-    "sm89": ("sm_89", 101376, False, "measured on a Hopper GPU, which runs the same code"),
+
+class MmaArch(NamedTuple):
+    """What a main loop of warps has to know of an architecture.
+
+    Args:
+        target: of PTX.
+        shared: bytes of shared memory of a block.
+        tma: whether the copy engine fills the stages, and not the threads.
+        evidence: how the models of copies, loads and fragments are known.
+    """
+
+    target: str
+    shared: int
+    tma: bool
+    evidence: str
+
+
+_MEASURED = "measured on a Hopper GPU, which runs the same code"
+_COMPILED = "measured on a Hopper GPU but for what sm_90 has not; nothing on a GPU of this architecture"
+#: The architectures. Source: CUDA C++ Programming Guide, compute capabilities; of sm_120 ptxas's own limit.
+MMA_ARCHES: Mapping[str, MmaArch] = {
+    "sm80": MmaArch("sm_80", 166912, False, _MEASURED),
+    "sm89": MmaArch("sm_89", 101376, False, _MEASURED),
+    "sm120": MmaArch("sm_120a", 101376, True, _COMPILED),
+    "sm121": MmaArch("sm_121a", 101376, True, _COMPILED),
 }
-#: The most threads of a block that are planned, in warps, and the accumulators that a thread is to have at most.
-MOST_WARPS, MOST_REGISTERS, USUAL_REGISTERS = 16, 128, 64
+#: The most threads of a block that are planned, in warps, the fewest where nobody says how many, and the accumulators
+#: that a thread is to have at most.
+MOST_WARPS, USUAL_WARPS, MOST_REGISTERS = 16, 4, 128
 #: Bytes along K of an operand of an instruction.
 K_BYTES = 32
 
@@ -49,6 +73,8 @@ class MmaLoop:
         d: the type of the accumulators.
         c: the type of C in global memory.
         a_major, b_major: the contiguous dimensions.
+        kind: of an instruction of 4 or 6 bits, or with scale factors; "" of others.
+        scale: type of the scale factors, elements along K that share one, PTX's qualifier; None without.
     """
 
     arch: str
@@ -61,6 +87,8 @@ class MmaLoop:
     c: str
     a_major: Major
     b_major: Major
+    kind: str = ""
+    scale: tuple[str, int, str] | None = None
 
     @property
     def name(self) -> str:
@@ -74,7 +102,12 @@ class MmaLoop:
         >>> mma_loop("mma.m16n8k8", "tf32", tile=(64, 64, 32)).opcode
         'mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32'
         """
-        return f"mma.sync.aligned.{self.name}.row.col.{self.d}.{self.a}.{self.b}.{self.d}"
+        kind = f".kind::{self.kind}" if self.kind else ""
+        after = ""
+        if self.scale is not None:
+            kind, after = f"{kind}.block_scale.scale_vec::{self.scale[2]}", f".{self.scale[0]}"
+        types = f"{self.d}.{type_name(self.a)}.{type_name(self.b)}.{self.d}"
+        return f"mma.sync.aligned.{self.name}.row.col{kind}.{types}{after}"
 
     @property
     def threads(self) -> int:
@@ -115,11 +148,15 @@ def mma_loop(
     c_dtype: str | None = None,
     a_major: Major | MajorName = Major.K,
     b_major: Major | MajorName = Major.K,
+    kind: str | None = None,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
 ) -> MmaLoop:
     """Read and check the arguments of ``mma_plan`` that name the instruction, the tile and the warps.
 
     Args:
-        instruction, dtype, tile, warps, arch, b_dtype, d_dtype, c_dtype, a_major, b_major: as ``mma_plan`` has them.
+        instruction, dtype, tile, warps, arch, b_dtype, d_dtype, c_dtype, a_major, b_major, kind, scale_dtype,
+        scale_vector: as ``mma_plan`` has them.
 
     Raises:
         DescriptorError: if there is no such instruction, or the tile is not whole instructions of whole warps.
@@ -129,29 +166,72 @@ def mma_loop(
     descriptors.errors.DescriptorError: plan: N of the tile must be a multiple of 16, which ldmatrix.x4 loads of B, \
 found 100: give 96 or 112; tile = 128x100x32
     """
-    a = as_element_type(dtype)
-    b = a if b_dtype is None else as_element_type(b_dtype)
+    a, b, extents = _types(instruction, dtype, b_dtype)
     whole = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
-    of = _architecture(arch, a)
-    extents = (16, 8, K_BYTES * 8 // a.storage_bits) if instruction is None else extents_of(instruction)
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
+    named = _kind(a, b, kind, scale_dtype, scale_vector)
+    of = _architecture(arch, a, b, named)
     _check_tile(whole, extents, a)
-    loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major))
+    scale = _scale(named, extents[2], scale_dtype, scale_vector)
+    loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major), named, scale)
     _check_instruction(loop)
     if c not in RESULTS.get(d, ()) or BITS[c] < 16:
         legal = ", ".join(name for name in RESULTS.get(d, ()) if BITS[name] >= 16)
         raise DescriptorError(f"plan: C of {d} accumulators must be of {legal}, found {c}")
-    return MmaLoop(of, extents, whole, _warps(loop, warps), a, b, d, c, loop.a_major, loop.b_major)
+    return replace(loop, warps=_warps(loop, warps))
+
+
+def _types(
+    instruction: object, dtype: str | ElementType, b_dtype: str | ElementType | None
+) -> tuple[ElementType, ElementType, tuple[int, int, int]]:
+    """The types of A and B and the instruction's extents: e2m1 is packed where both are and K is 64, else in bytes."""
+    a = as_element_type(dtype)
+    b = a if b_dtype is None else as_element_type(b_dtype)
+    extents = None if instruction is None else extents_of(instruction)
+    if b != a or (extents is not None and extents[2] == K_BYTES):
+        in_bytes = {as_element_type("e2m1"): as_element_type("e2m1_unpacksmem")}
+        a, b = in_bytes.get(a, a), in_bytes.get(b, b)
+    return a, b, extents if extents is not None else (16, 8, K_BYTES * 8 // a.storage_bits)
+
+
+def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, vector: int | None) -> str:
+    """The kind that was named, or the one that the types and scale factors mean."""
+    scaled = scale is not None or vector is not None
+    if kind is not None:
+        return choose("plan: kind", kind, {name: name for name in ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")})
+    if a.storage_bits == 4:
+        return "mxf4nvf4" if scale == "ue4m3" or vector == 16 else "mxf4"
+    return "mxf8f6f4" if scaled else "f8f6f4" if min(a.bits, b.bits) < 8 else ""
+
+
+def _scale(kind: str, k: int, dtype: str | None, vector: int | None) -> tuple[str, int, str] | None:
+    """The scale factors of a kind: those that were named, or the finest."""
+    rows = [
+        (name, k // int(qualifier[0]), qualifier)
+        for (of, qualifier), names in SCALES.items()
+        for name in names
+        if of == kind and qualifier
+    ]
+    if not rows and dtype is None and vector is None:
+        return None
+    fit = [row for row in rows if dtype in (None, row[0]) and vector in (None, row[1])]
+    if not fit:
+        legal = " or ".join(f"{name} for {count}" for name, count, _ in rows) or "none"
+        raise DescriptorError(
+            f"plan: scale factors of kind {kind or '(none)'} must be {legal}, found {dtype or 'any'} for "
+            f"{vector or 'any'}"
+        )
+    return min(fit, key=lambda row: row[1])
 
 
 def _arch_name(arch: object) -> str:
     return str(arch).casefold().replace("_", "").rstrip("af")
 
 
-def _architecture(arch: object, a: ElementType) -> str:
+def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> str:
     if arch is None:
-        return "sm89" if a.name in ("e4m3", "e5m2") else "sm80"
+        return "sm120" if kind else "sm89" if {a.name, b.name} & {"e4m3", "e5m2"} else "sm80"
     name = _arch_name(arch)
     if name in ("sm90", "sm100"):
         raise DescriptorError(
@@ -177,7 +257,7 @@ def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: El
 
 def _check_instruction(loop: MmaLoop) -> None:
     """Refuse what no assembler takes for the target: its own table says so."""
-    told = warp_findings(Instruction(1, loop.opcode, ()), MMA_ARCHES[loop.arch][0], "9.0", lambda name: None)
+    told = warp_findings(Instruction(1, loop.opcode, ()), MMA_ARCHES[loop.arch].target, NEWEST, lambda name: None)
     wrong = next((text for rule, text in told if rule != "form-operands"), "")
     if wrong:
         raise DescriptorError(f"plan: mma.sync must have such types on {loop.arch}, {wrong}; {loop.opcode}")
@@ -216,9 +296,7 @@ def _fitting(loop: MmaLoop, down: int, across: int) -> int | None:
     return registers if registers <= MOST_REGISTERS else None
 
 
-def _cost(loop: MmaLoop, down: int, across: int) -> tuple[bool, int, int, int]:
-    """Few enough accumulators first, then four warps at least, then few warps, then little that each reads."""
+def _cost(loop: MmaLoop, down: int, across: int) -> tuple[int, int, int]:
+    """Few warps, but some; then little that each reads."""
     (m, n, _), count = loop.tile, down * across
-    registers = _fitting(loop, down, across)
-    assert registers is not None
-    return registers > USUAL_REGISTERS, max(count, 4), m // down + n // across, down
+    return max(count, USUAL_WARPS), m // down + n // across, down

@@ -22,7 +22,7 @@ __host__ __device__ constexpr uint32_t a_k_step(int i) {
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -59,6 +59,8 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     few, more = _setmaxnreg(accumulators.warpgroups)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
     return template("sm90").substitute(
+        barriers=part("barriers"),
+        encoder=Template(part("encoder")).substitute(name=name),
         head=_head(plan),
         name=name,
         gpu="a Hopper GPU",
@@ -73,7 +75,16 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join(filter(None, [_map(plan.a), _map(plan.b), sm90_store.host(plan), _strides(plan)])),
+        tensor_maps="\n".join(
+            filter(
+                None,
+                [
+                    *(tensor_map(side.matrix, encode_arguments(side)) for side in (plan.a, plan.b)),
+                    sm90_store.host(plan),
+                    _strides(plan),
+                ],
+            )
+        ),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
@@ -85,8 +96,16 @@ def template(name: str) -> Template:
     Args:
         name: of the file.
     """
-    folder = files("descriptors.gemm.programs")
-    return Template("".join(folder.joinpath(f"{one}.cu.in").read_text(encoding="utf-8") for one in (name, "main")))
+    return Template(part(name) + part("main"))
+
+
+def part(name: str) -> str:
+    """The text of a file of programs.
+
+    Args:
+        name: of the file.
+    """
+    return files("descriptors.gemm.programs").joinpath(f"{name}.cu.in").read_text(encoding="utf-8")
 
 
 def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
@@ -116,10 +135,14 @@ def _memory(side: StagedOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
-def _map(side: StagedOperand) -> str:
-    """The host function that encodes a tensor map, with the arguments that the plan names."""
-    call = dict(encode_arguments(side))
-    name = side.matrix
+def tensor_map(name: str, arguments: Iterable[tuple[str, str]]) -> str:
+    """The host function that encodes a tensor map.
+
+    Args:
+        name: of the operand.
+        arguments: of ``cuTensorMapEncodeTiled``, as the plan names them.
+    """
+    call = dict(arguments)
     mn = "M" if name == "A" else "N"
     return f"""\
 inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
