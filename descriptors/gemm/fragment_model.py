@@ -90,10 +90,10 @@ def mma_elements(operand: str, each: int) -> NDArray[np.int64]:
 
 
 def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
-    """The lane whose register a block-scaled ``mma.sync`` takes the factors of each row of A, or column of B, from.
+    """The lane from whose register a block-scaled ``mma.sync`` takes the factors of a row of A, or a column of B.
 
     Args:
-        index: 0 of A, whose row t/4 + 8 (t%2) a lane of the pair 2 threads, 2 threads + 1 of each four has; 1 of B,
+        index: 0 of A, whose row t/4 + 8 (t%2) lanes 2 threads and 2 threads + 1 of each four have; 1 of B,
             whose column t/4 lane ``threads`` of each four has.
         threads: the thread selector.
 
@@ -106,3 +106,17 @@ def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
 
     row = np.arange(8 if index else 16)
     return 4 * row + threads if index else 4 * (row % 8) + row // 8 + 2 * threads
+
+
+def container_bit(bits: int) -> int:
+    """The bit of its byte at which ``mma.sync`` of kinds f8f6f4 and mxf8f6f4 reads an element; ``ldmatrix`` has it at 0.
+
+    Args:
+        bits: of the element.
+
+    Source: PTX ISA 9.1, mma (element types of 4 and 6 bits); CUTLASS mma_sm120.hpp (the shift of A and B of 4 bits).
+
+    >>> [container_bit(bits) for bits in (4, 6, 8)]
+    [2, 0, 0]
+    """
+    return 2 if bits == 4 else 0

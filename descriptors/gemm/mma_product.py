@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.gemm.fragment_model import LANES, REGISTERS, ldmatrix_bytes, mma_elements, scale_lanes
+from descriptors.gemm.fragment_model import LANES, REGISTERS, container_bit, ldmatrix_bytes, mma_elements, scale_lanes
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
 from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
-from descriptors.gemm.mma_scales import WORD, MmaScales, block_rows
+from descriptors.gemm.mma_scales import WORD, MmaScales, scale_rows
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import Told, counted, extents_text
-from layoutalg import offsets
+from layoutalg import make_layout, offsets
 from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def multiply(
     seen = _stored(np.einsum("wimk,wjnk->wijmn", *values), stored, (m, n))
     expected = np.einsum("smk,snk->mn", *numbers)
     differs = seen != expected
-    first = misordered(stages, pending)
+    first = misordered(stages, pending) or next(filter(None, map(_misplaced, sides)), "")
     if differs.any():
         x, y = (int(one) for one in np.argwhere(differs)[0])
         got = "no number" if np.isnan(seen[x, y]) else f"{seen[x, y]:g}"
@@ -132,12 +132,10 @@ def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any])
     """What the instructions take as factors of A (0) or B (1): axes (warp, block, row or column, K of all stages)."""
     import numpy as np
 
-    thread = np.arange(loop.threads)
-    warp, rows = thread // LANES, (16, 8)[index]
-    own = np.array([(scales.a_rows, scales.b_rows)[index](lane) for lane in range(LANES)])
-    blocks = np.arange(loop.blocks[index])
-    begin = block_rows(loop, index, warp[:, None], blocks[None])
-    registers = factors[:, np.minimum(begin + own[thread % LANES][:, None], factors.shape[1] - 1)]
+    rows, (_, across) = (16, 8)[index], loop.warps
+    own, blocks = offsets(make_layout(scale_rows(loop, scales, index))).ravel(order="F"), np.arange(loop.blocks[index])
+    begin = blocks * 16 * loop.warps[0] if index == 0 else blocks % 2 * 8 + blocks // 2 * 16 * across
+    registers = factors[:, own[:, None] + begin[None]]
     lanes = scale_lanes(index, scales.threads[index])
     held = registers.reshape(len(factors), -1, LANES, len(blocks), factors.shape[2])[:, :, lanes]
     parts = []
@@ -204,6 +202,15 @@ def _stored(held: NDArray[Any], stored: NDArray[Any], shape: tuple[int, int]) ->
     seen = np.full(shape, np.nan)
     seen[stored % shape[0], stored // shape[0]] = pairs.reshape(stored.shape)
     return seen
+
+
+def _misplaced(side: MmaOperand) -> str:
+    """What is wrong with the place of an element of less than 8 bits in its byte; "" if nothing is."""
+    padded = side.element.storage_bits == 8
+    bit = container_bit(side.element.bits) if padded else 0
+    if side.shift == bit:
+        return ""
+    return f"{side.matrix} has its elements from bit {side.shift} of a byte on, where the instruction reads from {bit}"
 
 
 def _cause(

@@ -202,7 +202,8 @@ def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, v
         return choose("plan: kind", kind, {name: name for name in ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")})
     if a.storage_bits == 4:
         return "mxf4nvf4" if scale == "ue4m3" or vector == 16 else "mxf4"
-    return "mxf8f6f4" if scaled else "f8f6f4" if min(a.bits, b.bits) < 8 else ""
+    floats = {a.name, b.name}.isdisjoint({"s8", "u8"}) and a.storage_bits == 8
+    return "mxf8f6f4" if scaled and floats else "f8f6f4" if min(a.bits, b.bits) < 8 else ""
 
 
 def _scale(kind: str, k: int, dtype: str | None, vector: int | None) -> tuple[str, int, str] | None:

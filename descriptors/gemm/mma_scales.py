@@ -14,16 +14,11 @@ Law: the bytes of a K block are those of its own factors.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from descriptors.errors import DescriptorError
 from descriptors.gemm.mma_request import MmaLoop
 from descriptors.text import extents_text
-from layoutalg import Layout, fragment
+from layoutalg import Layout, fragment, make_layout
 from layoutalg.frozen import frozen
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: Factors of a register.
 WORD = 4
@@ -55,18 +50,21 @@ class MmaScales:
         return divmod(block * self.each, WORD)
 
 
-def block_rows(loop: MmaLoop, index: int, warp: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
-    """The first row of A (0), or column of B (1), of a warp's blocks.
+def scale_rows(loop: MmaLoop, scales: MmaScales, index: int) -> Layout:
+    """The thread to the row of A (0), or column of B (1), whose factors it loads for the first block of its warp.
 
     Args:
         loop: the tile and the warps.
+        scales: the factors.
         index: which operand.
-        warp, block: numbers of a warp and of its blocks, in arrays that go together.
+
+    >>> from descriptors.gemm.mma_request import mma_loop
+    >>> loop = mma_loop("mma.m16n8k64", "e2m1", tile=(64, 64, 256), warps=(2, 2))
+    >>> print(scale_rows(loop, mma_scales(loop), 0))
+    ((2,2,8),(2,2)):((8,0,1),(16,0))
     """
-    down, across = loop.warps
-    if index == 0:
-        return warp % down * 16 + block * 16 * down
-    return warp // down * 16 + block % 2 * 8 + block // 2 * 16 * across
+    lanes = (scales.a_rows, scales.b_rows)[index]
+    return make_layout(lanes, Layout(loop.warps, ((16, 0), (0, 16))[index]))
 
 
 def mma_scales(loop: MmaLoop) -> MmaScales | None:

@@ -14,17 +14,20 @@ __host__ __device__ constexpr int a_load_k(int thread) { return thread / 16 % 2 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.mma_operand import MmaOperand
 from descriptors.gemm.mma_plan import MmaPlan
-from descriptors.gemm.mma_request import MMA_ARCHES
-from descriptors.gemm.programs.c_expressions import CPP_TYPES, coordinate, tile_bytes
+from descriptors.gemm.mma_request import K_BYTES, MMA_ARCHES
+from descriptors.gemm.programs import mma_copies, mma_scaled
+from descriptors.gemm.programs.c_expressions import CPP_TYPES, tile_bytes
+from descriptors.gemm.programs.mma_copies import functions
 from descriptors.gemm.programs.sm90_kernel import template
 from descriptors.smem.operands.operand import Major
+from descriptors.smem.words.tensor_map import PADDED_INNER
 from descriptors.text import counted, extents_text
-from layoutalg import AnyLayout, make_identity_layout, size
+from layoutalg import AnyLayout, make_identity_layout
 
 
 def kernel(plan: MmaPlan, name: str = "gemm") -> str:
@@ -39,40 +42,40 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     """
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    loop, target = plan.asked, MMA_ARCHES[plan.asked.arch][0].removeprefix("sm_")
+    loop, target = plan.asked, MMA_ARCHES[plan.asked.arch].target.removeprefix("sm_")
     count = 2 if loop.d == "f16" else 4
     kind = {"f32": "f", "s32": "r", "f16": "r"}[loop.d]
     numbers = [", ".join(f"%{i}" for i in range(first, first + size)) for first, size in _vectors(count)]
-    major, minor = target[:-1], target[-1]
-    return template("mma").substitute(
-        _host(name),
+    digits = target.rstrip("a")
+    major, minor = digits[:-1], digits[-1]
+    headers = {_HEADERS[one] for one in _types(plan) if one in _HEADERS}
+    parts = mma_copies.texts(plan, name)
+    return template("mma", "narrow_check" if loop.kind else "check").substitute(
+        _host(),
+        **mma_scaled.texts(plan),
+        **parts,
         head=_head(plan),
         name=name,
         compute=f"compute_{target}",
-        code=f"[sm_{target},compute_{target}]",
-        gpu=f"a GPU of compute capability {major}.{minor} or later",
-        other_gpu=f"10 * properties.major + properties.minor < {target}",
-        headers="".join(f"#include <{one}>\n" for one in sorted({_HEADERS[x] for x in _types(plan) if x in _HEADERS})),
+        code=f"sm_{target}" if plan.by_engine else f"[sm_{target},compute_{target}]",
+        gpu=f"a GPU of compute capability {major}.{minor}{'' if plan.by_engine else ' or later'}",
+        other_gpu=f"10 * properties.major + properties.minor {'!=' if plan.by_engine else '<'} {major}{minor}",
+        headers="".join(f"#include <{one}>\n" for one in sorted(headers)),
         constants="\n".join(_constants(plan)),
         load="\n\n".join(_loads(plan)),
         opcode=loop.opcode,
-        operands=", ".join(f"{{{one}}}" for one in (*numbers, numbers[0])),
+        operands=", ".join(f"{{{one}}}" for one in (*numbers, numbers[0])) + mma_scaled.scale_operands(plan, count + 6),
         results=", ".join(f'"+{kind}"(d[{i}])' for i in range(count)),
         element=_ELEMENTS[loop.d],
-        copy_a=_copy(plan.a, "m"),
-        copy_b=_copy(plan.b, "n"),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
-        strides=" && ".join(f"({_row(side)} * sizeof(Type{side.matrix})) % 16 == 0" for side in (plan.a, plan.b)),
+        strides=" && ".join(_strides(plan)),
     )
 
 
-def _host(name: str) -> dict[str, str]:
+def _host() -> dict[str, str]:
     """What other kernels say more to the host, and these do not."""
-    nothing = (
-        "metadata_drawn compare_terms half factors wanted main_parts main_terms metadata_setup metadata_name "
-        "main_given k_parts"
-    )
+    nothing = "metadata_drawn half wanted main_terms metadata_setup metadata_name k_parts"
     return dict.fromkeys(nothing.split(), "") | {
         "row_of_a": "k", "position": "i", "main_c": "c", "c_rows": " or B",
     }  # fmt: skip
@@ -105,16 +108,37 @@ def _memory(side: MmaOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
+def _strides(plan: MmaPlan) -> Iterator[str]:
+    """What M, N and K must satisfy, so that every row begins where copies may."""
+    for side in (plan.a, plan.b):
+        if side.element.storage_bits == 8 and side.element.bits < 8:
+            yield f"K % {PADDED_INNER} == 0"
+        elif plan.asked.kind:
+            yield f"{_row(side)} * Type{side.matrix}::BITS / 8 % 16 == 0"
+        else:
+            yield f"({_row(side)} * sizeof(Type{side.matrix})) % 16 == 0"
+    if plan.scales is not None:
+        yield "K % (4 * VECTOR) == 0"
+
+
 def _constants(plan: MmaPlan) -> Iterator[str]:
     loop, (m, n, k) = plan.asked, plan.asked.blocks
     yield f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage"
-    yield f"constexpr int MMA_K = {loop.extents[2]}, REGISTERS = {2 if loop.d == 'f16' else 4};  // of an instruction"
+    pairs = ", K in bytes of two elements" * (plan.a.packed > 1)
+    registers = f"REGISTERS = {2 if loop.d == 'f16' else 4}"
+    yield f"constexpr int MMA_K = {K_BYTES // plan.a.bytes}, {registers};  // of an instruction{pairs}"
     yield f"constexpr int THREADS = {loop.threads};  // {loop.warps[0]} warps along M, {loop.warps[1]} along N"
     yield f"constexpr int BLOCKS_M = {m}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warp"
-    yield f"constexpr int STAGES = {plan.stages}, PENDING = {plan.pending};  // groups of copies that may be under way"
+    if plan.by_engine:
+        yield f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};  // of copies"
+        yield f"constexpr int BARRIERS = {plan.barriers}, ALIGNMENT = 1024;"
+    else:
+        yield f"constexpr int STAGES = {plan.stages}, PENDING = {plan.pending};  // groups of copies under way"
     yield f"constexpr int SHARED_BYTES = {plan.budget.used};"
-    yield f"using TypeA = {CPP_TYPES[loop.a.name]};"
-    yield f"using TypeB = {CPP_TYPES[loop.b.name]};"
+    for name, element in (("A", loop.a), ("B", loop.b)):
+        yield (
+            mma_scaled.element_struct(name, element) if loop.kind else f"using Type{name} = {CPP_TYPES[element.name]};"
+        )
     yield f"using TypeC = {CPP_TYPES[loop.c]};"
     yield f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};"
     for side in (plan.a, plan.b):
@@ -123,30 +147,19 @@ def _constants(plan: MmaPlan) -> Iterator[str]:
     yield ""
     yield f"// An accumulator's place: {plan.tiled.tv_layout('C')} of (thread, value) is m + {16 * loop.warps[0]} n."
     parts = plan.tiled.thrfrg_C(make_identity_layout(loop.tile[:2]))
-    yield from _functions("d", {"thread": parts[0], "value": parts[1][0]}, ("row", "column"))
+    yield from functions("d", {"thread": parts[0], "value": parts[1][0]}, ("row", "column"))
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
-    yield "\n// The product is checked with integers between these."
-    yield f"constexpr int LOWEST = {low}, HIGHEST = {high};"
-    yield f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};"
+    yield from mma_scaled.constants(plan)
+    if not loop.kind:
+        yield "\n// The product is checked with integers between these."
+        yield f"constexpr int LOWEST = {low}, HIGHEST = {high};"
+        yield f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};"
     yield f'constexpr const char* OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}";'
-
-
-def _functions(low: str, modes: Mapping[str, AnyLayout], names: tuple[str, str]) -> Iterator[str]:
-    """Row and column as functions of the variables that go into some modes of an identity layout."""
-    for name, text in zip(names, coordinate(modes), strict=True):
-        given = ", ".join(f"int {one}" if one in text else "int" for one in modes)
-        head = f"__host__ __device__ constexpr int {low}_{name}({given})"
-        line = f"{head} {{ return {text}; }}"
-        yield line if len(line) <= 120 else f"{head} {{\n  return {text};\n}}"
 
 
 def _operand(side: MmaOperand) -> Iterator[str]:
     """Where an operand lies, who copies which part of it, and who points at which part."""
     name, low = side.matrix, side.matrix.lower()
-    identity = make_identity_layout(side.tile)
-    copies, loads = side.fill.thrfrg_D(identity), _pointers(side)
-    count, along, depth = side.fill_elements.shape
-    mn, k = (size(one) for one in side.fill.tiler)
     swizzle = f"swizzle {side.swizzle} of bytes" if side.swizzle.bits else "no swizzle"
     yield f"// {name}: {side.element.name}, {side.major}-major, {swizzle}, by {side.move.split('.')[0]}"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
@@ -156,12 +169,9 @@ def _operand(side: MmaOperand) -> Iterator[str]:
     if "column" not in at:
         yield "  (void)column;"
     yield f"  const uint32_t at = {at};\n  return {turned};\n}}"
-    yield f"constexpr int {name}_COPY_THREADS = {count};  // each copies 16 bytes, so many times, so far apart"
-    apart = f"{name}_APART_MN = {mn}, {name}_APART_K = {k}"
-    yield f"constexpr int {name}_COPIES_MN = {along}, {name}_COPIES_K = {depth}, {apart};"
-    yield from _functions(f"{low}_copy", {"thread": copies[0]}, ("mn", "k"))
+    yield from mma_copies.constants(side)
     yield f"constexpr int {name}_PIECE = {side.load.tiler[0]};  // from a warp's block to its next"
-    yield from _functions(f"{low}_load", loads, ("mn", "k"))
+    yield from functions(f"{low}_load", _pointers(side), ("mn", "k"))
 
 
 def _pointers(side: MmaOperand) -> dict[str, AnyLayout]:
@@ -171,24 +181,6 @@ def _pointers(side: MmaOperand) -> dict[str, AnyLayout]:
         held = side.load.thrfrg_D(identity)
         return {"thread": held[0], "value": held[1]}
     return {"thread": side.load.thrfrg_S(identity)[0]}
-
-
-def _copy(side: MmaOperand, mn: str) -> str:
-    """The copies of one thread."""
-    name, low = side.matrix, side.matrix.lower()
-    at = f"(k0 + y) * static_cast<size_t>({mn}) + {mn}0 + x" if side.major is Major.MN else (
-        f"({mn}0 + x) * static_cast<size_t>(k) + k0 + y"
-    )  # fmt: skip
-    return f"""\
-  if (thread < {name}_COPY_THREADS)
-#pragma unroll
-    for (int i = 0; i < {name}_COPIES_MN * {name}_COPIES_K; ++i) {{
-      const int x = {low}_copy_mn(thread) + i % {name}_COPIES_MN * {name}_APART_MN;
-      const int y = {low}_copy_k(thread) + i / {name}_COPIES_MN * {name}_APART_K;
-      const bool inside = {mn}0 + x < {mn} && k0 + y < k;
-      const uint32_t to = base + {name}_BASE + stage * {name}_STAGE_BYTES + {low}_byte(x, y);
-      copy_16(to, {low} + (inside ? {at} : 0), inside);
-    }}"""
 
 
 def _loads(plan: MmaPlan) -> Iterator[str]:
@@ -210,7 +202,7 @@ __device__ __forceinline__ uint32_t load_{bits}(uint32_t from) {{
   return to;
 }}"""
     return f"""\
-__device__ __forceinline__ void load_{"turned" if side.turned else "matrices"}(uint32_t (&to)[4], uint32_t from) {{
+__device__ __forceinline__ void load_{_name(side)}(uint32_t (&to)[4], uint32_t from) {{
   asm volatile("{side.move} {{%0, %1, %2, %3}}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(from)
@@ -221,7 +213,14 @@ __device__ __forceinline__ void load_{"turned" if side.turned else "matrices"}(u
 def _by_matrix(side: MmaOperand) -> str:
     low = side.matrix.lower()
     place = f"from + {low}_byte({low}_load_mn(thread) + mn, {low}_load_k(thread) + k)"
-    return f"  load_{'turned' if side.turned else 'matrices'}(to, {place});"
+    load = f"  load_{_name(side)}(to, {place});"
+    return load if not side.shift else f"{load}\n  for (int i = 0; i < 4; ++i) to[i] <<= {side.shift};"
+
+
+def _name(side: MmaOperand) -> str:
+    """What a load of matrices does to them."""
+    padded = re.search(r"b([46])x16", side.move)
+    return f"widened_{padded[1]}" if padded else "turned" if side.turned else "matrices"
 
 
 def _by_element(side: MmaOperand) -> str:

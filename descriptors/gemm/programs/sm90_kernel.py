@@ -1,9 +1,10 @@
 """A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
 
-The text around the plan's numbers is ``sm90.cu.in``, that of its host ``main.cu.in``. A persistent kernel: each CTA
-takes output tiles in turn. One thread of the last warpgroup has the copy engine fill the stages; the others multiply,
-and free a stage when the group of ``wgmma`` that read it is done, which is one stage later. Every number that comes
-from the plan and not from the text is a C++ constant: a step that is linear a product, any other a table.
+The text around the plan's numbers is ``sm90.cu.in``, that of its host ``check.cu.in`` and ``main.cu.in``. A persistent
+kernel: each CTA takes output tiles in turn. One thread of the last warpgroup has the copy engine fill the stages; the
+others multiply, and free a stage when the group of ``wgmma`` that read it is done, which is one stage later. Every
+number that comes from the plan and not from the text is a C++ constant: a step that is linear a product, any other a
+table.
 
 Law: the words, the steps and the line of the instruction in the program are the plan's.
 
@@ -90,13 +91,13 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     )
 
 
-def template(name: str) -> Template:
-    """A program with its places: what is its own, and the host that checks its product.
+def template(name: str, check: str = "check") -> Template:
+    """A program with its places: what is its own, what checks its product, and the host.
 
     Args:
-        name: of the file.
+        name, check: of the files.
     """
-    return Template(part(name) + part("main"))
+    return Template(part(name) + part(check) + part("main"))
 
 
 def part(name: str) -> str:
