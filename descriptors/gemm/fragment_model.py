@@ -109,7 +109,7 @@ def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
 
 
 def container_bit(bits: int) -> int:
-    """The bit of its byte at which ``mma.sync`` of kinds f8f6f4 and mxf8f6f4 reads an element; ``ldmatrix`` has it at 0.
+    """The bit of its byte from which kinds f8f6f4 and mxf8f6f4 read an element, which ``ldmatrix`` has at 0.
 
     Args:
         bits: of the element.

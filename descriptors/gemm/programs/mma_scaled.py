@@ -118,7 +118,7 @@ _LOADS = """\
             scale_word(sfb, n0 + j / 2 * B_PIECE + j % 2 * 8 + sfb_row(thread), n, first, k / VECTOR);
     }
 """
-_GIVEN = ", scale_a[kb * SCALES / 4][i], scale_b[kb * SCALES / 4][j], kb * SCALES % 4"
+_GIVEN = ",\n                   scale_a[kb * SCALES / 4][i], scale_b[kb * SCALES / 4][j], kb * SCALES % 4"
 _PRODUCT = """ *
              factor(sfa[(row * k + i) / VECTOR]) * factor(sfb[(column * k + i) / VECTOR])"""
 _CHECK = """\
