@@ -32,7 +32,7 @@ from layoutalg.cli.console import json_text, say
 @click.option(
     "--arch",
     shell_complete=complete,
-    help="sm90 or sm100; of mma.sync sm80 or sm89.  [default: sm90 for M 64, sm80 or sm89 for M 16, else sm100]",
+    help="sm90, sm100; of mma.sync sm80, sm89, sm120, sm121.  [default: sm90 for M 64, the first for M 16, else sm100]",
 )
 @click.option("--warps", callback=numbers("x"), help="MxN warps of mma.sync.  [default: few with registers enough]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
@@ -45,7 +45,9 @@ from layoutalg.cli.console import json_text, say
     help="none, 32B, 64B, 128B or 128B_BASE32B.  [default: the widest that fits]",
 )
 @click.option("--b-swizzle", shell_complete=complete, help="Of B, likewise.")
-@click.option("--kind", shell_complete=complete, help="Kind of an sm100 instruction.  [default: found from the types]")
+@click.option(
+    "--kind", shell_complete=complete, help="Kind of an sm100 or sm120 instruction.  [default: found from the types]"
+)
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
@@ -104,6 +106,7 @@ def plan(
     descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
     descriptors plan wgmma.sp.m64n128k32 bf16 --tile 128x128x128
     descriptors plan mma.m16n8k16 bf16 --tile 128x128x32 --arch sm80
+    descriptors plan mma.m16n8k64 e2m1 --tile 128x128x128 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
@@ -183,7 +186,10 @@ def plan(
 
 
 #: Options that a plan of ``mma.sync`` takes.
-_OF_WARPS = ("warps", "stages", "arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "smem")
+_OF_WARPS = (
+    "warps", "stages", "arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "kind", "scale_dtype",
+    "scale_vector", "smem",
+)  # fmt: skip
 
 
 def _warps(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from descriptors.errors import DescriptorError
 from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
 from descriptors.smem.instructions.rules import type_name
-from descriptors.smem.operands.operand import ElementType, Major, Matrix, SwizzleMode
+from descriptors.smem.operands.operand import ElementType, Major, Matrix, SwizzleMode, as_element_type
 from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.words.tensor_map import PADDED_INNER
 from layoutalg import (
@@ -257,19 +257,19 @@ def _fill(tile: tuple[int, int], bits: int, major: Major, threads: int) -> Tiled
 
 
 def _boxes(one: MmaOperand, mode: SwizzleMode) -> TmaPlan:
-    """The copy engine's part: a box for every column, of all its rows."""
+    """A box of the copy engine for every column, of all its rows; packed elements go as the bytes that they are."""
     inner, bits = one.major.contiguous_mode, 8 * one.bytes
     wide, rows = _column(one.tile, bits, one.major), one.tile[1 - inner]
     high = max(part for part in range(1, _MOST_BOX + 1) if rows % part == 0)
-    each = one.packed if inner == 1 else 1
     boxes = []
     for i in range(one.tile[inner] // wide):
         for row in range(0, rows, high):
-            at = (i * wide * each, row)
+            at = (i * wide, row)
             origin = at if inner == 0 else at[::-1]
             boxes.append(Box(0, origin, at, (i * rows + row) * wide * one.bytes))
-    dimensions = (Dimension(inner, 1, None, wide * each), Dimension(1 - inner, 1, None, high))
-    return TmaPlan(columns(one.tile, bits, one.major), one.element, one.major, mode, dimensions, tuple(boxes))
+    dimensions = (Dimension(inner, 1, None, wide), Dimension(1 - inner, 1, None, high))
+    element = one.element if one.packed == 1 else as_element_type("u8")
+    return TmaPlan(columns(one.tile, bits, one.major), element, one.major, mode, dimensions, tuple(boxes))
 
 
 def _engine(one: MmaOperand) -> list[Swizzle]:

@@ -73,6 +73,11 @@ class MmaPlan(Told):
         return MMA_ARCHES[self.asked.arch].tma
 
     @property
+    def evidence(self) -> str:
+        """How the models of what its hardware does are known."""
+        return MMA_ARCHES[self.asked.arch].evidence
+
+    @property
     def barriers(self) -> int:
         """Where the barriers begin in shared memory, in bytes: one a stage, where the copy engine copies."""
         return self.b.base + self.stages * self.b.stage_bytes

@@ -116,16 +116,17 @@ def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:
     if isinstance(side.fill, TmaPlan):
         for stage, each in enumerate(ids):
             (mn, k), _, landed = side.fill.copied(side.base + stage * side.stage_bytes)
-            whole = k % side.packed == 0
-            memory[landed[whole] // 8] = each[mn[whole], k[whole] // side.packed]
+            memory[landed // 8] = each[mn, k]
         return
     places = offsets(side.layout).astype(np.int64) * side.bytes
     mn, k = _row_and_k(side, side.fill_elements)
     to = places[mn, k]
     for stage, each in enumerate(ids):
         for i in range(COPY_BYTES // side.bytes):
-            along = (mn, k + i) if side.major.contiguous_mode else (mn + i, k)
-            memory[side.base + stage * side.stage_bytes + to + i * side.bytes] = each[along]
+            row, unit = (mn, k + i) if side.major.contiguous_mode else (mn + i, k)
+            inside = (row < each.shape[0]) & (unit < each.shape[1])
+            value = np.where(inside, each[row % each.shape[0], unit % each.shape[1]], -1)
+            memory[side.base + stage * side.stage_bytes + to + i * side.bytes] = value
 
 
 def _scaled(loop: MmaLoop, scales: MmaScales, index: int, factors: NDArray[Any]) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from descriptors.gemm.plan_request import extents_of, three
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.instructions.targets import NEWEST
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
-from descriptors.text import counted, extents_text
+from descriptors.text import DOCUMENTED, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
 
@@ -45,13 +45,12 @@ class MmaArch(NamedTuple):
 
 
 _MEASURED = "measured on a Hopper GPU, which runs the same code"
-_COMPILED = "measured on a Hopper GPU but for what sm_90 has not; nothing on a GPU of this architecture"
 #: The architectures. Source: CUDA C++ Programming Guide, compute capabilities; of sm_120 ptxas's own limit.
 MMA_ARCHES: Mapping[str, MmaArch] = {
     "sm80": MmaArch("sm_80", 166912, False, _MEASURED),
     "sm89": MmaArch("sm_89", 101376, False, _MEASURED),
-    "sm120": MmaArch("sm_120a", 101376, True, _COMPILED),
-    "sm121": MmaArch("sm_121a", 101376, True, _COMPILED),
+    "sm120": MmaArch("sm_120a", 101376, True, DOCUMENTED),
+    "sm121": MmaArch("sm_121a", 101376, True, DOCUMENTED),
 }
 #: The most threads of a block that are planned, in warps, the fewest where nobody says how many, and the accumulators
 #: that a thread is to have at most.
@@ -220,8 +219,8 @@ def _scale(kind: str, k: int, dtype: str | None, vector: int | None) -> tuple[st
     if not fit:
         legal = " or ".join(f"{name} for {count}" for name, count, _ in rows) or "none"
         raise DescriptorError(
-            f"plan: scale factors of kind {kind or '(none)'} must be {legal}, found {dtype or 'any'} for "
-            f"{vector or 'any'}"
+            f"plan: scale factors must be {legal} of {f'kind {kind}' if kind else 'a plain instruction'}, found "
+            f"{dtype or 'any type'} for {vector or 'any number'}"
         )
     return min(fit, key=lambda row: row[1])
 

@@ -20,6 +20,9 @@ from descriptors.gemm.accumulators import THREAD_REGISTERS
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_product import MmaProduct
+from descriptors.gemm.mma_scales import scale_rows
+from descriptors.gemm.plan_operands import map_arguments
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import aligned, counted, extents_text
 
 
@@ -58,14 +61,31 @@ def _head(plan: MmaPlan, because: str) -> Iterator[tuple[str, str]]:
         f"{count} a stage of each of {counted(down * across, 'warp')}, {down} along M and {across} along N: {blocks}",
     )
     for side in (plan.a, plan.b):
-        threads, along, depth = side.fill_elements.shape
-        times = f" {along * depth} times" if along * depth > 1 else ""
-        copies = f"{COPY_BYTES} bytes{times} of {threads} threads"
-        yield side.matrix, f"{side.major}-major, swizzle {side.swizzle}: {copies}; {_loads(plan, side)} for a K block"
+        yield (
+            side.matrix,
+            f"{side.major}-major, swizzle {side.swizzle}: {_copies(side)}; {_loads(plan, side)} for a K block",
+        )
+    if plan.scales is not None:
+        one = plan.scales
+        places = ", ".join(f"{word}.{byte}" for word, byte in map(one.place, range(loop.blocks[2])))
+        yield "scales", f"{one.dtype}, one for {one.vector} of K: {counted(one.words, 'register')} a row of a stage"
+        yield "", f"register and byte of each K block: {places}; threads {one.threads[0]} of A, {one.threads[1]} of B"
     yield "D", f"{loop.registers} of {THREAD_REGISTERS} registers a thread; C in {loop.c}"
-    yield "copies", f"{room.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
-    places = f"A at {plan.a.base}, B at {plan.b.base}"
+    if plan.by_engine:
+        yield "copies", f"{plan.transaction_bytes} bytes a stage by the copy engine, for expect_tx"
+    else:
+        yield "copies", f"{room.stage_bytes} bytes a stage by cp.async; cp.async.wait_group {plan.pending}"
+    places = f"A at {plan.a.base}, B at {plan.b.base}" + f", barriers at {plan.barriers}" * plan.by_engine
     yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+
+
+def _copies(side: MmaOperand) -> str:
+    """Who fills a stage."""
+    if isinstance(side.fill, TmaPlan):
+        return f"{counted(len(side.fill.boxes), 'box')} of {extents_text(side.fill.box)}"
+    threads, along, depth = side.fill_elements.shape
+    times = f" {along * depth} times" if along * depth > 1 else ""
+    return f"{COPY_BYTES} bytes{times} of {threads} threads"
 
 
 def _loads(plan: MmaPlan, side: MmaOperand) -> str:
@@ -74,7 +94,9 @@ def _loads(plan: MmaPlan, side: MmaOperand) -> str:
     pieces = m if side.matrix == "A" else n // 2
     if side.by_element:
         return f"{pieces * 16 // side.bytes} {side.move}"
-    return f"{pieces} ldmatrix.x4{'.trans' * side.turned}"
+    padding = f".{side.move.rpartition('.')[2]}" if side.element.bits < side.element.storage_bits else ""
+    shifted = f", shifted left by {side.shift}" if side.shift else ""
+    return f"{pieces} ldmatrix.x4{'.trans' * side.turned}{padding}{shifted}"
 
 
 def _proof_lines(proof: MmaProduct | None) -> list[str]:
@@ -98,10 +120,14 @@ def story_mma(plan: MmaPlan, proof: MmaProduct | None = None, because: str = "")
 
 def _operand_lines(side: MmaOperand) -> Iterator[str]:
     filled, loaded = side.conflicts()
+    unit = "element" if side.packed == 1 else "byte of two elements"
     yield f"{side.matrix}: {extents_text(side.tile)} {side.element}, {side.major}-major, at {side.base}"
-    yield f"   layout     (mn, k) -> element of a stage of {side.stage_bytes} bytes: {side.layout}"
+    yield f"   layout     (mn, k) -> {unit} of a stage of {side.stage_bytes} bytes: {side.layout}"
     yield f"   swizzle    {side.swizzle} of bytes: {filled} bank conflicts of copies, {loaded} of loads"
-    yield f"   copies     {side.fill.layout_tv} of a piece of {extents_text(_tile(side.fill.tiler))}"
+    if isinstance(side.fill, TmaPlan):
+        yield f"   copies     {side.fill.headline}"
+    else:
+        yield f"   copies     {side.fill.layout_tv} of a piece of {extents_text(_tile(side.fill.tiler))}"
     yield f"   loads      {side.move}"
     parts = side.load.fragment("S"), side.load.fragment("D")
     piece = extents_text(_tile(side.load.tiler))
@@ -116,16 +142,29 @@ def _tile(tiler: Sequence[Any]) -> tuple[int, ...]:
 
 def _order(plan: MmaPlan) -> list[tuple[str, str, str]]:
     """Who issues what, and why."""
-    ahead = plan.stages - 1
+    ahead, sent = counted(plan.stages - 1, "tile"), f"the tile {counted(plan.stages - 1, 'step')} on"
+    done, before = "its copies are done, the stage before is read", "into the stage before"
+    if plan.by_engine:
+        copies = [
+            ("thread 0", f"expect_tx {plan.transaction_bytes} and the boxes of {ahead}", "before the loop"),
+            *([("all", "ld.global of scale factors", "of the tile")] if plan.scales else []),
+            ("all", "mbarrier.try_wait on full[s], bar.sync", done),
+            ("thread 0", f"expect_tx and the boxes of {sent}", before),
+        ]
+    else:
+        copies = [
+            ("all", f"cp.async of {ahead}, a commit_group each", "before the loop"),
+            ("all", f"cp.async.wait_group {plan.pending}, bar.sync", done),
+            ("all", f"cp.async of {sent}, commit_group", before),
+        ]
+    load = "ld.shared" if plan.a.by_element and plan.b.by_element else "ldmatrix"
     return [
         ("who", "what", "why"),
-        ("all", f"cp.async of {counted(ahead, 'tile')}, a commit_group each", "before the loop"),
-        ("all", f"cp.async.wait_group {plan.pending}, bar.sync", "its copies are done, the stage before is read"),
-        ("all", f"cp.async of the tile {counted(ahead, 'step')} on, commit_group", "into the stage before"),
-        ("warp", "ldmatrix of K block k + 1", "while K block k is multiplied"),
+        *copies,
+        ("warp", f"{load} of K block k + 1", "while K block k is multiplied"),
         ("warp", f"{plan.asked.blocks[0] * plan.asked.blocks[1]} mma.sync", "of K block k"),
         ("thread", "st.global of pairs of columns", "after the loop"),
-    ]  # fmt: skip
+    ]
 
 
 def tables_mma(plan: MmaPlan) -> list[Table]:
@@ -149,11 +188,12 @@ def record_mma(plan: MmaPlan, proof: MmaProduct | None = None) -> dict[str, Any]
         **fields(loop, "arch tile warps"),
         "stages": plan.stages,
         **fields(loop, "blocks threads"),
-        "instruction": {"name": loop.name, "ptx": loop.opcode},
+        "instruction": {**fields(loop, "name kind"), "ptx": loop.opcode},
         "operands": {side.matrix: _operand_record(side) for side in (plan.a, plan.b)},
         "accumulators": {"type": loop.d, "registers": loop.registers, "layout": str(plan.tiled.tv_layout("C"))},
         "c": loop.c,
-        "wait_group": plan.pending,
+        **({"transaction_bytes": plan.transaction_bytes} if plan.by_engine else {"wait_group": plan.pending}),
+        "scale_factors": _scales_record(plan),
         "shared_memory": {"parts": dict(room.parts), **fields(room, "stage_bytes used capacity most_stages limit")},
         "order": [dict(zip(("who", "what", "why"), row, strict=True)) for row in _order(plan)[1:]],
         "proof": None
@@ -166,8 +206,8 @@ def _operand_record(side: MmaOperand) -> dict[str, Any]:
     filled, loaded = side.conflicts()
     return {
         "dtype": str(side.element),
-        **fields(side, "major tile base stage_bytes swizzle layout move"),
-        "copies": {"tile": _tile(side.fill.tiler), "layout": str(side.fill.layout_tv), "bytes": COPY_BYTES},
+        **fields(side, "major tile packed base stage_bytes swizzle layout move shift"),
+        "copies": _copies_record(side),
         "loads": {
             "tile": _tile(side.load.tiler),
             "rows": None if side.by_element else str(side.load.fragment("S").layout),
@@ -175,3 +215,23 @@ def _operand_record(side: MmaOperand) -> dict[str, Any]:
         },
         "conflicts": {"copies": filled, "loads": loaded},
     }
+
+
+def _copies_record(side: MmaOperand) -> dict[str, Any]:
+    if isinstance(side.fill, TmaPlan):
+        boxes = [{"origin": box.origin, "offset_bytes": box.offset_bytes} for box in side.fill.boxes]
+        return {
+            "box": side.fill.box,
+            "boxes": boxes,
+            "tensor_map": dict(map_arguments(side.fill, side.matrix, halved=side.packed > 1)),
+        }
+    return {"tile": _tile(side.fill.tiler), "layout": str(side.fill.layout_tv), "bytes": COPY_BYTES}
+
+
+def _scales_record(plan: MmaPlan) -> dict[str, Any] | None:
+    one = plan.scales
+    if one is None:
+        return None
+    places = [one.place(kb) for kb in range(plan.asked.blocks[2])]
+    rows = {name: str(scale_rows(plan.asked, one, i)) for i, name in enumerate(("a_rows", "b_rows"))}
+    return {**fields(one, "dtype vector words threads"), **rows, "places": places}

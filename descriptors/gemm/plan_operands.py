@@ -265,19 +265,19 @@ def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
     Args:
         one: the operand.
     """
-    return map_arguments(one.tma, one.matrix, sparse=one.sparse)
+    return map_arguments(one.tma, one.matrix, halved=one.sparse)
 
 
-def map_arguments(tma: TmaPlan, matrix: Matrix, *, sparse: bool = False) -> tuple[tuple[str, str], ...]:
+def map_arguments(tma: TmaPlan, matrix: Matrix, *, halved: bool = False) -> tuple[tuple[str, str], ...]:
     """The same of the copies of an operand.
 
     Args:
         tma: the copies.
         matrix: ``"A"`` or ``"B"``.
-        sparse: whether it is stored without its zeros.
+        halved: whether it has half as many along K: without its zeros, or two elements in each.
     """
     names = [dimension_name(matrix, dimension) for dimension in tma.dimensions]
-    if sparse:
+    if halved:
         names = [name.replace("K", "K / 2") for name in names]
     bits = tma.element.bits
     scaled = {4: " / 2", 6: " * 3 / 4"}.get(bits, f" * {bits // 8}" if bits > 8 else "")

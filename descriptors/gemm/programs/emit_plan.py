@@ -106,9 +106,7 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     """
     write = choose("emit: language", language, PLAN_LANGUAGES)
     if isinstance(made, MmaPlan):
-        if language.casefold() != "cuda":
-            raise DescriptorError(f"emit: a plan of mma.sync must be written as cuda, found {language}")
-        return mma_kernel.kernel(made, name)
+        return _of_warps(made, language, name)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
     title, rest = write(made, name).split("\n", 1)
@@ -116,3 +114,12 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     known = [] if language == "header" else known_line(made.asked.arch)
     mark = "#" if language == "cutedsl" else "//"
     return "\n".join([title, *(f"{mark} {line}" for line in known), rest])
+
+
+def _of_warps(made: MmaPlan, language: str, name: str) -> str:
+    """The kernel of a plan of ``mma.sync``, the only way in which one is written."""
+    if language.casefold() != "cuda":
+        raise DescriptorError(f"emit: a plan of mma.sync must be written as cuda, found {language}")
+    title, rest = mma_kernel.kernel(made, name).split("\n", 1)
+    known = [f"// known: {made.evidence}"] if made.by_engine else []
+    return "\n".join([title, *known, rest])

@@ -82,7 +82,7 @@ def _by_threads(plan: MmaPlan) -> dict[str, str]:
 
 def _by_engine(plan: MmaPlan, name: str) -> dict[str, str]:
     maps = [
-        tensor_map(side.matrix, map_arguments(side.fill, side.matrix))
+        tensor_map(side.matrix, map_arguments(side.fill, side.matrix, halved=side.packed > 1))
         for side in (plan.a, plan.b)
         if isinstance(side.fill, TmaPlan)
     ]
@@ -128,7 +128,8 @@ def _copies(side: MmaOperand, mn: str) -> str:
 def _boxes(side: MmaOperand, begin: str) -> str:
     """The copies of the engine."""
     name, low = side.matrix, side.matrix.lower()
-    pair = (f"{begin} + {low}_box_mn(box)", f"k0 + {low}_box_k(box)")
+    depth = "k0 / 2" if side.packed > 1 else "k0"
+    pair = (f"{begin} + {low}_box_mn(box)", f"{depth} + {low}_box_k(box)")
     inner, outer = pair if side.major is Major.MN else pair[::-1]
     return f"""\
 #pragma unroll

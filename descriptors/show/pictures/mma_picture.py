@@ -96,7 +96,12 @@ class MmaPicture(Picture):
     def _chunks(self, side: MmaOperand) -> list[list[Chunk]]:
         """The first lines of a stage, each 16 bytes by what begins there."""
         places = (offsets(side.layout) * side.bytes).tolist()
-        first = {byte: (mn, k) for mn, row in enumerate(places) for k, byte in enumerate(row) if byte % COPY_BYTES == 0}
+        first = {
+            byte: (mn, k * side.packed)
+            for mn, row in enumerate(places)
+            for k, byte in enumerate(row)
+            if byte % COPY_BYTES == 0
+        }
         matrix = {} if side.by_element else self._matrices(side, places)
         rows = min(LINES, side.stage_bytes // LINE_BYTES)
         starts = [[LINE_BYTES * i + COPY_BYTES * j for j in range(_BESIDE)] for i in range(rows)]
