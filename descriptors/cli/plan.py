@@ -198,9 +198,12 @@ def _warps(
 ) -> None:  # fmt: skip
     """A main loop of ``mma.sync``, told, drawn or written."""
     other = [key for key, one in more.items() if one not in (None, False) and key != "legality"]
-    if other or (name is not None and emit is None) or (emit is not None and as_json):
-        what = f"--{other[0].removesuffix('_source').replace('_', '-')}" if other else "--name" if name else "--emit"
-        raise click.UsageError(f"{what} does not go with {'mma.sync' if other else '--json' if emit else 'no --emit'}")
+    if other:
+        raise click.UsageError(f"--{other[0].removesuffix('_source').replace('_', '-')} does not go with mma.sync")
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
+    if emit is not None and as_json:
+        raise click.UsageError("--emit does not go with --json")
     options = {key: one for key, one in options.items() if one is not None}
     whole_plan = mma_plan(*(words if len(words) == 2 else (None, *words)), **options, verify=False)
     if "arch" not in options:
