@@ -205,7 +205,7 @@ def _warps(
     if emit is not None and as_json:
         raise click.UsageError("--emit does not go with --json")
     options = {key: one for key, one in options.items() if one is not None}
-    whole_plan = mma_plan(*(words if len(words) == 2 else (None, *words)), **options, verify=False)
+    whole_plan = mma_plan(words[0] if len(words) == 2 else None, words[-1], **options, verify=False)
     if "arch" not in options:
         assume(whole_plan.asked.arch, "the first that has such types")
     proof = prove_mma(whole_plan)

@@ -286,10 +286,17 @@ def _moved(one: MmaOperand) -> tuple[list[tuple[AnyLayout, int]], list[tuple[Any
     return stores, [(one.load.thrfrg_S(tile), one.bytes if one.by_element else COPY_BYTES)]
 
 
+def _plain(part: AnyLayout) -> Layout:
+    """Threads and their values of the first piece."""
+    lanes, values = part[0], part[1]
+    assert isinstance(lanes, Layout) and isinstance(values, Layout)
+    return make_layout(lanes, values)
+
+
 def _swizzled(one: MmaOperand, candidates: list[Swizzle] | None = None) -> AnyLayout:
     """The stage with the smallest swizzle that leaves a piece's copies and loads no conflict, or the fewest."""
     patterns = [
-        AccessPattern(make_layout(part[0], part[1]), width, store)
+        AccessPattern(_plain(part), width, store)
         for moved, store in zip(_moved(one), (True, False), strict=True)
         for part, width in moved
     ]

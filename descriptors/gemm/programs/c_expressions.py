@@ -153,6 +153,7 @@ def coordinate(modes: Mapping[str, AnyLayout]) -> tuple[str, str]:
     terms: tuple[list[str], list[str]] = ([], [])
     for name, mode in modes.items():
         before, flat = 1, flatten(mode)
+        assert isinstance(flat, Layout)
         for extent, step in zip(_listed(flat.shape), _listed(flat.stride), strict=True):
             if isinstance(step, ScaledBasis) and extent > 1:
                 at = f"{name} / {before} % {extent}" if before > 1 else f"{name} % {extent}"

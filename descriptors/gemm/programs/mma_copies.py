@@ -20,7 +20,7 @@ from descriptors.gemm.programs.c_expressions import coordinate
 from descriptors.gemm.programs.sm90_kernel import part, step_function, tensor_map
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.tma.tma_plan import TmaPlan
-from layoutalg import AnyLayout, make_identity_layout, size
+from layoutalg import AnyLayout, make_identity_layout
 
 
 def texts(plan: MmaPlan, name: str) -> dict[str, str]:
@@ -44,7 +44,7 @@ def constants(side: MmaOperand) -> Iterator[str]:
         yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
         return
     count, along, depth = side.fill_elements.shape
-    mn, k = (size(one) for one in side.fill.tiler)
+    mn, k = side.fill.tiler
     yield f"constexpr int {name}_COPY_THREADS = {count};  // each copies 16 bytes, so many times, so far apart"
     apart = f"{name}_APART_MN = {mn}, {name}_APART_K = {k}"
     yield f"constexpr int {name}_COPIES_MN = {along}, {name}_COPIES_K = {depth}, {apart};"

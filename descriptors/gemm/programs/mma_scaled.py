@@ -20,7 +20,7 @@ from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_scales import scale_rows
 from descriptors.gemm.programs.c_expressions import coordinate
 from descriptors.smem.operands.operand import ElementType
-from layoutalg import E, Layout, flatten
+from layoutalg import E, Layout, composition
 
 #: Bits of the mantissa, and the bias of the exponent, of the types of kinds f8f6f4 and mx...
 FORMATS = {
@@ -50,9 +50,8 @@ def constants(plan: MmaPlan) -> Iterator[str]:
     yield f"\n// {scales.dtype} factors, each of {scales.vector} elements along K: registers of a row, and of a K block"
     yield f"constexpr int VECTOR = {scales.vector}, SCALE_WORDS = {scales.words}, SCALES = {scales.each};"
     for index, name in enumerate(("sfa_row", "sfb_row")):
-        layout = flatten(scale_rows(plan.asked, scales, index))
-        strides = tuple(step * E(0) if step else 0 for step in layout.stride)
-        text = coordinate({"thread": Layout(layout.shape, strides)})[0]
+        rows = scale_rows(plan.asked, scales, index)
+        text = coordinate({"thread": composition(Layout(256, E(0)), rows)})[0]
         yield f"__host__ __device__ constexpr int {name}(int thread) {{ return {text}; }}"
 
 
