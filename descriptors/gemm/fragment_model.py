@@ -114,7 +114,7 @@ def container_bit(bits: int) -> int:
     Args:
         bits: of the element.
 
-    Source: PTX ISA 9.1, mma (element types of 4 and 6 bits); CUTLASS mma_sm120.hpp (the shift of A and B of 4 bits).
+    Source: PTX ISA 9.1, mma (element types of 4 and 6 bits); CUTLASS, fp4_shift_A.
 
     >>> [container_bit(bits) for bits in (4, 6, 8)]
     [2, 0, 0]
