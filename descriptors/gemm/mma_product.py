@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.gemm.fragment_model import LANES, REGISTERS, container_bit, ldmatrix_bytes, mma_elements, scale_lanes
+from descriptors.gemm.fragment_model import container_bit, ldmatrix_bytes, mma_elements, scale_lanes
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
 from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
 from descriptors.gemm.mma_scales import WORD, MmaScales, scale_rows
@@ -28,6 +28,9 @@ from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+#: Lanes of a warp, and registers that a load of matrices fills.
+LANES, REGISTERS = 32, 4
 
 
 @frozen

@@ -166,6 +166,7 @@ def mma_loop(
 found 100: give 96 or 112; tile = 128x100x32
     """
     a, b, extents = _types(instruction, dtype, b_dtype)
+    scale_dtype, scale_vector = _factors(scale_dtype, scale_vector)
     whole = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
@@ -192,6 +193,13 @@ def _types(
         in_bytes = {as_element_type("e2m1"): as_element_type("e2m1_unpacksmem")}
         a, b = in_bytes.get(a, a), in_bytes.get(b, b)
     return a, b, extents if extents is not None else (16, 8, K_BYTES * 8 // a.storage_bits)
+
+
+def _factors(dtype: object, vector: object) -> tuple[str | None, int | None]:
+    """What was said of scale factors, checked."""
+    if dtype is not None:
+        dtype = choose("plan: scale_dtype", dtype, {name: name for names in SCALES.values() for name in names})
+    return dtype, None if vector is None else as_integer(vector, "plan: scale_vector", minimum=1)
 
 
 def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, vector: int | None) -> str:
