@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.gemm.chain import Chain, ChainReport, Disagreement
     from descriptors.gemm.chain_notation import chain, parse_chain
     from descriptors.gemm.metadata import compress, expand, metadata_layout, pack_metadata, unpack_metadata
+    from descriptors.gemm.mma_plan import MmaPlan
+    from descriptors.gemm.mma_planner import mma_plan
     from descriptors.gemm.plan import Plan
     from descriptors.gemm.planner import Proposals, plan, propose
     from descriptors.gemm.problem import TileProposals, propose_tiles
@@ -135,6 +137,8 @@ _NAMES = {
     "gemm.chain": "Chain ChainReport Disagreement",
     "gemm.chain_notation": "chain parse_chain",
     "gemm.metadata": "compress expand metadata_layout pack_metadata unpack_metadata",
+    "gemm.mma_plan": "MmaPlan",
+    "gemm.mma_planner": "mma_plan",
     "gemm.plan": "Plan",
     "gemm.planner": "plan Proposals propose",
     "gemm.problem": "TileProposals propose_tiles",
@@ -249,6 +253,7 @@ __all__ = [
     "Match",
     "Matrix",
     "Mismatch",
+    "MmaPlan",
     "NotCanonicalError",
     "Plan",
     "Product",
@@ -325,6 +330,7 @@ __all__ = [
     "map_changes",
     "match",
     "metadata_layout",
+    "mma_plan",
     "operand_a",
     "pack_a_scales",
     "pack_exponents",

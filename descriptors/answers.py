@@ -27,6 +27,7 @@ from descriptors.errors import DescriptorError, LayoutError, as_flag, brief
 ANSWERS: Mapping[str, str] = {
     "check.kernel_report.Report": "check.kernel_text:report",
     "check.story.Story": "check.kernel_text:story",
+    "gemm.mma_plan.MmaPlan": "gemm.mma_text:mma show.pictures.mma_picture:MmaPicture",
     "gemm.plan.Plan": "gemm.plan_text:plan show.pictures.main_loop_picture:MainLoopPicture",
     "gemm.planner.Proposals": "gemm.proposal_text:proposals",
     "gemm.problem.TileProposals": "gemm.proposal_text:tile_proposals",

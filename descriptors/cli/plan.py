@@ -10,6 +10,8 @@ from descriptors.answers import record, tell
 from descriptors.cli.options import Guide, json_option, legality_option, smt2_option
 from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
+from descriptors.gemm.mma_planner import mma_plan, prove_mma
+from descriptors.gemm.mma_request import is_mma
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
@@ -24,8 +26,15 @@ from layoutalg.cli.console import json_text, say
 @click.option(
     "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
 )
-@click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
-@click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
+@click.option(
+    "--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8; 4 of mma.sync]"
+)
+@click.option(
+    "--arch",
+    shell_complete=complete,
+    help="sm90, sm100; of mma.sync sm80, sm89, sm120, sm121.  [default: sm90 for M 64, the first for M 16, else sm100]",
+)
+@click.option("--warps", callback=numbers("x"), help="MxN warps of mma.sync.  [default: few with registers enough]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
 @click.option("--d-dtype", help="Type of the accumulators.  [default: f32; s32 of integers]")
 @click.option("--a-major", shell_complete=complete, help="K or MN: the contiguous dimension of A.  [default: K]")
@@ -36,7 +45,9 @@ from layoutalg.cli.console import json_text, say
     help="none, 32B, 64B, 128B or 128B_BASE32B.  [default: the widest that fits]",
 )
 @click.option("--b-swizzle", shell_complete=complete, help="Of B, likewise.")
-@click.option("--kind", shell_complete=complete, help="Kind of an sm100 instruction.  [default: found from the types]")
+@click.option(
+    "--kind", shell_complete=complete, help="Kind of an sm100 or sm120 instruction.  [default: found from the types]"
+)
 @click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
 @click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
 @click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
@@ -70,7 +81,7 @@ from layoutalg.cli.console import json_text, say
     type=click.IntRange(1, 2),
     help="Sets in tensor memory: 2 to read one while the next tile goes into the other.  [default: 1]",
 )
-@click.option("--smem", type=int, default=SMEM_BYTES, show_default=True, help="Shared memory of the CTA, in bytes.")
+@click.option("--smem", type=int, help=f"Shared memory of the CTA, in bytes.  [default: {SMEM_BYTES}, or the arch's]")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")
 @click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
@@ -99,6 +110,8 @@ def plan(
     descriptors plan m256n256k32 e4m3 --cta-group 2 --tile 256x256x128
     descriptors plan m128n128k64 e2m1 --tile 128x128x256 --kind mxf4nvf4 --scale-vector 16
     descriptors plan wgmma.sp.m64n128k32 bf16 --tile 128x128x128
+    descriptors plan mma.m16n8k16 bf16 --tile 128x128x32 --arch sm80
+    descriptors plan mma.m16n8k64 e2m1 --tile 128x128x128 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
@@ -114,6 +127,22 @@ def plan(
         raise click.UsageError(
             "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK, for which a tile is chosen"
         )
+    if problem is None and is_mma(words[0], options["arch"]):
+        more = {"top": top, "smt2": smt2, **{key: one for key, one in options.items() if key not in _OF_WARPS}}
+        _warps(
+            words,
+            more,
+            {"tile": tile, **{key: options[key] for key in _OF_WARPS}},
+            as_json,
+            steps,
+            emit,
+            picture_path,
+            name,
+        )
+        return
+    if options.pop("warps") is not None:
+        raise click.UsageError("--warps goes only with mma.sync, as in mma.m16n8k16, or --arch sm80")
+    options["smem"] = SMEM_BYTES if options["smem"] is None else options["smem"]
     if problem is not None:
         if len(words) == 2:
             raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
@@ -159,6 +188,47 @@ def plan(
     if not steps:
         note("--steps layouts, copies, budgets, order of issue; --emit the code", "more")
     say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
+
+
+#: Options that a plan of ``mma.sync`` takes.
+_OF_WARPS = (
+    "warps", "stages", "arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "kind", "scale_dtype",
+    "scale_vector", "smem",
+)  # fmt: skip
+
+
+def _warps(
+    words: tuple[str, ...], more: dict[str, Any], options: dict[str, Any], as_json: bool, steps: bool,
+    emit: str | None, picture_path: str | None, name: str | None,
+) -> None:  # fmt: skip
+    """A main loop of ``mma.sync``, told, drawn or written."""
+    other = [key for key, one in more.items() if one not in (None, False) and key != "legality"]
+    if other:
+        raise click.UsageError(f"--{other[0].removesuffix('_source').replace('_', '-')} does not go with mma.sync")
+    if name is not None and emit is None:
+        raise click.UsageError("--name goes only with --emit")
+    if emit is not None and as_json:
+        raise click.UsageError("--emit does not go with --json")
+    options = {key: one for key, one in options.items() if one is not None}
+    whole_plan = mma_plan(words[0] if len(words) == 2 else None, words[-1], **options, verify=False)
+    if "arch" not in options:
+        assume(whole_plan.asked.arch, "the first that has such types")
+    proof = prove_mma(whole_plan)
+    if picture_path is not None:
+        from descriptors.show.pictures.mma_picture import MmaPicture  # nor a picture
+
+        MmaPicture(whole_plan).save(picture_path)
+        note(f"wrote {picture_path}")
+    if emit is not None:
+        from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
+
+        say(emit_plan(whole_plan, emit, "gemm" if name is None else name).removesuffix("\n"))
+    elif as_json:
+        say(json_text(record(whole_plan, proof=proof)))
+    else:
+        if not steps:
+            note("--steps layouts, copies, fragments, order of issue; --emit the code", "more")
+        say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
 
 
 #: Options that a choice of tiles takes.

@@ -13,7 +13,7 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.gemm.plan_request import MOST_STAGES
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import counted
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: Bytes of the two barriers of a stage, full and empty: an mbarrier object is 8 bytes (PTX ISA 9.1, mbarrier object).
 BARRIER_BYTES = 16
@@ -34,17 +34,19 @@ class Budget:
         stages: how many are kept.
         extra: bytes beside the stages.
         capacity: bytes that there are.
+        barrier_bytes: of the barriers of a stage; none where threads copy.
     """
 
     parts: tuple[tuple[str, int], ...]
     stages: int
     extra: int
     capacity: int
+    barrier_bytes: int = BARRIER_BYTES
 
     @property
     def stage_bytes(self) -> int:
         """Bytes of a stage, with its barriers."""
-        return sum(size for _, size in self.parts) + BARRIER_BYTES
+        return sum(size for _, size in self.parts) + self.barrier_bytes
 
     @property
     def used(self) -> int:
@@ -72,15 +74,23 @@ class Budget:
 
 
 def budget(
-    parts: tuple[tuple[str, int], ...], stages: int | None = None, *, extra: int = 0, capacity: int = SMEM_BYTES
+    parts: tuple[tuple[str, int], ...],
+    stages: int | None = None,
+    *,
+    extra: int = 0,
+    capacity: int = SMEM_BYTES,
+    barrier_bytes: int = BARRIER_BYTES,
+    usual: int = USUAL_STAGES,
 ) -> Budget:
     """The shared memory of so many stages.
 
     Args:
         parts: what a stage holds, and its bytes.
-        stages: how many; as many as fit, at most 8, if left out.
+        stages: how many; as many as fit, at most the usual, if left out.
         extra: bytes beside them.
         capacity: bytes that there are.
+        barrier_bytes: of the barriers of a stage.
+        usual: stages beyond which none is planned unless somebody says so.
 
     Raises:
         DescriptorError: if they do not fit; it says what to reduce, and by how much.
@@ -92,12 +102,12 @@ def budget(
     """
     limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=SMEM_BYTES)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
-    room = Budget(parts, count, extra, limit)
+    room = Budget(parts, count, extra, limit, barrier_bytes)
     if room.used > limit:
-        each = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", BARRIER_BYTES)))
+        each = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", barrier_bytes)) if size)
         fewer = f"give --stages {room.most_stages} or fewer" if room.most_stages else "give a tile of less M, N or K"
         raise DescriptorError(
             f"plan: {counted(count, 'stage')} must fit {limit} bytes of shared memory, need {room.used}, "
             f"{room.used - limit} too many; a stage is {each}; {fewer}"
         )
-    return room if stages is not None else Budget(parts, min(room.most_stages, USUAL_STAGES), extra, limit)
+    return room if stages is not None else replace(room, stages=min(room.most_stages, usual))

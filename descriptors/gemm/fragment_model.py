@@ -1,4 +1,4 @@
-"""The model of A in registers: which element ``wgmma`` takes from each of them, and what ``ldmatrix`` puts there.
+"""The model of fragments: which element an instruction takes from each register, and what ``ldmatrix`` puts there.
 
 The judge of how A gets into registers, so it shares no code with the fragments that it judges. A register holds E
 elements of 32 bits together; register r of thread t of a warpgroup is, for ``wgmma``, the E elements from
@@ -9,7 +9,11 @@ on. ``ldmatrix.x4`` gives a thread's register r what lies in matrix r, whose row
 lane 8 r + i of the warp gives: the 4 bytes from 4 (t%4) on of row t%32/4; with ``.trans``, of 16-bit elements alone,
 those of the turned matrix: elements t%32/4 of rows 2 (t%4) and 2 (t%4) + 1.
 
-Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix. Both were measured on an H200.
+A warp of ``mma.sync`` has of A what the first warp of ``wgmma`` has, of B column t/4 in the place of the row, without
+the 8 rows below; of D and C, value v, row t/4 + 8 (v/2) and column 2 (t%4) + v%2.
+
+Source: PTX ISA 9.1, wgmma.mma_async (register fragments of A); ldmatrix; matrix fragments of mma. All were measured on
+an H200.
 
 Law: every element of a K block has a place of its own.
 
@@ -64,3 +68,55 @@ def ldmatrix_bytes(pointers: NDArray[np.int64], each: int, *, trans: bool = Fals
     row, byte = (2 * (lane % 4) + e, width * (lane // 4)) if trans else (lane // 4, 4 * (lane % 4) + width * e)
     addresses: NDArray[np.int64] = pointers[warp + 8 * r + row] + byte
     return addresses
+
+
+def mma_elements(operand: str, each: int) -> NDArray[np.int64]:
+    """What ``mma.sync`` of M 16, N 8 and 32 bytes of K has in its registers: axes (thread, register, element, 2).
+
+    Args:
+        operand: ``"A"``: row and k; ``"B"``: column and k; ``"D"``: row and column.
+        each: elements of a register of A or B; of D there are two values in a row.
+
+    >>> [mma_elements(name, 2)[5, 1].tolist() for name in "ABD"]
+    [[[9, 2], [9, 3]], [[1, 10], [1, 11]], [[9, 2], [9, 3]]]
+    """
+    import numpy as np
+
+    count = {"A": REGISTERS, "B": 2, "D": 2}[operand]
+    t, r, e = np.meshgrid(np.arange(LANES), np.arange(count), np.arange(each), indexing="ij")
+    along = 4 * each * {"A": r // 2, "B": r, "D": 0 * r}[operand] + each * (t % 4) + e
+    down = 8 * {"A": r % 2, "B": 0 * r, "D": r}[operand]
+    return np.stack([t // 4 + down, along], axis=-1)
+
+
+def scale_lanes(index: int, threads: int) -> NDArray[np.int64]:
+    """The lane from whose register a block-scaled ``mma.sync`` takes the factors of a row of A, or a column of B.
+
+    Args:
+        index: 0 of A, whose row t/4 + 8 (t%2) lanes 2 threads and 2 threads + 1 of each four have; 1 of B,
+            whose column t/4 lane ``threads`` of each four has.
+        threads: the thread selector.
+
+    Source: PTX ISA 9.1, block scaling for mma.sync; CUTLASS mma_traits_sm120.hpp. Not measured.
+
+    >>> scale_lanes(0, 0)[[0, 1, 8]].tolist(), scale_lanes(1, 2)[:3].tolist()
+    ([0, 4, 1], [2, 6, 10])
+    """
+    import numpy as np
+
+    row = np.arange(8 if index else 16)
+    return 4 * row + threads if index else 4 * (row % 8) + row // 8 + 2 * threads
+
+
+def container_bit(bits: int) -> int:
+    """The bit of its byte from which kinds f8f6f4 and mxf8f6f4 read an element, which ``ldmatrix`` has at 0.
+
+    Args:
+        bits: of the element.
+
+    Source: PTX ISA 9.1, mma (element types of 4 and 6 bits); CUTLASS, fp4_shift_A.
+
+    >>> [container_bit(bits) for bits in (4, 6, 8)]
+    [2, 0, 0]
+    """
+    return 2 if bits == 4 else 0

@@ -265,16 +265,26 @@ def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:
     Args:
         one: the operand.
     """
-    tma = one.tma
-    names = [dimension_name(one.matrix, dimension) for dimension in tma.dimensions]
-    if one.sparse:
+    return map_arguments(one.tma, one.matrix, halved=one.sparse)
+
+
+def map_arguments(tma: TmaPlan, matrix: Matrix, *, halved: bool = False) -> tuple[tuple[str, str], ...]:
+    """The same of the copies of an operand.
+
+    Args:
+        tma: the copies.
+        matrix: ``"A"`` or ``"B"``.
+        halved: whether it has half as many along K: without its zeros, or two elements in each.
+    """
+    names = [dimension_name(matrix, dimension) for dimension in tma.dimensions]
+    if halved:
         names = [name.replace("K", "K / 2") for name in names]
-    bits = one.derivation.element.bits
+    bits = tma.element.bits
     scaled = {4: " / 2", 6: " * 3 / 4"}.get(bits, f" * {bits // 8}" if bits > 8 else "")
     return (
         ("tensorDataType", tma.data_type_name),
         ("tensorRank", str(len(names))),
-        ("globalAddress", one.matrix),
+        ("globalAddress", matrix),
         ("globalDim", f"{{{', '.join(names)}}}"),
         ("globalStrides", f"{{{', '.join(name + scaled for name in names[:-1])}}}"),
         ("boxDim", f"{{{', '.join(map(str, tma.box))}}}"),

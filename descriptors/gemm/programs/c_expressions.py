@@ -21,10 +21,13 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.emitters.ptx import digit_lines
 from descriptors.smem.emitters.recipe import Term
-from layoutalg import ComposedLayout, Layout, Swizzle, coalesce, flatten, size
+from layoutalg import AnyLayout, ComposedLayout, Layout, ScaledBasis, Swizzle, coalesce, flatten, size
 
 #: Element types in C++; those of A and B can be made of a float, and turned back into one.
 CPP_TYPES = {
@@ -45,12 +48,26 @@ def byte_offset(d: Derivation) -> tuple[str, str]:
     >>> byte_offset(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))
     ('row * 128u + column * 2u', 'at ^ ((at & 0x380u) >> 3u)')
     """
+    return tile_bytes(d.smem_tile, d.element.storage_bits // 8)
+
+
+def tile_bytes(tile: AnyLayout, width: int) -> tuple[str, str]:
+    """The same of a layout (row, column) with or without a swizzle.
+
+    Args:
+        tile: in elements.
+        width: bytes of an element.
+
+    >>> from layoutalg import Layout
+    >>> tile_bytes(Layout((64, 32), (32, 1)), 2)
+    ('row * 64u + column * 2u', 'at')
+    """
     terms = [
         term.spell("/", "u")
-        for name, mode in zip(("row", "column"), tuple(_plain(d))[:2], strict=True)
-        for term in _terms(mode, name, d.element.storage_bits // 8)
+        for name, mode in zip(("row", "column"), tuple(_plain(tile))[:2], strict=True)
+        for term in _terms(mode, name, width)
     ]
-    at, swizzle = " + ".join(terms) or "0u", _swizzle(d)
+    at, swizzle = " + ".join(terms) or "0u", _swizzle(tile, width)
     return at, "at" if swizzle is None else f"at ^ ((at & {swizzle[0]:#x}u) >> {swizzle[1]}u)"
 
 
@@ -64,31 +81,29 @@ def byte_lines(d: Derivation) -> list[str]:
     >>> byte_lines(derive((64, 64), "bf16", "K", "128B", (64, 16), arch="sm90"))[:2]
     ['mov.u32 at, 0;', 'mad.lo.u32 at, row, 128, at;']
     """
-    plain, width, lines = _plain(d), d.element.storage_bits // 8, ["mov.u32 at, 0;"]
+    plain, width, lines = _plain(d.smem_tile), d.element.storage_bits // 8, ["mov.u32 at, 0;"]
     for name, mode in zip(("row", "column"), tuple(plain)[:2], strict=True):
         for term in _terms(mode, name, width):
             digits = list(digit_lines(term, name))
             lines += [*digits, f"mad.lo.u32 at, {'digit' if digits else name}, {term.factor}, at;"]
-    swizzle = _swizzle(d)
+    swizzle = _swizzle(d.smem_tile, width)
     if swizzle is not None:
         mask, shift = swizzle
         lines += [f"and.b32 digit, at, {mask:#x};", f"shr.u32 digit, digit, {shift};", "xor.b32 at, at, digit;"]
     return lines
 
 
-def _plain(d: Derivation) -> Layout:
-    tile = d.smem_tile
+def _plain(tile: AnyLayout) -> Layout:
     plain = tile.inner if isinstance(tile, ComposedLayout) else tile
     assert isinstance(plain, Layout)
     return plain
 
 
-def _swizzle(d: Derivation) -> tuple[int, int] | None:
+def _swizzle(tile: AnyLayout, width: int) -> tuple[int, int] | None:
     """The bits of a byte offset that are xored into lower ones, and how far below; None without a swizzle."""
-    tile = d.smem_tile
     if not isinstance(tile, ComposedLayout) or not isinstance(tile.outer, Swizzle):
         return None
-    low = tile.outer.base + (d.element.storage_bits // 8).bit_length() - 1
+    low = tile.outer.base + width.bit_length() - 1
     return ((1 << tile.outer.bits) - 1) << (low + tile.outer.shift), tile.outer.shift
 
 
@@ -124,6 +139,29 @@ def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:
     return " + ".join(terms["row"]) or "0", " + ".join(terms["column"]) or "0"
 
 
-def _listed(value: object) -> tuple[int, ...]:
+def coordinate(modes: Mapping[str, AnyLayout]) -> tuple[str, str]:
+    """Row and column as expressions, of layouts whose strides are basis elements: partitions of an identity layout.
+
+    Args:
+        modes: the layout that each variable goes into.
+
+    >>> from layoutalg import make_identity_layout, make_tiled_copy_tv
+    >>> copy = make_tiled_copy_tv(8, Layout((32, 4), (4, 1)), Layout((1, 8)))
+    >>> coordinate({"thread": copy.thrfrg_D(make_identity_layout((32, 32)))[0]})
+    ('thread / 4 % 32', 'thread % 4 * 8')
+    """
+    terms: tuple[list[str], list[str]] = ([], [])
+    for name, mode in modes.items():
+        before, flat = 1, flatten(mode)
+        assert isinstance(flat, Layout)
+        for extent, step in zip(_listed(flat.shape), _listed(flat.stride), strict=True):
+            if isinstance(step, ScaledBasis) and extent > 1:
+                at = f"{name} / {before} % {extent}" if before > 1 else f"{name} % {extent}"
+                terms[step.mode[0]].append(at if step.value == 1 else f"{at} * {step.value}")
+            before *= extent
+    return " + ".join(terms[0]) or "0", " + ".join(terms[1]) or "0"
+
+
+def _listed(value: object) -> tuple[Any, ...]:
     """The shape or stride of a flat layout, which is a number where there is one mode."""
     return value if isinstance(value, tuple) else (value,)

@@ -14,11 +14,13 @@ from collections.abc import Callable, Mapping
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
+from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
     inner_loop_tcgen05,
     inner_loop_wgmma,
+    mma_kernel,
     plan_header,
     sm90_kernel,
     sm100_kernel,
@@ -84,13 +86,13 @@ PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
 }
 
 
-def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
+def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     """Source code of a plan.
 
     Args:
         made: the plan.
         language: ``"cuda"``, a whole kernel; ``"ptx"`` or ``"cutedsl"``, the inner loop; ``"header"``, the numbers, for
-            C, C++ and CUDA C++.
+            C, C++ and CUDA C++. A plan of ``mma.sync`` is written as a kernel alone.
         name: prefix of every identifier, where the language has any.
 
     Raises:
@@ -104,6 +106,8 @@ def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
     #include <stdint.h>
     """
     write = choose("emit: language", language, PLAN_LANGUAGES)
+    if isinstance(made, MmaPlan):
+        return _of_warps(made, language, name)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
     title, rest = write(made, name).split("\n", 1)
@@ -111,3 +115,12 @@ def emit_plan(made: Plan, language: str, name: str = "gemm") -> str:
     known = [] if language == "header" else known_line(made.asked.arch)
     mark = "#" if language == "cutedsl" else "//"
     return "\n".join([title, *(f"{mark} {line}" for line in known), rest])
+
+
+def _of_warps(made: MmaPlan, language: str, name: str) -> str:
+    """The kernel of a plan of ``mma.sync``, the only way in which one is written."""
+    if language.casefold() != "cuda":
+        raise DescriptorError(f"emit: a plan of mma.sync must be written as cuda, found {language}")
+    title, rest = mma_kernel.kernel(made, name).split("\n", 1)
+    known = [f"// known: {made.evidence}"] if made.by_engine else []
+    return "\n".join([title, *known, rest])

@@ -1,9 +1,10 @@
 """A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
 
-The text around the plan's numbers is ``sm90.cu.in``. A persistent kernel: each CTA takes output tiles in turn. One
-thread of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group
-of ``wgmma`` that read it is done, which is one stage later. Every number that comes from the plan and not from the text
-is a C++ constant: a step that is linear a product, any other a table.
+The text around the plan's numbers is ``sm90.cu.in``, that of its host ``check.cu.in`` and ``main.cu.in``. A persistent
+kernel: each CTA takes output tiles in turn. One thread of the last warpgroup has the copy engine fill the stages; the
+others multiply, and free a stage when the group of ``wgmma`` that read it is done, which is one stage later. Every
+number that comes from the plan and not from the text is a C++ constant: a step that is linear a product, any other a
+table.
 
 Law: the words, the steps and the line of the instruction in the program are the plan's.
 
@@ -22,7 +23,7 @@ __host__ __device__ constexpr uint32_t a_k_step(int i) {
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -58,10 +59,13 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
-    text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
-    return text.substitute(
+    return template("sm90").substitute(
+        barriers=part("barriers"),
+        encoder=Template(part("encoder")).substitute(name=name),
         head=_head(plan),
         name=name,
+        gpu="a Hopper GPU",
+        other_gpu="properties.major != 9",
         constants=constants(plan, accumulators),
         instruction="\n".join([instruction(plan), *loads_of(plan), sm90_store.helpers(plan)]),
         stage=stage(plan),
@@ -72,10 +76,37 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join(filter(None, [_map(plan.a), _map(plan.b), sm90_store.host(plan), _strides(plan)])),
+        tensor_maps="\n".join(
+            filter(
+                None,
+                [
+                    *(tensor_map(side.matrix, encode_arguments(side)) for side in (plan.a, plan.b)),
+                    sm90_store.host(plan),
+                    _strides(plan),
+                ],
+            )
+        ),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
+
+
+def template(name: str, check: str = "check") -> Template:
+    """A program with its places: what is its own, what checks its product, and the host.
+
+    Args:
+        name, check: of the files.
+    """
+    return Template(part(name) + part(check) + part("main"))
+
+
+def part(name: str) -> str:
+    """The text of a file of programs.
+
+    Args:
+        name: of the file.
+    """
+    return files("descriptors.gemm.programs").joinpath(f"{name}.cu.in").read_text(encoding="utf-8")
 
 
 def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
@@ -105,10 +136,14 @@ def _memory(side: StagedOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
-def _map(side: StagedOperand) -> str:
-    """The host function that encodes a tensor map, with the arguments that the plan names."""
-    call = dict(encode_arguments(side))
-    name = side.matrix
+def tensor_map(name: str, arguments: Iterable[tuple[str, str]]) -> str:
+    """The host function that encodes a tensor map.
+
+    Args:
+        name: of the operand.
+        arguments: of ``cuTensorMapEncodeTiled``, as the plan names them.
+    """
+    call = dict(arguments)
     mn = "M" if name == "A" else "N"
     return f"""\
 inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,44 @@ def test_bad_input_is_one_line_and_status_2(line: str, capsys: pytest.CaptureFix
     assert main(line.split()) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.count("\n") == 1
+
+
+WARPS = "plan mma.m16n8k16 bf16 --tile 64x64x32 --b-major MN"
+
+
+def test_a_main_loop_of_warps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main([*WARPS.split(), "--draw", str(tmp_path / "loop.svg")]) == 0
+    out = capsys.readouterr().out
+    assert "sm80, assumed" in out and "ldmatrix.x4.trans" in out and "\nproved: 64x64x32 product, 4 stages" in out
+    assert (tmp_path / "loop.svg").read_text().startswith("<svg")
+    assert main([*WARPS.split(), "--arch", "sm80", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["warps"] == [2, 2] and printed["operands"]["B"]["conflicts"] == {"copies": 0, "loads": 0}
+    assert main([*WARPS.split(), "--arch", "sm80", "--emit", "cuda", "--name", "loop"]) == 0
+    assert "loop(const TypeA* a" in capsys.readouterr().out
+
+
+def test_an_architecture_of_warps_has_one_instruction_of_a_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("plan e2m1 --tile 64x64x128 --arch sm120 --scale-vector 16".split()) == 0
+    assert "kind::mxf4nvf4.block_scale.scale_vec::4X" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "more, way",
+    [
+        ("--a-swizzle 64B", "--a-swizzle does not go with mma.sync"),
+        ("--cluster 2x1", "--cluster does not go with mma.sync"),
+        ("--emit header", "must be written as cuda"),
+        ("--emit cuda --json", "--emit does not go with --json"),
+        ("--name x", "--name goes only with --emit"),
+    ],
+)
+def test_what_a_loop_of_warps_has_not_is_refused(more: str, way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WARPS.split(), *more.split()]) == 2
+    said = capsys.readouterr()
+    assert way in said.out + said.err
+
+
+def test_warps_are_of_mma_sync(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*HOPPER.split(), "--warps", "2x2"]) == 2
+    assert "--warps goes only with mma.sync" in capsys.readouterr().err

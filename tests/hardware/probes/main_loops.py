@@ -133,11 +133,11 @@ def twin(text: str) -> str:
     return re.sub(r"(B_WORD = 0x[0-9a-f]{16})", r"\1 ^ (1ull << 62)", text)
 
 
-def built(folder: Path, name: str, text: str) -> Path:
+def built(folder: Path, name: str, text: str, flags: Iterable[str] = FLAGS) -> Path:
     """The program, compiled."""
     source, program = folder / f"{name}.cu", folder / name
     source.write_text(text, encoding="utf-8")
-    done = subprocess.run(["nvcc", *FLAGS, "-o", str(program), str(source)], capture_output=True, text=True)
+    done = subprocess.run(["nvcc", *flags, "-o", str(program), str(source)], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"main_loops: {name} must compile, found:\n{done.stderr[-4000:]}")
     return program

@@ -1,0 +1,317 @@
+"""One operand of a main loop of ``mma.sync``: how a stage lies in shared memory, who copies it there, who loads it.
+
+A stage is cut along its contiguous dimension into columns of at most 128 bytes, which follow one another; the swizzle
+is the smallest with which neither the copies nor the loads have a bank conflict, of those that the copy engine has
+where it copies. K-major tiles are loaded by ``ldmatrix.x4``, MN-major ones of 16 bits by its ``.trans``, others element
+by element. Places are counted in units: an element, or a byte of two packed ones.
+
+Law: over all threads, the copies write every 16 bytes of the tile once.
+
+>>> from descriptors.gemm.mma_request import mma_loop
+>>> b = mma_operand(mma_loop("mma.m16n8k16", "bf16", tile=(64, 96, 32), b_major="MN"), "B")
+>>> print(b.swizzle, b.layout, b.move)
+S<2,4,3> S<2,3,3> o 0 o ((32,3),32):((1,1024),32) ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+>>> len(set(b.fill_elements.ravel().tolist())) == 96 * 32 * 2 // 16 == b.fill_elements.size
+True
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, Any, Literal
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.smem.instructions.rules import type_name
+from descriptors.smem.operands.operand import ElementType, Major, Matrix, SwizzleMode, as_element_type
+from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
+from descriptors.smem.words.tensor_map import PADDED_INNER
+from layoutalg import (
+    AccessPattern,
+    AnyLayout,
+    ComposedLayout,
+    Layout,
+    NoSwizzleError,
+    Swizzle,
+    TiledCopy,
+    TiledMma,
+    accesses,
+    copy_atom,
+    find_swizzle,
+    group_modes,
+    make_layout,
+    make_tiled_copy_A,
+    make_tiled_copy_B,
+    make_tiled_copy_tv,
+    make_tiled_mma,
+    offsets,
+    rank,
+    swizzle_mode,
+)
+from layoutalg.frozen import frozen, replace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Bytes that a thread copies at once, and of a line of banks, beyond which no column of a stage is wide.
+COPY_BYTES, LINE_BYTES = 16, 128
+#: The fragments of ``mma.sync`` by the bits of an element: whatever the type, 32 bytes along K.
+_FRAGMENTS = {8: "mma.m16n8k32.s8", 16: "mma.m16n8k16.f16", 32: "mma.m16n8k8.tf32"}
+
+
+@frozen
+class MmaOperand:
+    """An operand in shared memory, in fragments, and on its way.
+
+    Args:
+        matrix: ``"A"`` or ``"B"``.
+        element: its type.
+        major: the contiguous dimension, in global memory and in shared memory.
+        tile: MN and K of a stage, in units.
+        layout: (MN, K) to the place in a stage, in units.
+        base: where the first stage begins, in bytes.
+        fill: which thread copies which units of a piece of the tile, 16 bytes at a time; or the boxes of the copy
+            engine.
+        load: which thread points at, and then holds, which units of a piece.
+        move: the instruction that loads.
+        shift: bits by which a loaded register is shifted left, where the instruction reads elements from there.
+    """
+
+    matrix: Matrix
+    element: ElementType
+    major: Major
+    tile: tuple[int, int]
+    layout: AnyLayout
+    base: int
+    fill: TiledCopy | TmaPlan
+    load: TiledCopy
+    move: str
+    shift: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Of a unit."""
+        return max(1, self.element.storage_bits // 8)
+
+    @property
+    def packed(self) -> int:
+        """Elements of a unit."""
+        return 8 * self.bytes // self.element.storage_bits
+
+    @property
+    def stage_bytes(self) -> int:
+        """Shared memory of one stage."""
+        return self.tile[0] * self.tile[1] * self.bytes
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """The permutation of byte addresses; of 0 bits where there is none."""
+        if isinstance(self.layout, ComposedLayout):
+            one = self.layout.outer
+            assert isinstance(one, Swizzle)
+            return Swizzle(one.bits, one.base + self.bytes.bit_length() - 1, one.shift)
+        return Swizzle(0, 4, 3)
+
+    @property
+    def turned(self) -> bool:
+        """Whether the matrices are transposed on their way into registers."""
+        return ".trans" in self.move
+
+    @property
+    def by_element(self) -> bool:
+        """Whether threads load their elements one by one."""
+        return self.move.startswith("ld.")
+
+    @property
+    def fill_elements(self) -> NDArray[Any]:
+        """The first unit of each copy of each thread, as ``MN + (extent of MN) K``; of copies by threads alone.
+
+        Returns:
+            Axes (thread, copy along MN, copy along K).
+        """
+        assert isinstance(self.fill, TiledCopy)
+        first: NDArray[Any] = offsets(self.fill.thrfrg_D(Layout(self.tile)))[:, 0]
+        return first
+
+    def load_elements(self, side: Literal["S", "D"] = "S") -> NDArray[Any]:
+        """What each thread points at (S), or holds afterwards (D), as ``MN + (extent of MN) K``.
+
+        Returns:
+            Axes (thread, value, piece along MN, piece along K).
+        """
+        tile = Layout(self.tile)
+        whole: NDArray[Any] = offsets(self.load.thrfrg_S(tile) if side == "S" else self.load.thrfrg_D(tile))
+        return whole
+
+    def conflicts(self) -> tuple[int, int]:
+        """Wavefronts that bank conflicts cost, those beyond one a phase: of all copies and of all loads of a stage.
+
+        >>> from descriptors.gemm.mma_request import mma_loop
+        >>> mma_operand(mma_loop("mma.m16n8k16", "bf16", tile=(64, 64, 64)), "A").conflicts()
+        (0, 0)
+        """
+        filled, loaded = (
+            sum(
+                one.conflicts
+                for part, width in moved
+                for one in accesses(self.layout, group_modes(part, 1, rank(part)), self.bytes, width, store=store)
+            )
+            for moved, store in zip(_moved(self), (True, False), strict=True)
+        )
+        return filled, loaded
+
+
+def mma_operand(loop: MmaLoop, matrix: Matrix, base: int = 0) -> MmaOperand:
+    """An operand of a main loop, with the swizzle that frees its accesses of bank conflicts.
+
+    Args:
+        loop: the instruction, the tile and the warps.
+        matrix: ``"A"`` or ``"B"``.
+        base: its address, in bytes.
+
+    Raises:
+        DescriptorError: if neither copies nor loads bring elements of 4 or 6 bits from such a tile.
+    """
+    index = "AB".index(matrix)
+    element, major = ((loop.a, loop.a_major), (loop.b, loop.b_major))[index]
+    width = max(8, element.storage_bits)
+    tile = (loop.tile[index], loop.tile[2] * element.storage_bits // width)
+    _check_narrow(loop, matrix, element, major)
+    move = _move(element, major)
+    atom = copy_atom(1) if move.startswith("ld.") else copy_atom(_ATOMS[".trans" in move], width)
+    load = (make_tiled_copy_A, make_tiled_copy_B)[index](atom, tiled_mma(loop, width))
+    plain = columns(tile, width, major)
+    fill = _fill(tile, width, major, loop.threads)
+    one = MmaOperand(matrix, element, major, tile, plain, base, fill, load, move, 2 * ("b4x16" in move))
+    if not MMA_ARCHES[loop.arch].tma:
+        return replace(one, layout=_swizzled(one))
+    one = replace(one, fill=_boxes(one, SwizzleMode.NONE))
+    one = replace(one, layout=_swizzled(one, _engine(one)))
+    return replace(one, fill=_boxes(one, SwizzleMode(swizzle_mode(one.swizzle) if one.swizzle.bits else "none")))
+
+
+def _check_narrow(loop: MmaLoop, matrix: Matrix, element: ElementType, major: Major) -> None:
+    """Refuse what neither copies nor loads bring of elements of less than 8 bits."""
+    if element.bits == 8 or element.storage_bits > 8:
+        return
+    if major is not Major.K:
+        raise DescriptorError(f"plan: {matrix} of {type_name(element)} must be K-major, found {major}-major")
+    if element.storage_bits == 8 and loop.tile[2] % PADDED_INNER:
+        raise DescriptorError(
+            f"plan: K of the tile must be a multiple of {PADDED_INNER}, a box of padded {type_name(element)}, found "
+            f"{loop.tile[2]}"
+        )
+
+
+def tiled_mma(loop: MmaLoop, bits: int) -> TiledMma:
+    """The instruction over the warps, two of it side by side along N, as ``ldmatrix.x4`` loads B.
+
+    Args:
+        loop: the instruction, the tile and the warps.
+        bits: of a unit, in which K is counted.
+
+    >>> from descriptors.gemm.mma_request import mma_loop
+    >>> loop = mma_loop("mma.m16n8k16", "bf16", tile=(128, 128, 32))
+    >>> tiled_mma(loop, 16).tile_mnk
+    (32, 32, 16)
+    """
+    down, across = loop.warps
+    along_n = Layout((8, across, 2), (1, 16, 8))
+    return make_tiled_mma(_FRAGMENTS[bits], (down, across, 1), (None, along_n, None))
+
+
+def columns(tile: tuple[int, int], bits: int, major: Major) -> Layout:
+    """A stage without its swizzle: columns of the contiguous dimension, as wide as a power of two up to 128 bytes.
+
+    >>> print(columns((64, 96), 16, Major.K))
+    (64,(32,3)):(32,(1,2048))
+    """
+    inner = major.contiguous_mode
+    wide, rows = _column(tile, bits, major), tile[1 - inner]
+    modes = [Layout((wide, tile[inner] // wide), (1, rows * wide)), Layout(rows, wide)]
+    return make_layout(modes[inner], modes[1 - inner])
+
+
+def _column(tile: tuple[int, int], bits: int, major: Major) -> int:
+    """Units of a row of a column."""
+    return gcd(tile[major.contiguous_mode], LINE_BYTES * 8 // bits)
+
+
+def _move(element: ElementType, major: Major) -> str:
+    if major is not Major.K and element.storage_bits != 16:
+        return f"ld.shared.b{element.storage_bits}"
+    if element.storage_bits == 8 and element.bits < 8:
+        padding = {4: "b4x16_p64", 6: "b6x16_p32"}[element.bits]
+        return f"ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.{padding}"
+    return f"ldmatrix.sync.aligned.m8n8.x4{'' if major is Major.K else '.trans'}.shared.b16"
+
+
+def _fill(tile: tuple[int, int], bits: int, major: Major, threads: int) -> TiledCopy:
+    """Threads side by side along a row of a column, then over as many rows as divide the tile's."""
+    inner, each = major.contiguous_mode, COPY_BYTES * 8 // bits
+    beside = _column(tile, bits, major) // each
+    rows = max(one for one in range(1, threads // beside + 1) if tile[1 - inner] % one == 0)
+    if inner == 1:
+        return make_tiled_copy_tv(each, Layout((rows, beside), (beside, 1)), Layout((1, each)))
+    return make_tiled_copy_tv(each, Layout((beside, rows)), Layout((each, 1)))
+
+
+def _boxes(one: MmaOperand, mode: SwizzleMode) -> TmaPlan:
+    """A box of the copy engine for every column, of all its rows; packed elements go as the bytes that they are."""
+    inner, bits = one.major.contiguous_mode, 8 * one.bytes
+    wide, rows = _column(one.tile, bits, one.major), one.tile[1 - inner]
+    high = max(part for part in range(1, _MOST_BOX + 1) if rows % part == 0)
+    boxes = []
+    for i in range(one.tile[inner] // wide):
+        for row in range(0, rows, high):
+            at = (i * wide, row)
+            origin = at if inner == 0 else at[::-1]
+            boxes.append(Box(0, origin, at, (i * rows + row) * wide * one.bytes))
+    dimensions = (Dimension(inner, 1, None, wide), Dimension(1 - inner, 1, None, high))
+    element = one.element if one.packed == 1 else as_element_type("u8")
+    return TmaPlan(columns(one.tile, bits, one.major), element, one.major, mode, dimensions, tuple(boxes))
+
+
+def _engine(one: MmaOperand) -> list[Swizzle]:
+    """The swizzles that the copy engine has for columns of such a width: none, or the one that spans it."""
+    wide = _column(one.tile, 8 * one.bytes, one.major) * one.bytes
+    modes = (SwizzleMode.B32, SwizzleMode.B64, SwizzleMode.B128)
+    return [Swizzle(0, 4, 3), *(mode.swizzle for mode in modes if mode.span_bytes == wide and mode.swizzle)]
+
+
+def _moved(one: MmaOperand) -> tuple[list[tuple[AnyLayout, int]], list[tuple[AnyLayout, int]]]:
+    """Threads and what they store and load of the tile, with the bytes of an access; nothing where none stores."""
+    tile = Layout(one.tile)
+    stores = [(one.fill.thrfrg_D(tile), COPY_BYTES)] if isinstance(one.fill, TiledCopy) else []
+    return stores, [(one.load.thrfrg_S(tile), one.bytes if one.by_element else COPY_BYTES)]
+
+
+def _plain(part: AnyLayout) -> Layout:
+    """Threads and their values of the first piece."""
+    lanes, values = part[0], part[1]
+    assert isinstance(lanes, Layout) and isinstance(values, Layout)
+    return make_layout(lanes, values)
+
+
+def _swizzled(one: MmaOperand, candidates: list[Swizzle] | None = None) -> AnyLayout:
+    """The stage with the smallest swizzle that leaves a piece's copies and loads no conflict, or the fewest."""
+    patterns = [
+        AccessPattern(_plain(part), width, store)
+        for moved, store in zip(_moved(one), (True, False), strict=True)
+        for part, width in moved
+    ]
+    try:
+        swizzle = find_swizzle(one.layout, patterns, one.bytes, candidates=candidates)
+    except NoSwizzleError as error:
+        swizzle = error.best
+    if not swizzle.bits:
+        return one.layout
+    return ComposedLayout(
+        Swizzle(swizzle.bits, swizzle.base - one.bytes.bit_length() + 1, swizzle.shift), 0, one.layout
+    )
+
+
+#: The load of four matrices, as they are or transposed.
+_ATOMS = ("ldmatrix.x4", "ldmatrix.x4.trans")
+#: The most rows of a box (CUDA Driver API, cuTensorMapEncodeTiled).
+_MOST_BOX = 256

@@ -1,0 +1,119 @@
+"""A plan of ``mma.sync``: one main loop of warps whole, and the proof of its product.
+
+Every thread copies its part of a stage by ``cp.async``, or one thread has the copy engine do it; a stage is multiplied
+when its copies are done and all threads know it, and filled anew one step later. Fragments of the next K block are
+loaded while one is multiplied.
+
+Law: a plan that is changed in what it makes the hardware do is refuted, with an element.
+
+>>> from layoutalg.frozen import replace
+>>> from descriptors.gemm.mma_planner import mma_plan
+>>> example = mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2)
+>>> print(replace(example, b=replace(example.b, load=example.a.load)).verify())
+disproved: 32x32x32 product, 2 stages, 1023 of 1024 accumulators differ; D(0,0) must be -27, found 27: for B(0,8) of \
+stage 0 it takes B(8,0) of stage 0
+>>> print(replace(example, pending=1).verify())
+disproved: 32x32x32 product, 2 stages; tile 0 is multiplied before its copies are done
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from descriptors.gemm.budget import Budget
+from descriptors.gemm.mma_operand import MmaOperand, tiled_mma
+from descriptors.gemm.mma_product import MmaProduct, multiply
+from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_scales import MmaScales
+from descriptors.smem.tma.tma_plan import TmaPlan
+from descriptors.text import Told, counted, extents_text
+from layoutalg import Layout, TiledMma, offsets
+from layoutalg.frozen import frozen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@frozen
+class MmaPlan(Told):
+    """One instruction of warps and one main loop.
+
+    Args:
+        asked: the instruction, the tile, the warps.
+        a, b: the operands: layouts, copies, loads.
+        budget: shared memory.
+        pending: groups of copies that may be under way where a stage is multiplied.
+        scales: of a block-scaled kind; None of others.
+    """
+
+    asked: MmaLoop
+    a: MmaOperand
+    b: MmaOperand
+    budget: Budget
+    pending: int
+    scales: MmaScales | None = None
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        loop = self.asked
+        return (
+            f"mma.sync {loop.name} {loop.a.name} ({loop.arch}), a tile of {extents_text(loop.tile)}, "
+            f"{counted(self.stages, 'stage')}: {self.budget.used} bytes of shared memory"
+        )
+
+    @property
+    def stages(self) -> int:
+        """How many tiles of the operands are kept at once."""
+        return self.budget.stages
+
+    @property
+    def by_engine(self) -> bool:
+        """Whether the copy engine fills the stages."""
+        return MMA_ARCHES[self.asked.arch].tma
+
+    @property
+    def evidence(self) -> str:
+        """How the models of what its hardware does are known."""
+        return MMA_ARCHES[self.asked.arch].evidence
+
+    @property
+    def barriers(self) -> int:
+        """Where the barriers begin in shared memory, in bytes: one a stage, where the copy engine copies."""
+        return self.b.base + self.stages * self.b.stage_bytes
+
+    @property
+    def transaction_bytes(self) -> int:
+        """What the copies of a stage add to the transaction count of its barrier."""
+        plans = [side.fill for side in (self.a, self.b) if isinstance(side.fill, TmaPlan)]
+        return sum(len(one.boxes) * one.transaction_bytes for one in plans)
+
+    @property
+    def tiled(self) -> TiledMma:
+        """The instruction over the warps."""
+        return tiled_mma(self.asked, max(8, self.asked.a.storage_bits))
+
+    @property
+    def store_elements(self) -> NDArray[Any]:
+        """Where each thread stores its accumulators, as ``M + (M of the tile) N``.
+
+        Returns:
+            Axes (thread, value of two blocks side by side, block along M, pair of blocks along N).
+        """
+        places: NDArray[Any] = offsets(self.tiled.thrfrg_C(Layout(self.asked.tile[:2])))
+        threads, (blocks, across, _) = len(places), self.asked.blocks
+        by_block = places.reshape(threads, 4, blocks, 2, across // 2, order="F")
+        return by_block.transpose(0, 3, 1, 2, 4).reshape(threads, 8, blocks, across // 2)
+
+    def verify(self, seed: int = 1) -> MmaProduct:
+        """Prove the product: copies, swizzles, matrices, fragments, accumulators, stores, and the order of them.
+
+        Args:
+            seed: of the numbers that are multiplied.
+
+        >>> from descriptors.gemm.mma_planner import mma_plan
+        >>> print(mma_plan("mma.m16n8k32", "s8", tile=(64, 32, 64), stages=3).verify())
+        proved: 64x32x64 product, 3 stages, 2048 accumulators
+        """
+        order = (self.stages, self.pending)
+        return multiply(self.asked, (self.a, self.b), self.store_elements, order, self.scales, seed)

@@ -1,0 +1,115 @@
+"""From an instruction of warps and a tile to a plan.
+
+In shared memory A comes before B, each with all its stages.
+
+Laws: nothing overlaps, and all of it fits; what is planned is proved.
+
+>>> three = mma_plan("mma.m16n8k16", "bf16", tile=(128, 128, 32), stages=3)
+>>> three.a.base, three.b.base, three.budget.used
+(0, 24576, 49152)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from descriptors.errors import DescriptorError, ProofError, as_flag
+from descriptors.gemm.budget import budget
+from descriptors.gemm.mma_operand import mma_operand
+from descriptors.gemm.mma_plan import MmaPlan
+from descriptors.gemm.mma_product import MmaProduct
+from descriptors.gemm.mma_request import MMA_ARCHES, mma_loop
+from descriptors.gemm.mma_scales import mma_scales
+from descriptors.smem.operands.operand import ElementType, Major, MajorName
+
+#: Stages that are planned where nobody says how many, and the fewest: one is multiplied while another is copied.
+USUAL_STAGES, FEWEST_STAGES = 4, 2
+
+
+def mma_plan(
+    instruction: str | Sequence[int] | None,
+    dtype: str | ElementType,
+    *,
+    tile: Sequence[int],
+    warps: Sequence[int] | None = None,
+    stages: int | None = None,
+    arch: str | None = None,
+    b_dtype: str | ElementType | None = None,
+    d_dtype: str | None = None,
+    c_dtype: str | None = None,
+    a_major: Major | MajorName = Major.K,
+    b_major: Major | MajorName = Major.K,
+    kind: str | None = None,
+    scale_dtype: str | None = None,
+    scale_vector: int | None = None,
+    smem: int | None = None,
+    verify: bool = True,
+) -> MmaPlan:
+    """Plan a main loop of ``mma.sync``: copies, swizzles, loads, fragments, stores; proved as a product.
+
+    Law: what the plan's copies, loads and instructions leave in the accumulators, stored as the plan says, is
+    ``A @ B``, element by element (``MmaPlan.verify``).
+
+    Args:
+        instruction: its shape, ``"mma.m16n8k16"``: 32 bytes along K; None for the only one of the type.
+        dtype: element type of A: f16, bf16, tf32, s8, u8, from sm89 on e4m3, e5m2, of sm120 e2m1, e2m3, e3m2.
+        tile: M, N and K of one stage, in elements.
+        warps: along M and N; few that have accumulators enough if left out.
+        stages: how many stages; as many as fit, at most 4, if left out.
+        arch: ``"sm80"``, ``"sm89"``, ``"sm120"`` or ``"sm121"``; the first that has the types if left out.
+        b_dtype: element type of B; that of A if left out.
+        d_dtype: type of the accumulators; f32, or s32 for integers, if left out.
+        c_dtype: type of C in global memory; that of the accumulators if left out.
+        a_major, b_major: ``"K"`` or ``"MN"``.
+        kind: ``"f8f6f4"``, ``"mxf8f6f4"``, ``"mxf4"`` or ``"mxf4nvf4"`` of sm120; found from the types if left out.
+        scale_dtype, scale_vector: of a block-scaled kind: type of a factor, and elements along K that share it.
+        smem: shared memory of the CTA, in bytes; that of the architecture if left out.
+        verify: whether to prove the product. Needs numpy.
+
+    Raises:
+        DescriptorError: if there is no such instruction, or a budget does not suffice.
+        ProofError: if the product is not ``A @ B``.
+
+    Source: PTX ISA 9.1, mma, ldmatrix, cp.async.
+
+    >>> example = mma_plan("mma.m16n8k16", "bf16", tile=(128, 128, 64), b_major="MN")
+    >>> print(example.stages, example.a.swizzle, example.b.move)
+    4 S<3,4,3> ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+    """
+    with_proof = as_flag(verify, "plan: verify")
+    loop = mma_loop(
+        instruction, dtype, tile=tile, warps=warps, arch=arch, b_dtype=b_dtype, d_dtype=d_dtype, c_dtype=c_dtype,
+        a_major=a_major, b_major=b_major, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector,
+    )  # fmt: skip
+    sides = zip("AB", loop.tile, (loop.a, loop.b), strict=False)
+    parts = tuple((name, extent * loop.tile[2] * one.storage_bits // 8) for name, extent, one in sides)
+    of = MMA_ARCHES[loop.arch]
+    room = budget(
+        parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
+    )
+    if room.stages < FEWEST_STAGES:
+        raise DescriptorError(
+            f"plan: stages must be {FEWEST_STAGES} or more, one multiplied while another is copied, found "
+            f"{room.stages}; give {'a tile of less M, N or K' if room.most_stages < 2 else '--stages 2'}"
+        )
+    a = mma_operand(loop, "A")
+    b = mma_operand(loop, "B", base=room.stages * a.stage_bytes)
+    whole_plan = MmaPlan(loop, a, b, room, room.stages - FEWEST_STAGES, mma_scales(loop))
+    if with_proof:
+        prove_mma(whole_plan)
+    return whole_plan
+
+
+def prove_mma(plan: MmaPlan) -> MmaProduct:
+    """The proof of a plan that holds.
+
+    Raises:
+        ProofError: if it fails; it is the error's ``proof``.
+
+    >>> print(prove_mma(mma_plan("mma.m16n8k8", "tf32", tile=(32, 16, 16), verify=False)))
+    proved: 32x16x16 product, 4 stages, 512 accumulators
+    """
+    proof = plan.verify()
+    if not proof.ok:
+        raise ProofError(f"plan: the copies and loads must give the product, {proof}; {plan.headline}", proof)
+    return proof
