@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector
-from descriptors.smem.instructions.targets import has, lacking
+from descriptors.targets import has, lacking
 from layoutalg.frozen import frozen
 
 _Shape = tuple[int, int, int]

@@ -25,7 +25,9 @@ from layoutalg.cli.console import json_text, say
     "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
 )
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
-@click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
+@click.option(
+    "--arch", shell_complete=complete, help="sm90 sm100 sm103 sm107 sm110.  [default: sm90 for M 64, else sm100]"
+)
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
 @click.option("--d-dtype", help="Type of the accumulators.  [default: f32; s32 of integers]")
 @click.option("--a-major", shell_complete=complete, help="K or MN: the contiguous dimension of A.  [default: K]")

@@ -70,8 +70,9 @@ class Budget:
 
 
 def budget(
-    parts: tuple[tuple[str, int], ...], stages: int | None = None, *, extra: int = 0, capacity: int = SMEM_BYTES
-) -> Budget:
+    parts: tuple[tuple[str, int], ...], stages: int | None = None, *, extra: int = 0, capacity: int = SMEM_BYTES,
+    most: int = SMEM_BYTES,
+) -> Budget:  # fmt: skip
     """The shared memory of so many stages.
 
     Args:
@@ -79,6 +80,7 @@ def budget(
         stages: how many; as many as fit, at most 8, if left out.
         extra: bytes beside them.
         capacity: bytes that there are.
+        most: bytes that there may be, of the architecture.
 
     Raises:
         DescriptorError: if they do not fit; it says what to reduce, and by how much.
@@ -88,7 +90,7 @@ def budget(
     descriptors.errors.DescriptorError: plan: 8 stages must fit 232448 bytes of shared memory, need 262272, 29824 too
     many; a stage is A 16384, B 16384, barriers 16; give --stages 7 or fewer
     """
-    limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=SMEM_BYTES)
+    limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=most)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
     room = Budget(parts, count, extra, limit)
     if room.used > limit:

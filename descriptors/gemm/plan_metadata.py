@@ -21,6 +21,7 @@ from __future__ import annotations
 from descriptors.gemm.metadata import Arrangement, arrangement, metadata_layout
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derive import derive
+from descriptors.targets import generation
 from layoutalg import Layout
 from layoutalg.frozen import frozen, replace
 
@@ -49,28 +50,28 @@ class Metadata:
     @property
     def registers(self) -> int:
         """Registers of a thread for an M block of a stage; none on sm100."""
-        return self.packs if self.packed.arch == "sm90" else 0
+        return self.packs if generation(self.packed.arch) == "sm90" else 0
 
     @property
     def bytes(self) -> int:
         """Shared memory of a stage, in bytes; none on sm90."""
-        return 0 if self.packed.arch == "sm90" else self.packs * self.packed.block_bits // 8
+        return 0 if generation(self.packed.arch) == "sm90" else self.packs * self.packed.block_bits // 8
 
     @property
     def selectors(self) -> tuple[int, ...]:
         """The selectors that instructions have: one for each K block whose metadata are packed in one register."""
-        return tuple(range(self.packed.blocks)) if self.packed.arch == "sm90" else (0,)
+        return tuple(range(self.packed.blocks)) if generation(self.packed.arch) == "sm90" else (0,)
 
     def place(self, k: int) -> tuple[int, int]:
         """What the instructions of a K block take: register and selector on sm90, column and selector on sm100."""
         pack, inside = divmod(k, self.packed.blocks)
-        if self.packed.arch == "sm90":
+        if generation(self.packed.arch) == "sm90":
             return pack, inside
         return self.column + COPY_COLUMNS * pack + COPY_COLUMNS // self.packed.blocks * inside, 0
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""
-        if self.packed.arch == "sm90":
+        if generation(self.packed.arch) == "sm90":
             return ()
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
         size = self.packed.block_bits // 8

@@ -32,7 +32,7 @@ class Scales:
     Args:
         dtype: their type.
         vector: elements that share one.
-        qualifier: ``1X``, ``2X`` or ``4X``.
+        qualifier: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
         a, b: their memory and copies, from address 0.
         columns: where they begin in tensor memory.
         pointers: what each K block of the first M and N blocks is given, for A and for B.
@@ -90,7 +90,9 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
         DescriptorError: if they do not fit.
     """
     assert loop.scale is not None
-    dtype, vector, qualifier = factors_of(loop.kind, *loop.scale)
+    dtype, vector, qualifier = factors_of(
+        loop.kind, *loop.scale, k=loop.extents[2], arch=loop.arch, legality=loop.legality
+    )
     (m, n, k), step, blocks = loop.tile, loop.extents[2], loop.blocks
     twofold = (loop.cta_group, loop.extents[0]) == (2, 128)
     _check_blocks(loop)

@@ -47,9 +47,11 @@ from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
-from descriptors.smem.words.descriptor import WINDOW_BYTES
+from descriptors.smem.words.descriptor import window_bytes, word_format
+from descriptors.targets import generation, tensor_arches
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
+from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
 from layoutalg import offsets
@@ -299,7 +301,7 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
-        cells = _metadata_cells(metadata, words, stage) if loop.arch == "sm100" else None
+        cells = _metadata_cells(metadata, words, stage) if generation(loop.arch) == "sm100" else None
         along_k = []
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
@@ -317,10 +319,10 @@ def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDAr
     """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
     import numpy as np
 
-    shared = np.zeros(WINDOW_BYTES, dtype=np.uint8)
+    shared = np.zeros(_MEMORY, dtype=np.uint8)
     first = metadata.base + stage * metadata.bytes
     shared[first : first + metadata.bytes] = words.astype("<u4").reshape(-1).view(np.uint8)
-    cells = np.zeros((128, 512, 4), dtype=np.uint8)
+    cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.uint8)
     for word, column in metadata.copies(stage):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
         read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(128, 16))
@@ -336,7 +338,7 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
     loop, accumulators = simulation.loop, simulation.accumulators
     rows, n = loop.extents[0] // loop.cta_group, loop.extents[1]
     total = np.full(product.shape, np.nan)
-    cells = np.full((128, 512), np.nan)
+    cells = np.full((128, EXCLUSIVE_COLUMNS), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):
         i, j = index % loop.blocks[0], index // loop.blocks[0]
         block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
@@ -452,13 +454,15 @@ def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
 
 
 _PLACE_BITS = 4
+#: Bytes of shared memory that the widest start address can name.
+_MEMORY = max(map(window_bytes, tensor_arches()))
 
 
 def empty() -> NDArray[Any]:
     """The memory with nothing in it: a number for each 4 bits that a start address can name."""
     import numpy as np
 
-    return np.zeros(WINDOW_BYTES * 8 // _PLACE_BITS, dtype=np.int64)
+    return np.zeros(_MEMORY * 8 // _PLACE_BITS, dtype=np.int64)
 
 
 def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
@@ -544,7 +548,7 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = read_addresses(words, d.arch, dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
+        read = read_addresses(words, word_format(d.arch), dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
         blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
@@ -559,13 +563,13 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
     """
     import numpy as np
 
-    shared = np.zeros(WINDOW_BYTES, dtype=np.int64)
+    shared = np.zeros(_MEMORY, dtype=np.int64)
     parts = list(zip((scales.a, scales.b), scales.bases, numbers, strict=True))
     for one, base, ids in parts:
         places = offsets(one.memory)[: one.mn, : one.k : one.vector]
         for each in range(len(ids)):
             shared[base + each * one.bytes + places] = ids[each]
-    cells = np.zeros((128, 512, 4), dtype=np.int64)
+    cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.int64)
     copies = [one.copy for one in (scales.a, scales.b) for _ in one.steps]
     for copy, (word, column) in zip(copies, scales.copies(stage), strict=True):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing(copy, lane=0, column=column)])
@@ -579,7 +583,9 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):
             reached = [scales.pointer_at(index, block, k) for block in range(blocks)]
-            rows_of_bytes.append(np.concatenate([factor_bytes(at, rows, count, halves=halves) for at in reached]))
+            rows_of_bytes.append(
+                np.concatenate([factor_bytes(at, rows, count, group=one.group, halves=halves) for at in reached])
+            )
         where = np.concatenate(rows_of_bytes, axis=1)
         arrays.append(cells[where[..., 0], where[..., 1], where[..., 2]])
     return tuple(arrays)

@@ -20,6 +20,7 @@ from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import generation
 from descriptors.text import aligned, extents_text
 from layoutalg.frozen import contents
 
@@ -99,7 +100,7 @@ def plan_command(one: Plan) -> str:
     words += [f"--smem {one.budget.capacity}"] if one.budget.capacity != SMEM_BYTES else []
     words += [f"--legality {loop.legality}"] if loop.legality != "strict" else []
     if loop.scale is not None:
-        words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if loop.arch == "sm100" else []
+        words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if generation(loop.arch) == "sm100" else []
         words.append(f"--scale-vector {loop.scale[1]}")
     return " ".join(words)
 

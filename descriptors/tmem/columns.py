@@ -30,9 +30,10 @@ from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
+from descriptors.targets import architecture
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, weakest
+from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, tensor_memory_arch, weakest
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -85,9 +86,14 @@ class ColumnPlan(Told):
         return max(part.column + part.columns for part in self.parts)
 
     @property
+    def exclusive(self) -> bool:
+        """Whether the allocation must be an exclusive one: no other may live."""
+        return self.allocate > COLUMNS
+
+    @property
     def ctas(self) -> int:
         """CTAs whose columns an SM can hold at once."""
-        return COLUMNS // self.allocate
+        return max(1, COLUMNS // self.allocate)
 
     @property
     def evidence(self) -> str:
@@ -107,19 +113,22 @@ class ColumnPlan(Told):
         raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
 
 
-def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = ()) -> ColumnPlan:
+def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), arch: str = "sm100") -> ColumnPlan:
     """Give each part its columns.
 
     Args:
         parts: the parts, in order; one with a lane shares the columns of the part before it.
         ctas: CTAs that must fit an SM at once.
         notes: what else there is to know.
+        arch: the architecture: sm107 has 576 columns, of which an exclusive allocation takes more than 512.
 
     Raises:
         DescriptorError: if they do not fit; it says what takes how many.
 
     >>> plan_columns([Part("D", 256), Part("SFA", 4), Part("SFB", 8)]).allocate
     512
+    >>> plan_columns([Part("D", 512), Part("SFA", 16)], arch="sm107").allocate
+    544
     >>> plan_columns([Part("D", 256), Part("SFA", 16)], ctas=2)
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
@@ -134,15 +143,16 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
-    if end > COLUMNS:
-        raise DescriptorError(f"tmem plan: the parts must fit {COLUMNS} columns, need {end}; {sizes} columns")
-    allocate = allocation(end)
-    if allocate * count > COLUMNS:
+    most, allocate = architecture(arch).exclusive_columns, allocation(end)
+    if end > most:
+        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns")
+    if allocate * count > (most if count == 1 else COLUMNS):
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
-    return ColumnPlan(tuple(placed_parts), allocate, tuple(notes))
+    return ColumnPlan(tuple(placed_parts), allocate, (*notes, *([_EXCLUSIVE] if allocate > COLUMNS else ())))
 
 
+_EXCLUSIVE = "more than 512 columns: tcgen05.alloc.exclusive, which no other allocation of the SM may live beside"
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
 _SFA_OF_64 = "SFA has 64 rows here and the copy 128: its last block writes 2 columns more than are read"
 
@@ -167,6 +177,7 @@ class _Mma:
     interleaved: bool
     legality: Legality
     blocks: tuple[int, int]
+    arch: str
 
 
 def tmem_plan(
@@ -189,6 +200,7 @@ def tmem_plan(
     interleaved: bool = False,
     blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
+    arch: str = "sm100",
     legality: Legality = "strict",
 ) -> ColumnPlan:
     """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
@@ -214,6 +226,7 @@ def tmem_plan(
         blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
             accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
+        arch: the architecture.
         legality: how the tables of instructions are read.
 
     Raises:
@@ -227,20 +240,20 @@ def tmem_plan(
     >>> [part.columns for part in tmem_plan(128, 64, 128, "e2m1", kind="mxf4", blocks=(2, 1)).parts]
     [64, 64, 8, 4]
     """
-    b = dtype if b_dtype is None else b_dtype
+    b, arch = dtype if b_dtype is None else b_dtype, tensor_memory_arch(arch, "tmem plan")
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
-    kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
     vector = scale_vector or (16 if kind_name == "mxf4nvf4" else 32) if kind_name.startswith("mx") else 0
     if k is None and (vector or sparse or a_source != "smem"):
         raise DescriptorError("tmem plan: K must be given: of the tile whose A, scale factors or metadata lie there")
     mma = _Mma(
         m, n, 1 if k is None else as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
-        ("s32" if kind_name == "i8" else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
+        ("s32" if kind_name in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
         as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
         as_flag(interleaved, "tmem plan: interleaved"), legality,
-        _as_blocks(blocks),
+        _as_blocks(blocks), arch,
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
@@ -249,7 +262,7 @@ def tmem_plan(
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
-    return plan_columns(_parts(mma), ctas=ctas, notes=notes)
+    return plan_columns(_parts(mma), ctas=ctas, notes=notes, arch=arch)
 
 
 def _as_blocks(value: Sequence[int]) -> tuple[int, int]:
@@ -282,7 +295,7 @@ def _as_stored(mma: _Mma) -> str:
 def _accumulators(mma: _Mma) -> Iterator[Part]:
     d = accumulator(
         mma.m, mma.n, mma.d_dtype, cta_group=mma.cta_group, ws=mma.ws, sparse=mma.sparse, kind=mma.kind,
-        a_source=mma.a_source, legality=mma.legality,
+        a_source=mma.a_source, legality=mma.legality, arch=mma.arch,
     )  # fmt: skip
     if as_flag(mma.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
         raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {mma.m}; {d.name}")

@@ -20,10 +20,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.proof import read_model
+from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.smem.proof.addresses import evidence
+from descriptors.smem.proof.read_model import read_addresses
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell, weakest
+from descriptors.tmem.geometry import CELL_BITS, EXCLUSIVE_COLUMNS, LANES, Cell, weakest
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import ComposedLayout, Layout, offsets
@@ -119,7 +121,7 @@ def prove_landing(
             at = tuple(int(one) for one in np.argwhere(differs)[0])
             source, (lane, column, bit) = int(origins[at]), (int(one) for one in places[at])
             first = (at, Cell(lane, column, bit + i), int(first_bits[at]) + i, None if source < 0 else source)
-    model = read_model.evidence(arch="sm100", dtype="u8", major="K")
+    model = evidence("sm100", as_element_type("u8"), Major.K)
     return Landing(element_bits.size, first_bits.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
 
 
@@ -137,15 +139,15 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     """For each bit of tensor memory the bit of shared memory that it was written from, -1 for none."""
     import numpy as np
 
-    sources = np.full((LANES, COLUMNS, CELL_BITS), -1, dtype=np.int64)
+    sources = np.full((LANES, EXCLUSIVE_COLUMNS, CELL_BITS), -1, dtype=np.int64)
     read_by = tmem_copy(copy)
     rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
-        fetched = read_model.read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
+        fetched = read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
         bits_read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
         words = bits_read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
         landed = landing(copy, lane=step.lane, column=step.column)
-        if any(lane >= LANES or column >= COLUMNS for _, _, (lane, column) in landed):
+        if any(lane >= LANES or column >= EXCLUSIVE_COLUMNS for _, _, (lane, column) in landed):
             raise DescriptorError(f"tmem cp: a copy must end inside tensor memory, found {copy} at {step[1:]}")
         for row, word, (lane, column) in landed:
             sources[lane, column] = words[row, word]

@@ -30,8 +30,8 @@ from layoutalg.frozen import replace
 FACTORS = 4
 #: Rows of the operand that one block of scale factors in shared memory holds.
 BLOCK_ROWS = 128
-#: Elements that may share a factor.
-VECTORS = (16, 32)
+#: Elements that may share a factor; 64 of mxf8f6f4 with K 64, as PTX's table has it.
+VECTORS = (16, 32, 64)
 
 _BITS = 8
 
@@ -42,7 +42,7 @@ def scale_cells(mn: int, k: int, vector: int, *, halves: bool = False, name: str
     Args:
         mn: rows: M of the CTA, or N padded to a multiple of 128 (of 256 with ``halves``).
         k: K of the tile, padded to four factors.
-        vector: elements that share a factor, 16 or 32.
+        vector: elements that share a factor, 16, 32 or 64.
         halves: whether the halves of N sit apart, as for B where the arrangement is 2x2.
         name: what they are called.
 
@@ -83,14 +83,14 @@ def as_vector(value: object) -> int:
     """The number of elements that share a factor.
 
     Raises:
-        DescriptorError: if it is neither 16 nor 32.
+        DescriptorError: if it is none of 16, 32 and 64.
 
     >>> as_vector(16)
     16
     """
     vector = as_integer(value, "scale factors: the vector", minimum=1)
     if vector not in VECTORS:
-        raise DescriptorError(f"scale factors: the vector must be one of 16, 32, found {vector}")
+        raise DescriptorError(f"scale factors: the vector must be one of 16, 32, 64, found {vector}")
     return vector
 
 

@@ -44,12 +44,12 @@ from descriptors.smem.instructions.idesc import (
     extent_of,
     illegal,
 )
-from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import WORDS, Arch
+from descriptors.targets import has
 from layoutalg.frozen import contents, frozen
 
 

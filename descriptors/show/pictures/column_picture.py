@@ -77,8 +77,9 @@ class ColumnsPicture(Picture):
             top: where the cells begin.
         """
         plan = self.plan
-        frame = Frame(LEFT, top, WIDE * COLUMNS, HIGH * LANES, LANES, COLUMNS)
-        roles: list[list[str | None]] = [["faint"] * COLUMNS for _ in range(LANES)]
+        there = max(COLUMNS, plan.allocate)
+        frame = Frame(LEFT, top, WIDE * there, HIGH * LANES, LANES, there)
+        roles: list[list[str | None]] = [["faint"] * there for _ in range(LANES)]
         for number, part in enumerate(plan.parts):
             for lane, column in places(part):
                 roles[lane][column] = Figure.kind(number)
@@ -91,7 +92,7 @@ class ColumnsPicture(Picture):
             figure.text(
                 0, middle + 15, f"lanes {QUARTER * warp}\u2013{QUARTER * warp + QUARTER - 1}", "muted", Figure.LABEL
             )
-        heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, COLUMNS, 32)]
+        heads = [(frame.cell(0, column)[0], frame.y - 8, str(column)) for column in range(0, there, 32)]
         figure.texts(heads, "muted", Figure.LABEL, "middle", mono=True)
         foot = self._names(figure, frame)
         figure.legend(0, foot + 18, self._legend())

@@ -63,9 +63,9 @@ from descriptors.smem.instructions.rules import (
     rows_of,
     type_name,
 )
-from descriptors.smem.instructions.targets import architecture
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
+from descriptors.targets import generation, holders
 from layoutalg.frozen import contents, frozen
 
 _FLAG = ((False, 0), (True, 1))
@@ -167,7 +167,7 @@ def word_of(kind: str, arch: str = "sm100") -> Word:
     (23, 29)
     """
     arch = as_arch(arch)
-    if architecture(arch).tables != "sm100":
+    if generation(arch) != "sm100":
         raise DescriptorError(f"idesc: the arch of an instruction descriptor must have tcgen05, found {arch}")
     known = RUBIN_DESCRIPTORS if arch == "sm107" else INSTRUCTION_DESCRIPTORS
     kinds = [row.kind for row in rows_of("KINDS", arch)]
@@ -372,7 +372,7 @@ class DecodedInstruction:
         """
         word = word_of(self.kind, self.arch)
         rows = [(span(word[name]), name, str(value)) for name, value in self.values]
-        only = ": target sm_103a alone" if self.arch == "sm100" else ""
+        only = f": targets {holders('K = 96')} alone" if self.arch == "sm100" else ""
         return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 

@@ -28,7 +28,7 @@ from descriptors.answers import plain_data
 from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
 from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
 from descriptors.smem.instructions.rules import Selection
-from descriptors.text import aligned, known_line, known_record, word_text
+from descriptors.text import aligned, counted, known_line, known_record, word_text
 from layoutalg.frozen import contents, is_value
 
 #: The note on a row: the number of its source, or of who disputes it.
@@ -46,7 +46,7 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
     title = f"{word_text(instruction.word, word.bits)}  {word.name}"
     warnings = (f"warning: {warning}" for warning in instruction.warnings)
     rows = aligned([("bits", "field", "value"), *instruction.rows()])
-    return "\n".join([title, *rows, *warnings, *known_line("sm100")])
+    return "\n".join([title, *rows, *warnings, *known_line(instruction.arch)])
 
 
 def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
         "fields": {name: plain_data(value) for name, value in instruction.values},
         "unknown_bits": word_text(instruction.unknown_bits, bits),
         "warnings": list(instruction.warnings),
-        **known_record("sm100"),
+        **known_record(instruction.arch),
     }
 
 
@@ -128,6 +128,7 @@ def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
 
 def _scale_cells(row: ScaleRow, note: _Note) -> tuple[str, ...]:
     ids, depths = f"ids {_or(map(str, row.ids))}", f"K {_or(map(str, row.k))}"
+    depths += f", {counted(row.factors, 'factor')} a row" if row.factors else ""
     return ("scale     ", row.dtype, f"vector {row.vector}", row.name, ids, depths, note(row))
 
 

@@ -333,7 +333,7 @@ LATER: tuple[KindRow | TypeRow | ShapeRow | OperandRow | ScaleRow, ...] = (
     _wide("mxf8f6f4", 128, 2, (256,), sparse=True),
     *(_wide(kind, 128, 2, (256,)) for kind in ("mxf4", "mxf4nvf4")),
     *(_wide(kind, 128, 1, (128,), _K128_ONE) for kind in ("mxf4", "mxf4nvf4")),
-    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 1, 2, 3), (64, 128), _SCALE_94),
+    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 1, 2, 3), (64, 128), _SCALE_94, factors=1),
     ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 2), (64, 128), _COMPILED, _TWO_FACTORS),
     ScaleRow("sm107", "mxf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),
     ScaleRow("sm107", "mxf4nvf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from itertools import product
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
@@ -42,10 +41,6 @@ def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
         yield ((f"fp{width}", f"float{width}", f"fp{width}_{name}", f"float_{name}_t", f"__nv_fp{width}_{name}"), name)
         yield ((f"fp{width}_{name}fn", f"float{width}_{name}", f"float{width}_{name}fn", f"f{width}{name}fn"), name)
         yield ((f"{name}fn", f"f{width}{name}"), name)
-    for digits, name, architecture in (("90", "sm90", "hopper"), ("100", "sm100", "blackwell")):
-        suffixes = ("", "a", "f") if digits == "100" else ("", "a")
-        yield (tuple(f"{start}{digits}{end}" for start, end in product(("", "sm_", "sm"), suffixes)), name)
-        yield ((architecture,), name)
     for width in ("32", "64", "128"):
         yield ((width, f"{width}-byte"), f"{width}B")
         yield (tuple(f"{start}sw{width}" for start in ("", "k_", "mn_")), f"{width}B")
