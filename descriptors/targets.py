@@ -351,6 +351,16 @@ def tensor_architecture(name: object, where: str) -> str:
     return row.name
 
 
+def lineage(arch: str) -> tuple[str, ...]:
+    """An architecture and those that it follows, the last first.
+
+    >>> lineage("sm121"), lineage("sm107")
+    (('sm121', 'sm120'), ('sm107',))
+    """
+    before = architecture(arch).follows
+    return (arch, *(lineage(before) if before else ()))
+
+
 @lru_cache(maxsize=1 << 6)
 def generation(arch: str) -> str:
     """Whose instructions an architecture has: ``sm90``, those of ``wgmma``, or ``sm100``, of ``tcgen05``.

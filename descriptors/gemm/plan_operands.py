@@ -200,17 +200,24 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
     )
 
 
-def _steps(d: Derivation, counts: tuple[int, int, int]) -> tuple[tuple[int, ...], ...]:
+def _steps(d: Derivation, counts: tuple[int, int, int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """What is added to the first word for each block along M or N, each K block, each stage.
 
     Where operands cross atoms, with K 96, a step moves the line that LBO names too: the sums are of whole words.
     """
     if d.crossing is None:
-        return tuple(tuple(map(along, range(count))) for along, count in zip(d.advance, counts, strict=True))
-    first, (m, n, s) = d.word(0, 0, 0), counts
-    along_mn, along_k = [d.word(i, 0, 0) for i in range(m)], [d.word(0, k, 0) for k in range(n)]
-    along = along_mn, along_k, [d.word(0, 0, stage) for stage in range(s)]
-    return tuple(tuple(word - first for word in words) for words in along)
+        along_mn, along_k, along_stages = d.advance
+        return (
+            tuple(map(along_mn, range(counts[0]))),
+            tuple(map(along_k, range(counts[1]))),
+            tuple(map(along_stages, range(counts[2]))),
+        )
+    first = d.word(0, 0, 0)
+    return (
+        tuple(d.word(i, 0, 0) - first for i in range(counts[0])),
+        tuple(d.word(0, k, 0) - first for k in range(counts[1])),
+        tuple(d.word(0, 0, s) - first for s in range(counts[2])),
+    )
 
 
 def run_of(loop: MainLoop, matrix: Matrix) -> int:

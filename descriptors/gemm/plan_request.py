@@ -147,12 +147,13 @@ def main_loop(
     named = kind_of_request(of, a, b, kind, scale_dtype, vector)
     d = ("s32" if named in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
-    check_types(of, named, a, b, d, legality=mode)
     place = choose("plan: a_source", a_source, SOURCES)
     if place == "rmem" and generation(of) != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
     zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
-    row = _shape(of, named, extents, pair, mode, place, zeros_left_out)
+    usual = dense_k(of, named) * (1 + zeros_left_out)
+    check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
+    row, stored_k = _shape(of, named, extents, pair, mode, place, zeros_left_out), extents[2] // (1 + zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -160,7 +161,7 @@ def main_loop(
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(of, named, extents[2], scale_dtype, vector, mode),
+        b_major=majors[1], cta_group=pair, scale=_scale(of, named, stored_k, scale_dtype, vector, mode),
         legality=mode, row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)

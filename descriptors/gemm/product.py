@@ -160,7 +160,7 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     if simulation.metadata is not None:
         read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
     if simulation.scales is not None:
-        read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
+        read, operands = _scaled(simulation, simulation.scales, read, operands, rng, causes)
     if simulation.promotion is not None:
         expected, seen = _promoted(simulation, simulation.promotion, read, operands, rng)
     else:
@@ -241,11 +241,12 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
 
 
 def _scaled(
-    scales: Scales, read: list[Any], values: list[Any], pair: int, rng: Any, causes: list[str]
+    simulation: Simulation, scales: Scales, read: list[Any], values: list[Any], rng: Any, causes: list[str]
 ) -> tuple[list[Any], list[Any]]:
     """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
     import numpy as np
 
+    pair, words = simulation.loop.cta_group, word_format(simulation.loop.arch)
     counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
     ids = _numbered(*counts)
     table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
@@ -254,7 +255,7 @@ def _scaled(
         ctas = []
         for cta in range(pair):
             rows = counts[0][1] // pair
-            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
+            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage, words))
         factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
         factor_arrays[1].append(ctas[-1][1])
     for name, got, placed in zip("AB", factor_arrays, ids, strict=True):
@@ -301,7 +302,11 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
-        cells = _metadata_cells(metadata, words, stage) if generation(loop.arch) == "sm100" else None
+        cells = (
+            _metadata_cells(metadata, words, stage, word_format(loop.arch))
+            if generation(loop.arch) == "sm100"
+            else None
+        )
         along_k = []
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
@@ -315,7 +320,7 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     return np.concatenate(blocks)
 
 
-def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDArray[Any]:
+def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str) -> NDArray[Any]:
     """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
     import numpy as np
 
@@ -325,7 +330,7 @@ def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDAr
     cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.uint8)
     for word, column in metadata.copies(stage):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
-        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(128, 16))
+        read = read_addresses(word, of, dtype="u8", major="K", shape=(128, 16))
         cells[landed[:, 2], landed[:, 3]] = shared[read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]]
     whole: NDArray[Any] = cells.view("<u4")[..., 0]
     return whole
@@ -553,13 +558,16 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 
-def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int) -> tuple[NDArray[Any], ...]:
+def factors(
+    scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int, words: str = "sm100"
+) -> tuple[NDArray[Any], ...]:
     """What the K blocks of a stage take as factors of A and of B, after the stage's copies: axes (row, factor of K).
 
     Args:
         scales: the scale factors.
         numbers: of those of A and of B: axes (stage, row, factor of K).
         stage: which stage.
+        words: whose words the copies take, as the read model knows them.
     """
     import numpy as np
 
@@ -573,7 +581,7 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
     copies = [one.copy for one in (scales.a, scales.b) for _ in one.steps]
     for copy, (word, column) in zip(copies, scales.copies(stage), strict=True):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing(copy, lane=0, column=column)])
-        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
+        read = read_addresses(word, words, dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
         source = read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []

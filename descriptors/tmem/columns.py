@@ -30,7 +30,7 @@ from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
-from descriptors.targets import architecture
+from descriptors.targets import architecture, known
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, tensor_memory_arch, weakest
@@ -69,11 +69,13 @@ class ColumnPlan(Told):
         parts: what lies where, in the order of the columns.
         allocate: columns to allocate.
         notes: what else there is to know.
+        arch: the architecture.
     """
 
     parts: tuple[Part, ...]
     allocate: int
     notes: tuple[str, ...] = ()
+    arch: str = "sm100"
 
     @property
     def headline(self) -> str:
@@ -97,7 +99,9 @@ class ColumnPlan(Told):
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
+        """How it is known, all in all; beyond sm100, whose layouts were evaluated, as the table of targets says."""
+        if self.arch != "sm100":
+            return known(self.arch)
         return weakest(NVIDIA, *(part.fragment.evidence for part in self.parts if part.fragment is not None))
 
     def part(self, name: str) -> Part:
@@ -149,7 +153,7 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     if allocate * count > (most if count == 1 else COLUMNS):
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
-    return ColumnPlan(tuple(placed_parts), allocate, (*notes, *([_EXCLUSIVE] if allocate > COLUMNS else ())))
+    return ColumnPlan(tuple(placed_parts), allocate, (*notes, *([_EXCLUSIVE] if allocate > COLUMNS else ())), arch)
 
 
 _EXCLUSIVE = "more than 512 columns: tcgen05.alloc.exclusive, which no other allocation of the SM may live beside"

@@ -25,7 +25,7 @@ from descriptors.smem.proof.addresses import evidence
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import CELL_BITS, EXCLUSIVE_COLUMNS, LANES, Cell, weakest
+from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell, weakest
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg import ComposedLayout, Layout, offsets
@@ -139,7 +139,7 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     """For each bit of tensor memory the bit of shared memory that it was written from, -1 for none."""
     import numpy as np
 
-    sources = np.full((LANES, EXCLUSIVE_COLUMNS, CELL_BITS), -1, dtype=np.int64)
+    sources = np.full((LANES, COLUMNS, CELL_BITS), -1, dtype=np.int64)
     read_by = tmem_copy(copy)
     rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
@@ -147,7 +147,7 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
         bits_read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
         words = bits_read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
         landed = landing(copy, lane=step.lane, column=step.column)
-        if any(lane >= LANES or column >= EXCLUSIVE_COLUMNS for _, _, (lane, column) in landed):
+        if any(lane >= LANES or column >= COLUMNS for _, _, (lane, column) in landed):
             raise DescriptorError(f"tmem cp: a copy must end inside tensor memory, found {copy} at {step[1:]}")
         for row, word, (lane, column) in landed:
             sources[lane, column] = words[row, word]

@@ -40,7 +40,7 @@ from typing import Literal
 
 from descriptors.check.ptx.constant_folding import Values, number
 from descriptors.check.ptx.control_flow import Block
-from descriptors.check.ptx.kernel_words import SmemOperand, Use, instruction_of
+from descriptors.check.ptx.kernel_words import SmemOperand, Use, instruction_of, word_arch
 from descriptors.check.ptx.known_bits import NOTHING, Known, exactly
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
@@ -400,7 +400,7 @@ def _tensor(
     words = known_bits.values(32)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, described, known, shifts))
+    operands = tuple(_tensor_operands(view, described, known, shifts, word_arch(target)))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
@@ -417,7 +417,7 @@ def _described(words: tuple[int, ...], use: Use) -> Described | None:
 
 
 def _tensor_operands(
-    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts
+    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts, arch: Arch
 ) -> Iterator[SmemOperand]:
     if described is not None and described.m and described.n:
         sides = tensor_sides(view, described)
@@ -425,7 +425,7 @@ def _tensor_operands(
         sides = Side("A", view.a, "", "K", (0, 0)), Side("B", view.b, "", "K", (0, 0))
     for one in sides:
         if not isinstance(one.operand, Address):
-            yield _smem_operand(one, "sm100", known, shifts)
+            yield _smem_operand(one, arch, known, shifts)
 
 
 def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:

@@ -133,7 +133,8 @@ def kernel(plan: Plan, name: str) -> str:
     full, empty, done = barriers(plan)
     pair = loop.cta_group == 2
     head = _HEAD.substitute(
-        title=plan.headline, number=architecture(loop.arch).number, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
+        title=plan.headline, number=architecture(loop.arch).number, name=name,
+        tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         smem=done + 16,
     )  # fmt: skip
@@ -256,12 +257,12 @@ __device__ __forceinline__ void fence_after() { asm volatile("tcgen05.fence::aft
 __device__ __forceinline__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 
 __device__ __forceinline__ void allocate(uint32_t to) {
-  asm volatile("tcgen05.alloc$exclusive.cta_group::$group.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
+  asm volatile("tcgen05.alloc$of.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
   asm volatile("tcgen05.relinquish_alloc_permit.cta_group::$group.sync.aligned;" ::: "memory");
 }
 
 __device__ __forceinline__ void deallocate(uint32_t tmem) {
-  asm volatile("tcgen05.dealloc$exclusive.cta_group::$group.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
+  asm volatile("tcgen05.dealloc$of.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
 }
 
 // All threads of the CTA$pair, with what they did to tensor memory and to barriers.
@@ -302,7 +303,7 @@ def common(plan: Plan) -> str:
         group_of_copy=".cta_group::2" if pair else "",
         commit=_COMMIT_PAIR if pair else _COMMIT,
         group=plan.asked.cta_group,
-        exclusive=".exclusive" * accumulators.plan.exclusive,
+        of=f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{plan.asked.cta_group}",
         columns=accumulators.plan.allocate,
         pair=", and of the other one of the pair" if pair else "",
         together=cluster if pair else "  __syncthreads();",

@@ -63,6 +63,7 @@ class TypeRow:
         d: types of the accumulator.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
+        wide: whether an instruction of more K than usual takes them too, where there is one.
     """
 
     arch: str
@@ -72,6 +73,7 @@ class TypeRow:
     d: tuple[str, ...]
     source: str
     disputed: str = ""
+    wide: bool = True
 
 
 @frozen

@@ -57,9 +57,16 @@ def check_types(
     b: str | ElementType,
     d: str,
     *,
+    wide: bool = False,
     legality: Legality = "strict",
 ) -> TypeRow | None:
     """Check the element types of A, B and the accumulator D.
+
+    Args:
+        arch, kind: of the instruction.
+        a, b, d: the types.
+        wide: whether the instruction has more K than usual: f8f6f4 of sm107 with K 64 takes fewer types.
+        legality: how to read the rows.
 
     Raises:
         IllegalError: if the kind does not take them together.
@@ -70,7 +77,8 @@ def check_types(
     """
     arch = kind_row(arch, kind).arch
     names = (type_name(a), type_name(b), type_name(d))
-    rows, legality = rows_of("TYPES", arch, kind), as_mode(legality)
+    rows: list[TypeRow] = [row for row in rows_of("TYPES", arch, kind) if row.wide or not wide]
+    legality = as_mode(legality)
 
     def allows(row: TypeRow) -> bool:
         return names[0] in row.a and names[1] in row.b and names[2] in row.d

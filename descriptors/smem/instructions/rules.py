@@ -38,7 +38,7 @@ from descriptors.smem.instructions.facts import (
     TypeRow,
 )
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
-from descriptors.targets import ARCHITECTURES, FEATURES, generation, has, tensor_architecture
+from descriptors.targets import ARCHITECTURES, FEATURES, Architecture, generation, has, lineage, tensor_architecture
 from layoutalg.frozen import frozen, replace
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
@@ -97,9 +97,16 @@ def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
             continue
         for row in rows:
             if row.arch == one.tables and _kept(row, one.target):
-                whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
-                yield replace(row, arch=one.name, **whose)
-        yield from (row for row in tables.LATER if row.arch == one.name and type(row) is type(rows[0]))
+                yield _row_of(row, one)
+        for row in tables.LATER:
+            if row.arch in lineage(one.name) and type(row) is type(rows[0]):
+                yield _row_of(row, one)
+
+
+def _row_of(row: Any, one: Architecture) -> Any:
+    """A row, said of an architecture that has it too."""
+    whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
+    return replace(row, arch=one.name, **whose)
 
 
 def _targets(row: KindRow, target: str) -> str:

@@ -233,7 +233,7 @@ def test_bad_input_is_refused_with_the_reason(change: dict[str, Any], message: s
 
 
 def test_the_judge_and_what_it_judges_agree_on_the_window() -> None:
-    assert WINDOWS == {name: window_bytes(name) for name in WINDOWS}
+    assert {name: window_bytes(name) for name in WINDOWS} == WINDOWS
 
 
 def test_a_word_is_read_as_one_of_sm100_unless_another_architecture_is_named() -> None:
