@@ -47,7 +47,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from descriptors import targets
-from descriptors.errors import DescriptorError, as_flag
+from descriptors.errors import DescriptorError, FieldError, as_flag
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode
 from descriptors.smem.words.bitfield import Field, Word
 from descriptors.targets import tensor_architecture
@@ -252,14 +252,21 @@ class SmemDescriptor:
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
         half = {"row_half": self.row_half} if self.row_half else {}
-        word = self.word.encode(
-            start_address=self.start_address,
-            leading_byte_offset=self.leading_byte_offset,
-            stride_byte_offset=self.stride_byte_offset,
-            base_offset=self.base_offset,
-            swizzle=self.swizzle,
-            **half,
-        )
+        try:
+            word = self.word.encode(
+                start_address=self.start_address,
+                leading_byte_offset=self.leading_byte_offset,
+                stride_byte_offset=self.stride_byte_offset,
+                base_offset=self.base_offset,
+                swizzle=self.swizzle,
+                **half,
+            )
+        except FieldError as error:
+            beyond = {"start_address": self.start_address, "leading_byte_offset": self.leading_byte_offset}
+            if beyond.get(error.field) in range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16):
+                told = f"{error}: the words of {targets.holders('wide descriptor')} have 15 bits there"
+                raise FieldError(told, error.field) from None
+            raise
         return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
 
     def at(self, start_address: int) -> SmemDescriptor:
