@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
+from descriptors.errors import DescriptorError
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters.recipe import Term
@@ -122,7 +123,12 @@ def host(plan: Plan, name: str) -> str:
         scaled = f" * sfa[i * (k / {v}) + q / {v}] * sfb[j * (k / {v}) + q / {v}]"
     tensors = [*_tensor(plan.a, "m", low), *_tensor(plan.b, "n", low)]
     if scales is not None:
-        code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
+        if scales.dtype not in _ONE_AND_TWO:
+            raise DescriptorError(
+                f"emit: scale factors must be of {' or '.join(_ONE_AND_TWO)}, whose codes are published, found "
+                f"{scales.dtype}; --emit ptx writes the loop"
+            )
+        code = f"one == 1 ? {_ONE_AND_TWO[scales.dtype]}"
         a, b = "kTileM / kPair", "kTileN"
         tensors += [*_factors("sfa", scales.a, "m", a, code), *_factors("sfb", scales.b, "n", b, code)]
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
@@ -182,6 +188,9 @@ def _terms(mode: object, name: str) -> list[str]:
     return terms
 
 
+#: The codes of 1 and 2, by the type of the scale factors.
+_ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
+
 #: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
 _FIELDS = {
     "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
@@ -201,6 +210,8 @@ def code_of(dtype: str, value: int) -> int:
     """
     if dtype in ("s8", "u8"):
         return value & 0xFF
+    if dtype == "s1z4m11":  # a sign and a magnitude
+        return int(value < 0) << 15 | abs(value)
     exponent, mantissa = _FIELDS[dtype]
     size = abs(value)
     sign = int(value < 0) << (exponent + mantissa)

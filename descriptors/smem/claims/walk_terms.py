@@ -33,7 +33,7 @@ from descriptors.smem.claims.terms import BITS, remark
 
 #: Bits that an element takes up, by its type; of narrow ones in containers those of a place.
 STORED_BITS = {
-    "f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
+    "f16": 16, "bf16": 16, "s1z4m11": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
     "e2m1_unpacksmem": 8, "e2m1": 4,
 }  # fmt: skip
 

@@ -266,17 +266,24 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     raise error
 
 
+#: Types that a kind of a later architecture alone multiplies. s1z4m11, of ti16: a sign, four zeros, a magnitude of 11
+#: bits (PTX ISA 9.4).
+LATER_TYPES: Mapping[str, ElementType] = {"s1z4m11": ElementType("s1z4m11", 16, 16)}
+
+
 def as_element_type(value: object) -> ElementType:
     """The element type with this name, or the one given.
 
     Raises:
         ChoiceError: if there is none.
 
-    >>> as_element_type("e4m3")
-    ElementType(name='e4m3', bits=8, storage_bits=8)
+    >>> as_element_type("e4m3"), as_element_type("s1z4m11").per_16_bytes
+    (ElementType(name='e4m3', bits=8, storage_bits=8), 8)
     """
-    if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
+    if isinstance(value, ElementType) and {**ELEMENT_TYPES, **LATER_TYPES}.get(value.name) == value:
         return value
+    if isinstance(value, str) and value.casefold() in LATER_TYPES:
+        return LATER_TYPES[value.casefold()]
     return choose("operand: dtype", value, ELEMENT_TYPES)
 
 

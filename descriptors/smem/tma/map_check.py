@@ -21,6 +21,7 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.operand import (
+    ELEMENT_TYPES,
     ElementType,
     Major,
     MajorName,
@@ -181,7 +182,7 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
         DescriptorError: if they have different sizes, or no operand has such elements.
     """
     code = as_tensor_map(one).data_type.code
-    types = [name for name, (_, known) in DATA_TYPES.items() if known == code]
+    types = [name for name, (_, known) in DATA_TYPES.items() if known == code and name in ELEMENT_TYPES]
     if dtype is None and not types:
         raise DescriptorError(f"tensor map: no operand has {one.data_type} elements; give the type that they hold")
     element = as_element_type(("u8" if "u8" in types else types[0]) if dtype is None else dtype)

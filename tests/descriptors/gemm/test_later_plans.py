@@ -20,6 +20,7 @@ WIDE: dict[str, tuple[str, str, tuple[int, int, int], dict[str, Any]]] = {
     "mn-major": ("m128n64k64", "e4m3", (128, 64, 128), {"a_major": "MN", "b_major": "MN"}),
     "mxf8f6f4": ("m128n64k64", "e4m3", (128, 64, 256), {"scale_dtype": "ue8m0"}),
     "lenient": ("m128n64k64", "e4m3", (128, 64, 256), {"scale_dtype": "ue8m0", "legality": "lenient"}),
+    "ti16": ("m128n64k16", "s1z4m11", (128, 64, 64), {"a_major": "MN"}),
     "ue4m3": ("m256n128k128", "e2m1", (256, 128, 256), {"scale_dtype": "ue4m3", "cta_group": 2}),
     "ue5m3": ("m256n64k128", "e2m1", (256, 64, 256), {"scale_dtype": "ue5m3", "scale_vector": 32, "cta_group": 2}),
     "ue8m0": ("m256n64k128", "e2m1", (256, 64, 256), {"scale_dtype": "ue8m0", "cta_group": 2}),
@@ -31,7 +32,7 @@ def test_a_plan_with_more_k_gives_the_product(name: str) -> None:
     instruction, dtype, tile, options = WIDE[name]
     one = plan(instruction, dtype, tile=tile, arch="sm107", stages=2, **options)
     assert one.verify().ok and one.verify().evidence.endswith("not measured on a Rubin GPU")
-    assert one.asked.extents[2] in (64, 128) and one.asked.blocks[2] == tile[2] // one.asked.extents[2]
+    assert one.asked.blocks[2] == tile[2] // one.asked.extents[2]
 
 
 def test_the_words_say_the_k_as_the_tools_do() -> None:
@@ -128,6 +129,22 @@ def test_more_memory_and_more_columns_than_sm100_has() -> None:
     assert any(step.what == "tcgen05.alloc.exclusive 576 columns" for step in order(one))
     with pytest.raises(DescriptorError, match="shared memory must be at most 232448, found 334848"):
         plan("m256n256k64", arch="sm103", smem=334848, **{**arguments, "tile": (256, 256, 256)})
+
+
+def test_ti16_is_multiplied_as_16_bits_of_sign_and_magnitude() -> None:
+    one = plan("m128n64k16", "s1z4m11", tile=(128, 64, 64), arch="sm107", stages=2, verify=False)
+    assert (one.asked.kind, one.asked.d, f"{one.line.idescs[0]:#010x}") == ("ti16", "s32", "0x08100da0")
+    assert "const uint32_t a_codes[] = {0x8003, 0x8002, 0x8001, 0x0, 0x1, 0x2, 0x3};" in emit_plan(one, "cuda")
+    with pytest.raises(IllegalError, match="types must be of one kind"):
+        plan("m128n64k16", "s1z4m11", tile=(128, 64, 64), arch="sm103")
+
+
+def test_no_program_is_written_for_factors_whose_codes_nobody_published() -> None:
+    instruction, dtype, tile, options = WIDE["ue5m3"]
+    one = plan(instruction, dtype, tile=tile, arch="sm107", stages=2, verify=False, **options)
+    with pytest.raises(DescriptorError, match=r"scale factors must be of ue8m0 or ue4m3, .* found ue5m3; --emit ptx"):
+        emit_plan(one, "cuda")
+    assert ".block_scale.block32 " in emit_plan(one, "ptx")
 
 
 @pytest.mark.parametrize(
