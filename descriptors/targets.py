@@ -235,13 +235,23 @@ def _among(number: int, letter: str, one: str) -> bool:
     return right and (not found[3] or (letter != "" and letter in found[3]))
 
 
+def targets_with(feature: str) -> tuple[str, ...]:
+    """The targets of all architectures that have a feature, those with a letter.
+
+    >>> targets_with("tcgen05.ld.red")[:4]
+    ('sm_103a', 'sm_103f', 'sm_107a', 'sm_107f')
+    """
+    names = (f"{row.target[:-1]}{letter}" for row in ARCHITECTURES for letter in "af")
+    return tuple(name for name in names if has(feature, name))
+
+
 def holders(feature: str) -> str:
     """The architectures that have a feature, by their targets, in words.
 
     >>> holders("K = 96"), holders("wgmma")
     ('sm_103a and sm_107a', 'sm_90a')
     """
-    names = [row.target for row in ARCHITECTURES if has(feature, row.target)]
+    names = [name for name in targets_with(feature) if name.endswith("a")]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

@@ -83,7 +83,7 @@ def chain(
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
     """
-    arch = tensor_architecture(arch, "chain") if arch != "" else ""
+    arch = "" if isinstance(arch, str) and not arch else tensor_architecture(arch, "chain")
     shape = _instruction(instruction)
     if not isinstance(links, Mapping):
         extents = _extents("tile", tile, 2)

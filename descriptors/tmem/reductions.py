@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.targets import targets_with
 from descriptors.text import Told
 from descriptors.tmem.geometry import BELIEVED, CELL_BITS, DOCUMENTED
 from descriptors.tmem.moves import TmemMove, tmem_move
@@ -33,8 +34,8 @@ from layoutalg.frozen import frozen
 REDUCING_SHAPES = ("32x32b", "16x32bx2")
 OPERATIONS = ("min", "max")
 QUALIFIERS: dict[str, tuple[str, ...]] = {"f32": ("abs", "NaN"), "u32": (), "s32": ()}
-#: The targets that have the instruction; ptxas 13.0 and 13.5 take it for these, and not for sm_100a, sm_100f.
-TARGETS = ("sm_103a", "sm_103f", "sm_110a", "sm_110f")
+#: The targets that have the instruction; ptxas 13.5 takes it for these, and not for sm_100a, sm_100f.
+TARGETS = targets_with("tcgen05.ld.red")
 
 _NAME = r"(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.]+)"
 

@@ -254,7 +254,7 @@ def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
     """
     kind, pair, major = one.kind, one.cta_group, one.b_major
     arch = one.arch
-    wide = one.k > dense_k(arch, kind) * (1 + one.sparse)
+    wide = type(one.k) is int and one.k > dense_k(arch, kind) * (1 + (one.sparse is True))
     types = one.a_dtype, one.b_dtype, one.d_dtype
     yield from _caught(lambda: check_types(arch, kind, *types, wide=wide, legality=legality))
     yield from shape_refusals(

@@ -77,7 +77,9 @@ def check_types(
     """
     arch = kind_row(arch, kind).arch
     names = (type_name(a), type_name(b), type_name(d))
-    rows: list[TypeRow] = [row for row in rows_of("TYPES", arch, kind) if row.wide or not wide]
+    rows: list[TypeRow] = rows_of("TYPES", arch, kind)
+    if as_flag(wide, "legality: wide"):
+        rows = [row for row in rows if row.wide] or rows
     legality = as_mode(legality)
 
     def allows(row: TypeRow) -> bool:

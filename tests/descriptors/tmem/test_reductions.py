@@ -61,7 +61,7 @@ def test_what_two_threads_of_a_lane_reduce_is_only_believed() -> None:
         (("32x32b.x256.max.f32",), "x must be one of 1, 2, 4"),
         (
             ("32x32b.x2.max.f32", "sm_100a"),
-            "the target must be one of sm_103a, sm_103f, sm_110a, sm_110f, found 'sm_100a'",
+            "the target must be one of sm_103a, sm_103f, sm_107a, sm_107f, sm_110a, sm_110f, found 'sm_100a'",
         ),
     ],
 )
