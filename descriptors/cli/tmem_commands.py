@@ -161,8 +161,7 @@ def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
     descriptors tmem plan --m 128 --n 256 --accumulators 2
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
-    descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 256 --n 256 --k 128 --accumulators 2 --cta-group 2 \\
-        --arch sm107
+    descriptors tmem plan --a e2m1 --kind mxf4nvf4 --m 256 --n 256 --k 128 --accumulators 2 --cta-group 2 --arch sm107
     """
     tensor_plan = tmem_plan(**options)
     say(answered(with_picture(tensor_plan, picture_path), as_json))
@@ -334,8 +333,7 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     \b
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
-    descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 256 --n 128 --k 768 --cta-group 2 --step 96 \\
-        --arch sm103
+    descriptors tmem block-scaled --a e2m1 --kind mxf4nvf4 --m 256 --n 128 --k 768 --cta-group 2 --step 96 --arch sm103
     """
     product = block_scaled_of(**options)
     say(answered(with_picture(product, picture_path), as_json, reports=product.verify()))
