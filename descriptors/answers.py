@@ -66,6 +66,7 @@ ANSWERS: Mapping[str, str] = {
     "tmem.shift_convolution.ShiftConvolution": "tmem.shift_text:convolution show.pictures.shift_picture:ShiftPicture",
     "tmem.shift_convolution.ShiftProof": "tmem.shift_text:proof",
     "tmem.tmem_fragment.TmemFragment": "tmem.fragment_text:fragment show.pictures.cell_picture:CellsPicture",
+    "Sequence[targets.Architecture]": "smem.instructions.instruction_text:architectures",
     "Sequence[smem.debug.candidates.Candidate]": "smem.debug.word_text:candidates",
     "Sequence[sweep.formulas.FormulaRow]": "sweep.formulas:formulas",
     "Sequence[tmem.copies.TmemCopy]": "tmem.copy_text:copies",

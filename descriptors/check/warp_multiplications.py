@@ -19,7 +19,7 @@ from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
-from descriptors.smem.instructions.targets import has, lacking
+from descriptors.targets import has, lacking
 from layoutalg.frozen import frozen
 
 

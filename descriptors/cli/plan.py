@@ -32,7 +32,8 @@ from layoutalg.cli.console import json_text, say
 @click.option(
     "--arch",
     shell_complete=complete,
-    help="sm90, sm100; of mma.sync sm80, sm89, sm120, sm121.  [default: sm90 for M 64, the first for M 16, else sm100]",
+    help="sm90 sm100 sm103 sm107 sm110; of mma.sync sm80 sm89 sm120 sm121.  "
+    "[default: sm90 for M 64, the first for M 16, else sm100]",
 )
 @click.option("--warps", callback=numbers("x"), help="MxN warps of mma.sync.  [default: few with registers enough]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")

@@ -30,6 +30,9 @@ from layoutalg.cli.console import Status, say
 
 m_option = click.option("--m", required=True, type=int, help="M of the instruction, over both CTAs of a pair.")
 n_option = click.option("--n", required=True, type=int, help="N of the instruction.")
+arch_option = click.option(
+    "--arch", default="sm100", show_default=True, shell_complete=complete, help="sm100 sm103 sm107 sm110."
+)
 pair_option = click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 ws_option = click.option("--ws", is_flag=True, help="The weight-stationary form.")
 sparse_option = click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
@@ -69,7 +72,7 @@ def shape_options(*, required: bool = True) -> Option:
         shell_complete=complete,
         help="Kind of the instruction, for its shapes.",
     )
-    return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, legality_option)
+    return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, arch_option, legality_option)
 
 
 @click.command()
@@ -134,8 +137,10 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
 @ws_option
 @sparse_option
 @click.option("--a-source", default="smem", show_default=True, help="Where A lies: smem or tmem.")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
-@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
+@click.option(
+    "--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3, or ue5m3 of sm107, for the kinds with scale factors."
+)
+@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16, 32 or 64.")
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
 @click.option(
     "--stages", type=int, default=1, show_default=True, help="Tiles of A, scale factors, metadata kept at once."
@@ -145,7 +150,7 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
     "--blocks", type=int, nargs=2, default=(1, 1), show_default=True, help="Instructions along M and along N of a tile."
 )
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
-@click.option("--exclusive", metavar="TARGET", help="An exclusive allocation, as of sm_107a, which has 576 columns.")
+@arch_option
 @legality_option
 @picture_option
 @json_option("Write the plan as JSON.")
@@ -156,6 +161,7 @@ def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
     descriptors tmem plan --m 128 --n 256 --accumulators 2
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
+    descriptors tmem plan --a e2m1 --kind mxf4nvf4 --m 256 --n 256 --k 128 --accumulators 2 --cta-group 2 --arch sm107
     """
     tensor_plan = tmem_plan(**options)
     say(answered(with_picture(tensor_plan, picture_path), as_json))
@@ -287,7 +293,7 @@ def cp(
 @click.command("scale-factors")
 @click.option("--mn", required=True, type=int, help="Rows: M of the CTA, or all of N.")
 @click.option("--k", required=True, type=int, help="Elements along K.")
-@click.option("--vector", required=True, type=int, help="Elements that share a factor: 16 or 32.")
+@click.option("--vector", required=True, type=int, help="Elements that share a factor: 16, 32 or 64.")
 @click.option("--step", type=int, help="K of one instruction.  [default: that of four factors]")
 @click.option("--of-64", is_flag=True, help="Of A where each CTA of a pair has 64 rows (M 128).")
 @click.option("--halves", is_flag=True, help="Of B there: the halves of N lie apart.")
@@ -312,12 +318,14 @@ def scale_factors(as_json: bool, base: int, picture_path: str | None, **options:
 @n_option
 @click.option("--k", required=True, type=int, help="K of the tile: one or more K steps.")
 @click.option("--kind", shell_complete=complete, help="mxf8f6f4, mxf4 or mxf4nvf4.  [default: found from the types]")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
+@click.option("--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3 or ue5m3.  [default: by the kind]")
+@click.option("--scale-vector", type=int, help="Elements that share a factor: 16, 32 or 64.  [default: by the kind]")
 @pair_option
 @click.option("--a-swizzle", help="Swizzle of A.  [default: the widest that a row fills]")
 @click.option("--b-swizzle", help="Swizzle of B.  [default: the widest that a row fills]")
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
+@click.option("--step", type=int, help="K of one instruction: 96 of sm103, 64 to 128 of sm107.  [default: by the kind]")
+@arch_option
 @legality_option
 @picture_option
 @json_option("Write everything as JSON.")
@@ -327,6 +335,7 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     \b
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
+    descriptors tmem block-scaled --a e2m1 --kind mxf4nvf4 --m 256 --n 128 --k 768 --cta-group 2 --step 96 --arch sm103
     """
     product = block_scaled_of(**options)
     say(answered(with_picture(product, picture_path), as_json, reports=product.verify()))

@@ -47,6 +47,7 @@ from descriptors.smem.operands.explicit import as_unit
 from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
 from descriptors.smem.words.tensor_map import TensorMap
+from descriptors.targets import tensor_architecture
 from descriptors.tmem.copies import tmem_copy
 from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
 
@@ -75,7 +76,7 @@ def chain(
         dtype: type of an element of A and B, or where the one leg begins.
         d_dtype: type of an element of D where it begins.
         instruction: its shape, as in ``m64n128k16``: what words read that do not say it.
-        arch: ``sm90`` or ``sm100``; as the words say if left out.
+        arch: the architecture; as the words say if left out.
 
     Returns:
         the chain, whose ``verify()`` is the verdict.
@@ -86,8 +87,7 @@ def chain(
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
     """
-    if not isinstance(arch, str) or arch not in ("", "sm90", "sm100"):
-        raise ChoiceError("chain: arch", arch, ("sm90", "sm100"))
+    arch = "" if isinstance(arch, str) and not arch else tensor_architecture(arch, "chain")
     shape = _instruction(instruction)
     if not isinstance(links, Mapping):
         extents = _extents("tile", tile, 2)

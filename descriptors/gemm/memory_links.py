@@ -34,8 +34,9 @@ from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
-from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture
+from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, word_format
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
+from descriptors.targets import generation, known
 from descriptors.text import DOCUMENTED, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen
@@ -184,7 +185,12 @@ class TensorCopy:
                 f"{one.data_type.bits}; {one.data_type}"
             )
         for refusal in one.refusals():
-            if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch == "sm100":
+            if (
+                refusal.rule == MEASURED
+                and "sm_100" in refusal.message
+                and tile.arch
+                and generation(tile.arch) == "sm100"
+            ):
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
 
@@ -350,8 +356,10 @@ class Words:
 
     def remark(self, tile: Tile) -> str:
         """How the walk of the words is known, if not from a Hopper GPU."""
-        sm90 = (tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")) == "sm90"
-        return "" if sm90 and not self.cp else DOCUMENTED
+        arch = tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
+        if generation(arch) == "sm90":
+            return DOCUMENTED if self.cp else ""
+        return known(arch)
 
     def places(self, tile: Tile) -> Any:
         """The place that each element of each block is read from: axes (block, row, column), row blocks first.
@@ -370,7 +378,7 @@ class Words:
         arch = "sm100" if self.cp else tile.arch or assumed_architecture(words[0])
         unit = address_bits(tile.element)
         read = read_addresses(
-            words, arch, dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
+            words, word_format(arch), dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
         )
         return read.astype(np.int64) * unit
 

@@ -30,6 +30,7 @@ from descriptors.gemm.operand_text import (
     promotion_record,
     scales_lines,
     scales_record,
+    steps_text,
     word_steps,
     wrapped,
 )
@@ -40,7 +41,9 @@ from descriptors.gemm.product import Product
 from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
 from descriptors.gemm.turns import free_barriers
+from descriptors.targets import generation
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
+from descriptors.tmem.block_scaled import factors_disputed
 from layoutalg.frozen import contents
 
 
@@ -83,6 +86,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if plan.scales is not None:
         at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
         yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
+        for source in factors_disputed(one.kind, one.extents[2], one.arch):
+            yield "", f"disputed: {source}"
     if plan.promotion is not None:
         more = plan.promotion
         loads = f"{more.a_loads} of A, {more.b_loads} of B to load a thread"
@@ -112,7 +117,7 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
-    if metadata.packed.arch == "sm100":
+    if generation(metadata.packed.arch) == "sm100":
         said = f", selector {selectors} of idesc" if selectors else ""
         yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
         if metadata.blocks > 1:
@@ -136,9 +141,11 @@ def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
     offsets = f"LBO {d.descriptor.leading_byte_offset}, SBO {d.descriptor.stride_byte_offset}"
     what = f"{d.major}-major {d.swizzle}, {offsets}, transpose bit {side.transposed}"
     yield side.matrix, f"{word_text(side.word)}  {what}"
-    steps = [f"{some(row)} for {name} 0 to {len(row) - 1}" for name, row in word_steps(side)]
+    steps = [f"{steps_text(row)} for {name} 0 to {len(row) - 1}" for name, row in word_steps(side)]
     if steps:
         yield "", f"add {'; '.join(steps)}"
+    if d.crossing is not None:
+        yield "", "LBO is an address too: at address a add a / 16 to the start and to LBO"
 
 
 def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:

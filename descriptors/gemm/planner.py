@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from descriptors import targets
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
@@ -37,8 +38,8 @@ from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
-from descriptors.smem.instructions.rules import Legality, as_mode, rows_read
-from descriptors.smem.instructions.tables import DENSE_K, SHAPES
+from descriptors.smem.instructions.facts import ShapeRow
+from descriptors.smem.instructions.rules import Legality, as_mode, rows_of, rows_read
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
@@ -50,6 +51,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
 )
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
+from descriptors.targets import generation, has
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -236,12 +238,13 @@ def _budget(
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
-    if loop.sparse and loop.arch == "sm100":
+    if loop.sparse and generation(loop.arch) == "sm100":
         parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     extra = gaps + turns + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
-    return budget(tuple(parts), stages, extra=extra, capacity=smem)
+    most = targets.architecture(loop.arch).shared
+    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most)
 
 
 @frozen
@@ -303,9 +306,9 @@ def propose(
         as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
-    whole_k = DENSE_K[of, kind] * (1 + sparse)
-    rows = [row for row in SHAPES if (row.arch, row.kind, row.k, row.sparse) == (of, kind, whole_k, sparse)]
-    rows = [row for row in rows if row.cta_group in groups and not row.ws]
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", of, kind) if row.sparse == sparse and not row.ws]
+    across = has("K = 96", targets.architecture(of).target)
+    rows = [row for row in rows if row.cta_group in groups and (row.k != 96 or across)]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))

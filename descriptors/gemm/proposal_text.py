@@ -24,6 +24,7 @@ from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import generation
 from descriptors.text import aligned, extents_text
 from descriptors.tmem.block_scaled import factors_of
 from layoutalg.frozen import contents
@@ -116,10 +117,16 @@ def _chosen(one: Plan, side: StagedOperand) -> bool:
 
 def _kind_words(loop: MainLoop) -> list[str]:
     """What is asked for of the kind and its scale factors, where it does not follow from the types."""
-    if loop.arch == "sm90":
+    if generation(loop.arch) == "sm90":
         return [] if loop.scale is None else [f"--scale-vector {loop.scale[1]}"]
-    words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request("sm100", loop.a, loop.b, None, None, None) else []
-    if loop.scale is None or loop.scale == factors_of(loop.kind, None, None)[:2]:
+    words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request(loop.arch, loop.a, loop.b, None, None, None) else []
+    if (
+        loop.scale is None
+        or loop.scale
+        == factors_of(
+            loop.kind, None, None, k=loop.extents[2] // (1 + loop.sparse), arch=loop.arch, legality=loop.legality
+        )[:2]
+    ):
         return words
     return [*words, f"--scale-dtype {loop.scale[0]}", f"--scale-vector {loop.scale[1]}"]
 

@@ -141,7 +141,8 @@ def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iter
 
 def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
     reason = f"one warp, once; {accumulators.plan.used} columns are used"
-    yield IssueStep("one warp", f"tcgen05.alloc {accumulators.plan.allocate} columns", reason)
+    exclusive = ".exclusive" * accumulators.plan.exclusive
+    yield IssueStep("one warp", f"tcgen05.alloc{exclusive} {accumulators.plan.allocate} columns", reason)
     yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
 
 
@@ -198,7 +199,9 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
         yield IssueStep("epilogue", f"{len(loads) - first} x {load}", "each warp, while the next tile is multiplied")
         yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
     yield IssueStep(
-        "one warp", f"tcgen05.dealloc {accumulators.plan.allocate} columns", "after a barrier of all readers"
+        "one warp",
+        f"tcgen05.dealloc{'.exclusive' * accumulators.plan.exclusive} {accumulators.plan.allocate} columns",
+        "after a barrier of all readers",
     )
 
 
@@ -215,7 +218,8 @@ def events(plan: Plan) -> list[str]:
     accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         return []
-    lines = [f"alloc d {accumulators.plan.allocate}", "relinquish"]
+    exclusive = " exclusive" * accumulators.plan.exclusive
+    lines = [f"alloc d {accumulators.plan.allocate}{exclusive}", "relinquish"]
     if plan.scales is not None:
         shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
         copies = zip(shapes, plan.scales.copies(), strict=True)

@@ -58,6 +58,7 @@ from descriptors.smem.instructions.rules import select_rows
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.formulas import formulas
 from descriptors.sweep.search import survey
+from descriptors.targets import ARCHITECTURES
 
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
@@ -86,6 +87,7 @@ SAME: dict[str, Callable[[], Any]] = {
         parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
     ),
     f"tensor-map '{MAP}' {GOLDEN} --major K": lambda: word_check(parse_tensor_map(MAP), GOLDEN, major="K"),
+    "shapes --arch all": lambda: ARCHITECTURES,
     "shapes --arch sm100": lambda: select_rows("sm100"),
     "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),

@@ -62,7 +62,7 @@ from descriptors.check.ptx.multiplications import (
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
-from descriptors.smem.instructions.targets import has
+from descriptors.targets import has
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}

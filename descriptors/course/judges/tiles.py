@@ -34,7 +34,7 @@ from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mo
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, architecture
+from descriptors.smem.words.descriptor import WINDOW_BYTES, architecture, smem_word
 from layoutalg import coalesce, parse_int_tuple, product, size
 
 
@@ -129,7 +129,7 @@ def read_at(
     addresses = read(words_of(number)[0], arch, dtype=dtype, major=major, shape=(shape[0], shape[1])).addresses
     for said, (mn, k) in zip(integers_of(answer, len(at)), at, strict=True):
         if said != addresses[mn][k]:
-            mode = WORDS[architecture(arch)].decode(words_of(number)[0])["swizzle"]
+            mode = smem_word(architecture(arch)).decode(words_of(number)[0])["swizzle"]
             plain = mode.swizzle(addresses[mn][k]) if mode.swizzle else None  # an exclusive or undoes itself
             why = ", which is its address before the swizzle" if said == plain else ""
             return f"says {said} for element ({mn}, {k})" + why

@@ -39,7 +39,7 @@ from descriptors.smem.debug.read import read
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_element_type, as_swizzle_mode
-from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, SmemDescriptor, architecture
+from descriptors.smem.words.descriptor import MNEMONICS, WINDOW_BYTES, Arch, SmemDescriptor, architecture, smem_word
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
 from layoutalg.frozen import replace
@@ -92,7 +92,7 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[
     key = next((short for short, long in FIELDS.items() if key in (short, long.replace("_", " "))), "")
     if not key:
         return f"must be a field ({', '.join(FIELDS)}) and the mended word, as: sbo 0x4000004000010000"
-    mine, before, fields = words_of(text)[0], words_of(broken)[0], WORDS[architecture(arch)]
+    mine, before, fields = words_of(text)[0], words_of(broken)[0], smem_word(architecture(arch))
     if mine == before:
         return "is the broken word itself"
     wrong = mismatch_of(compared(mine, layout, arch, keywords))
@@ -144,7 +144,7 @@ def compared(number: int, layout: str, arch: Arch, keywords: Mapping[str, Any]) 
 #: The three numberings of the swizzle modes, and what a lesson calls where they stand.
 _CALLED = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy"}
 _CODES: dict[str, dict[int, Any]] = {
-    arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()
+    arch: {code: mode for mode, code in smem_word(arch)["swizzle"].codes} for arch in MNEMONICS
 }
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
 
@@ -169,7 +169,7 @@ def twins(
         return "is one word twice"
     if (one ^ other) & ~((1 << high) - (1 << low)):
         return f"differs in more than the bits {low} to {high - 1}"
-    modes = [str(WORDS[architecture(arch)].decode(word)["swizzle"]) for word in (one, other)]
+    modes = [str(smem_word(architecture(arch)).decode(word)["swizzle"]) for word in (one, other)]
     if mode is not None and modes[0] != mode:
         return f"has the mode {modes[0]}, where the sentence is about {mode}"
     places = _places(one, arch, keywords), _places(other, arch, keywords)
@@ -217,11 +217,11 @@ def carried(answer: str, arch: Arch) -> str | None:
     words_of(hex(word))
     if not 0 < step < 1 << 14:
         return f"must add 1 to 16383 units, found {step}"
-    start = WORDS[architecture(arch)].decode(word)["start_address"]
+    start = smem_word(architecture(arch)).decode(word)["start_address"]
     meant = start + 16 * step
     if meant < WINDOW_BYTES:
         return f"begins at {meant}, as it should: the start field has room for it"
-    fields = [WORDS[architecture(arch)].decode(one & (1 << 64) - 1) for one in (word, word + step)]
+    fields = [smem_word(architecture(arch)).decode(one & (1 << 64) - 1) for one in (word, word + step)]
     if fields[0]["leading_byte_offset"] != fields[1]["leading_byte_offset"]:
         return "was broken before: its bits 14 and 15, which are of no field, are set"
     return None

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
+from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
@@ -130,7 +131,12 @@ def host(plan: Plan, name: str) -> str:
     if plan.metadata is not None:
         tensors += _metadata(plan.metadata)
     if scales is not None:
-        code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
+        if scales.dtype not in _ONE_AND_TWO:
+            raise DescriptorError(
+                f"emit: scale factors must be of {' or '.join(_ONE_AND_TWO)}, whose codes are published, found "
+                f"{scales.dtype}; --emit ptx writes the loop"
+            )
+        code = f"one == 1 ? {_ONE_AND_TWO[scales.dtype]}"
         a, b = "kTileM / kPair", "kTileN"
         zeros = 1 + loop.sparse
         tensors += _factors("sfa", scales.a, "m", a, code, zeros)
@@ -245,6 +251,9 @@ def _terms(mode: object, name: str) -> list[str]:
     return terms
 
 
+#: The codes of 1 and 2, by the type of the scale factors.
+_ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
+
 #: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
 _FIELDS = {
     "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
@@ -264,6 +273,8 @@ def code_of(dtype: str, value: int) -> int:
     """
     if dtype in ("s8", "u8"):
         return value & 0xFF
+    if dtype == "s1z4m11":  # a sign and a magnitude
+        return int(value < 0) << 15 | abs(value)
     exponent, mantissa = _FIELDS[dtype]
     size = abs(value)
     sign = int(value < 0) << (exponent + mantissa)

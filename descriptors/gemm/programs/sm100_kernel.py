@@ -33,12 +33,13 @@ from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
 from descriptors.gemm.programs import sm100_turns
 from descriptors.gemm.programs.inner_loop_ptx import barriers
 from descriptors.gemm.programs.sm100_host import host
+from descriptors.targets import architecture
 from descriptors.text import word_text
 from descriptors.tmem.readout import Load, Readout
 
 _HEAD = Template("""\
 // $title.
-// nvcc -std=c++17 -gencode arch=compute_100a,code=sm_100a -o $name $name.cu
+// nvcc -std=c++17 -gencode arch=compute_${number}a,code=sm_${number}a -o $name $name.cu
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -142,7 +143,8 @@ def kernel(plan: Plan, name: str) -> str:
     pair, turns = loop.cta_group == 2, held.sets > 1
     after = sm100_turns.BARRIERS if turns else 8
     head = _HEAD.substitute(
-        title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
+        title=plan.headline, number=architecture(loop.arch).number, name=name,
+        tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         after=after, smem=done + after + 8, turns=sm100_turns.constants(held) + "\n" if turns else "",
     )  # fmt: skip
@@ -295,12 +297,12 @@ __device__ __forceinline__ void fence_after() { asm volatile("tcgen05.fence::aft
 __device__ __forceinline__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 
 __device__ __forceinline__ void allocate(uint32_t to) {
-  asm volatile("tcgen05.alloc.cta_group::$group.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
+  asm volatile("tcgen05.alloc$of.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
   asm volatile("tcgen05.relinquish_alloc_permit.cta_group::$group.sync.aligned;" ::: "memory");
 }
 
 __device__ __forceinline__ void deallocate(uint32_t tmem) {
-  asm volatile("tcgen05.dealloc.cta_group::$group.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
+  asm volatile("tcgen05.dealloc$of.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
 }
 
 // All threads of the CTA$pair, with what they did to tensor memory and to barriers.
@@ -341,6 +343,7 @@ def common(plan: Plan) -> str:
         group_of_copy=".cta_group::2" if pair else "",
         commit=_COMMIT_PAIR if pair else _COMMIT,
         group=plan.asked.cta_group,
+        of=f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{plan.asked.cta_group}",
         columns=accumulators.plan.allocate,
         pair=", and of the other one of the pair" if pair else "",
         together=cluster if pair else "  __syncthreads();",
