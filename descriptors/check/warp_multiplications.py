@@ -144,7 +144,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
             yield "form-qualifier", f"found .{word}, which mma does not have so"
         elif word == "aligned" and view.words.count(word) > 1:
             yield "form-qualifier", f"found .{word} {view.words.count(word)} times"
-    if len(shapes := [word for word in view.words if _SHAPE.match(word)]) > 1:
+    if len(shapes := [word for word in view.words if SHAPE.match(word)]) > 1:
         yield "form-shape", f"found {' and '.join(shapes)}"
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
         yield "form-qualifier", f"found .{view.sparse}"

@@ -96,8 +96,7 @@ class TmemReduction(Told):
     def targets(self) -> tuple[str, ...]:
         """The targets that have it."""
         feature = f"tcgen05.ld.{'spcompress' if self.compressed else 'red'}"
-        names = [f"sm_{row.number}{letter}" for row in ARCHITECTURES for letter in "af"]
-        return tuple(name for name in names if has(feature, name))
+        return targets_with(feature)
 
     @property
     def ptx(self) -> str:

@@ -49,9 +49,8 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
-from descriptors.targets import has
 from descriptors.smem.words.descriptor import Arch
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import frozen
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
 _WGMMA_KINDS = {
