@@ -33,6 +33,7 @@ from descriptors.gemm.chain import ChainReport
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
+from descriptors.gemm.implicit_gemm import Gathered
 from descriptors.gemm.metadata import pack_metadata
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
@@ -73,6 +74,7 @@ class Product(Told):
         operands: the proofs of A and of B, as ``derive`` makes them, at the addresses that they have; that of A in
             registers is of its loads.
         chain: the proof of every link against its neighbour; None where it was not asked for.
+        gathered: the proof of a convolution's copies; None of a plain product.
     """
 
     tile: tuple[int, int, int]
@@ -83,18 +85,25 @@ class Product(Told):
     evidence: str
     operands: tuple[Report | LoadedReport, Report]
     chain: ChainReport | None = None
+    gathered: Gathered | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands and chain are proved."""
-        return not self.differing and all(one.ok for one in self.operands) and (self.chain is None or self.chain.ok)
+        """Whether every element is that of the product, and operands, chain and what copies gather are proved."""
+        more = (self.chain, self.gathered)
+        return (
+            not self.differing and all(one.ok for one in self.operands) and all(one is None or one.ok for one in more)
+        )
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
         if not self.differing and self.chain is not None and not self.chain.ok:
             return f"disproved: {about}, {self.chain.headline}"
+        if not self.differing and self.gathered is not None and not self.gathered.ok:
+            return f"disproved: {about}, {self.gathered}"
         if not self.differing:
-            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
+            more = "" if self.gathered is None else f"; {self.gathered}"
+            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}{more}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
 
 

@@ -31,7 +31,7 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
-from descriptors.gemm.programs import cluster, sm90_promotion, sm90_sparse, sm90_store
+from descriptors.gemm.programs import cluster, sm90_convolution, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.gemm.thread_registers import check_registers, registers
@@ -58,8 +58,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
-    text = Template(files("descriptors.gemm.programs").joinpath("sm90.cu.in").read_text(encoding="utf-8"))
-    return text.substitute(
+    places = dict(
         head=_head(plan),
         name=name,
         constants=constants(plan, accumulators),
@@ -72,10 +71,25 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join(filter(None, [_map(plan.a), _map(plan.b), sm90_store.host(plan), _strides(plan)])),
+        tensor_maps="\n".join(filter(None, [*_maps(plan), sm90_store.host(plan), _strides(plan)])),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
+    places |= sm90_convolution.texts(plan)
+    places["main"] = _template("product" if plan.implicit is None else "convolution").substitute(places)
+    return _template("").substitute(places)
+
+
+def _maps(plan: Plan) -> list[str]:
+    if plan.implicit is not None:
+        return [sm90_convolution.maps(plan, plan.implicit)]
+    return [_map(plan.a), _map(plan.b)]
+
+
+def _template(what: str) -> Template:
+    """The text around a plan's numbers: all of it but the check of the result, or that of a product or convolution."""
+    name = f"sm90_{what}.cu.in" if what else "sm90.cu.in"
+    return Template(files("descriptors.gemm.programs").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
@@ -190,10 +204,11 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"using TypeB = {CPP_TYPES[loop.b.name]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
         *sm90_store.constants(plan),
+        *sm90_convolution.constants(plan),
     ]
     lines += sm90_sparse.constants(plan) if plan.promotion is None else sm90_promotion.constants(plan.promotion)
     for side in (plan.a, plan.b):
-        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
+        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None, plan.implicit is None)]
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
     lines += ["", "// The product is checked with integers between these."]
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
@@ -202,7 +217,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
     return "\n".join([*lines, "", *_positions(accumulators)])
 
 
-def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
+def _operand(side: StagedOperand, by_word: bool, of_matrix: bool) -> Iterator[str]:
     name = side.matrix
     low = name.lower()
     if len(side.tma.dimensions) != 2:
@@ -213,7 +228,8 @@ def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
     assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
     yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
+    if of_matrix:
+        yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
     if by_word:
         yield from _words(side)
     boxes = side.boxes
