@@ -12,11 +12,11 @@ Law: a map whose corner is another one is refuted.
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
 ...             convolution={"activations": (2, 9, 9, 40), "filters": (8, 3, 3), "padding": 1})
 >>> print(made.verify().gathered)
-1800 rows of all tiles and taps are the convolution's
+1530 rows of all tiles and taps are the convolution's
 >>> box = replace(made.implicit.a.box, upper=(0, -1))
 >>> print(replace(made, implicit=replace(made.implicit, a=replace(made.implicit.a, box=box))).verify().gathered)
-1256 of 1800 rows of all tiles and taps are not the convolution's; row 9 of A at tap (0,1) must be zero, is activation \
-(n,h,w) = (0,0,0) of tap (0,0)
+1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) must be activation \
+(n,h,w) = (0,0,0), is zero
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from descriptors.errors import DescriptorError
 from descriptors.gemm.implicit_gemm import Gathered, ImplicitGemm
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Simulation, empty, fetch, register_reads
-from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
     count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
     if count > _MOST_ROWS:
         raise DescriptorError(
-            f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: give "
-            "fewer images, which are all alike"
+            f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: "
+            "give fewer images, which are all alike"
         )
     proofs = [_Side(implicit, simulation, index).proof() for index in (0, 1)]
     first = next((proof.first for proof in proofs if not proof.ok), "")

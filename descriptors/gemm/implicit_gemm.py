@@ -1,4 +1,4 @@
-"""A convolution as a product: output pixels are the rows of A, filters those of B, and K is every tap with its channels.
+"""A convolution as a product: output pixels are rows of A, filters those of B, K is every tap with its channels.
 
 Algorithm 2 of document 003, with the activations in A as its Algorithm 3.b has them. A step of the main loop is one tap
 and as many channels as a stage has of K; taps are counted s fastest, as the filters lie, channels faster still. A tap
@@ -87,11 +87,14 @@ class ImplicitGemm:
         return f"{pixels}, {counted(one.filters, 'filter')} ({counted(n, 'tile')}), {counted(self.steps, 'step')}"
 
 
-def implicit_gemm(one: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand) -> ImplicitGemm:
+def implicit_gemm(
+    one: Convolution, loop: MainLoop, a: StagedOperand, b: StagedOperand, splits: int = 1
+) -> ImplicitGemm:
     """The tensor maps of a convolution whose operands are staged so.
 
     Raises:
-        DescriptorError: if operands are not K-major, sparse, scaled, or of elements that are no whole bytes.
+        DescriptorError: if operands are not K-major, sparse, scaled, or of elements that are no whole bytes; if there
+            are more parts along K than steps.
         TmaError: if no driver takes such a map, or the instruction no such offset.
     """
     if loop.sparse or loop.scale is not None:
@@ -108,7 +111,12 @@ def implicit_gemm(one: Convolution, loop: MainLoop, a: StagedOperand, b: StagedO
             raise DescriptorError(f"plan: elements of a convolution must have 8, 16 or 32 bits, found {element}")
     pixels = activation_map(one, a.derivation.element, *a.tma.box[:2], a.tma.swizzle_code)
     filters = filter_map(one, b.derivation.element, *b.tma.box[:2], b.tma.swizzle_code)
-    return ImplicitGemm(one, pixels, filters, loop.tile)
+    implicit = ImplicitGemm(one, pixels, filters, loop.tile)
+    if splits > implicit.steps:
+        raise DescriptorError(
+            f"plan: splits must be at most the {counted(implicit.steps, 'step')}, found {splits}; {one}"
+        )
+    return implicit
 
 
 @frozen
@@ -133,4 +141,5 @@ class Gathered:
     def __str__(self) -> str:
         if self.ok:
             return f"{counted(self.rows, 'row')} of all tiles and taps are the convolution's"
-        return f"{self.differing} of {counted(self.rows, 'row')} of all tiles and taps are not the convolution's; {self.first}"
+        about = f"{self.differing} of {counted(self.rows, 'row')} of all tiles and taps"
+        return f"{about} are not the convolution's; {self.first}"

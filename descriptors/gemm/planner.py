@@ -120,7 +120,7 @@ def plan(
         splits: parts along K, on sm90, each a tile of its own; a second kernel adds them in their order.
         terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
         convolution: whose output pixels are the rows, whose filters the columns, and whose taps and channels are K; as
-            ``convolution`` makes one, or its arguments. M, N and K of a tile are then those of pixels, filters and channels.
+            ``convolution`` makes one, or its arguments. A tile has so many pixels, filters and channels of one tap.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -158,7 +158,7 @@ def plan(
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, accumulators, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    implicit = None if problem is None else implicit_gemm(problem, loop, a, b)
+    implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     whole_plan = Plan(
         loop, a, b, line_of(loop, scales), accumulators, scales, room, end, loads, metadata, promotion, epilogue,
         implicit,

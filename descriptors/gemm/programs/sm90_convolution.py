@@ -36,9 +36,9 @@ def texts(plan: Plan) -> dict[str, str]:
         "of_extents": "const int M = shape.pixels(), N = shape.filters, K = shape.channels;\n  ",
         "a_extents": "shape",
         "b_extents": "shape",
-        "a_memory": "A are the activations, N H W C in memory: a\n// row of the product is an output pixel, in the order "
-        "of N P Q, and C therefore N P Q K.",
-        "b_memory": "B are the filters, K R S C.",
+        "a_memory": "A are the activations, N H W C in memory; a\n"
+        "// row of the product is an output pixel, in the order of N P Q, and C is therefore N P Q K.",
+        "b_memory": "B are the filters, K R S C in memory.",
         "copy_box": cluster.copy_functions(_PIXELS + "\n" + _FILTERS, around).removesuffix("\n"),
         "copies": "\n".join([_STEP, *(_boxes(plan, side) for side in (plan.a, plan.b))]),
         "images": str(one.images),
@@ -95,7 +95,8 @@ __device__ __forceinline__ void copy_pixels(uint32_t to, const CUtensorMap* map,
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes$multicast "
       "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8}$mask_9;" ::"r"(to),
-      "l"(map), "r"(channel), "r"(w), "r"(h), "r"(n), "r"(barrier), "h"(right), "h"(down)$input
+      "l"(map), "r"(channel), "r"(w), "r"(h), "r"(n), "r"(barrier), "h"(right),
+      "h"(down)$input
       : "memory");
 }
 """
@@ -117,10 +118,8 @@ def _boxes(plan: Plan, side: StagedOperand) -> str:
     mn = f"{'row * TILE_M' if pixels else 'column * TILE_N'} + {low}_box_mn(box)"
     to = f"base + {side.matrix}_BASE + stage * {side.matrix}_STAGE_BYTES + {low}_box_at(box)"
     rest = "tap, shape" if pixels else "tap"
-    body = (
-        f"        copy_{'pixels' if pixels else 'filters'}({to}, map_{low},\n"
-        f"                 channel + {low}_box_k(box), {mn}, {rest}, $full);\n"
-    )
+    call = f"        copy_{'pixels' if pixels else 'filters'}("
+    body = f"{call}{to}, map_{low},\n{' ' * len(call)}channel + {low}_box_k(box), {mn}, {rest}, $full);\n"
     return cluster.box_loop(side.matrix, body, plan.asked.cluster)
 
 

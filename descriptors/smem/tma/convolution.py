@@ -1,4 +1,4 @@
-"""A convolution of NHWC activations, and the tensor maps that copy what its taps read: im2col, and the filters' tiled one.
+"""A convolution of NHWC activations, and the tensor maps of what its taps read: im2col, and the filters' tiled one.
 
 Output pixel (n, p, q), counted q fastest, reads at tap (r, s) the activation ::
 
@@ -12,8 +12,9 @@ Source: the definition of a convolution; PTX ISA 9.1, im2col mode; CUDA Driver A
 
 Law: the bounding box has as many pixels, along each dimension, as there are outputs.
 
+>>> from descriptors.smem.operands.operand import ELEMENT_TYPES
 >>> one = convolution((2, 9, 12, 64), (128, 3, 5), stride=(2, 3), dilation=(1, 2), padding=(1, 4))
->>> box = activation_map(one, as_element_type("bf16"), 64, 128, 3).box
+>>> box = activation_map(one, ELEMENT_TYPES["bf16"], 64, 128, 3).box
 >>> [len(range(low, extent + high, step)) for low, extent, high, step in zip(box.lower, (12, 9), box.upper, (3, 2))]
 [4, 5]
 >>> one.outputs
@@ -26,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.operands.operand import ElementType, as_element_type
+from descriptors.smem.operands.operand import ElementType
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, TmaError, as_data_type
 from descriptors.text import counted, extents_text
 from layoutalg.frozen import frozen
@@ -141,8 +142,8 @@ def convolution(
         reach = step * (taps - 1) + 1
         if reach > extent + 2 * pad:
             raise DescriptorError(
-                f"convolution: the taps along {side} must reach over at most {extent + 2 * pad} activations, {side} and "
-                f"its padding, found {reach}; {one}"
+                f"convolution: the taps along {side} must reach over at most {extent + 2 * pad} activations, {side} "
+                f"and its padding, found {reach}; {one}"
             )
     return one
 
@@ -196,7 +197,8 @@ def activation_map(one: Convolution, element: ElementType, channels: int, pixels
     Raises:
         TmaError: if no driver takes such a map, or a tap is too far away for an offset.
 
-    >>> made = activation_map(convolution((1, 9, 9, 64), (8, 3, 3), padding=1), as_element_type("bf16"), 64, 128, 3)
+    >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
+    >>> made = activation_map(convolution((1, 9, 9, 64), (8, 3, 3), padding=1), ELEMENT_TYPES["bf16"], 64, 128, 3)
     >>> made.box.lower, made.box.upper, made.transaction_bytes
     ((-1, -1), (-1, -1), 16384)
     """
