@@ -13,6 +13,7 @@ from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
+from descriptors.smem.tma.convolution import convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import known_record
 from layoutalg.cli.console import json_text, say
@@ -24,6 +25,15 @@ from layoutalg.cli.console import json_text, say
 @click.option(
     "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
 )
+@click.option(
+    "--conv", callback=numbers("x"), help="NxHxWxC: activations of a convolution, whose output pixels are the rows."
+)
+@click.option(
+    "--filters", callback=numbers("x"), help="KxRxS of the convolution; a tile is pixels x filters x channels."
+)
+@click.option("--stride", callback=numbers("x"), help="Of the convolution, HxW or one number.  [default: 1]")
+@click.option("--dilation", callback=numbers("x"), help="Of the convolution, likewise.  [default: 1]")
+@click.option("--padding", callback=numbers("x"), help="Of the convolution, likewise.  [default: 0]")
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
 @click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
@@ -96,6 +106,7 @@ def plan(
     descriptors plan wgmma.sp.m64n128k32 bf16 --tile 128x128x128
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
+    descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
     INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
@@ -109,6 +120,7 @@ def plan(
         raise click.UsageError(
             "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK, for which a tile is chosen"
         )
+    _convolve(options)
     if problem is not None:
         if len(words) == 2:
             raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
@@ -156,6 +168,18 @@ def plan(
     say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
 
 
+def _convolve(options: dict[str, Any]) -> None:
+    """Put the convolution in the place of the options that say it."""
+    more = {name: options.pop(name) for name in ("filters", "stride", "dilation", "padding")}
+    activations = options.pop("conv")
+    given = {name: value for name, value in more.items() if value is not None}
+    if (activations is None) != (more["filters"] is None) or (activations is None and given):
+        what = f"found --{next(iter(given)) if given else 'conv'} alone"
+        raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {what}")
+    if activations is not None:
+        options["convolution"] = convolution(activations, **given)
+
+
 #: Options that a choice of tiles takes.
 _OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "terms")
 
@@ -168,7 +192,13 @@ def _tiles(
     given = {name: value for name, value in options.items() if value not in (None, False) and name != "legality"}
     more = [key for key in given if key not in (*_OF_TILES, "smem")]
     if more or other or (name is not None and emit is None) or (emit is not None and as_json):
-        what = f"--{more[0].replace('_', '-')}" if more else "--name" if name is not None else "--emit with --json"
+        what = (
+            f"--{more[0].replace('_', '-').replace('convolution', 'conv')}"
+            if more
+            else "--name"
+            if name is not None
+            else "--emit with --json"
+        )
         what = "--steps, --draw or --smt2" if other and not more else what
         raise click.UsageError(f"{what} does not go with --problem: run the command that it prints with {what}")
     if "arch" not in given:

@@ -20,6 +20,7 @@ from typing import Any
 from descriptors.answers import Table, fields
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorColumns
 from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.convolution_text import convolution_record, convolution_rows, step_lines
 from descriptors.gemm.operand_text import (
     loads_record,
     metadata_lines,
@@ -75,6 +76,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     yield "", f"{_instructions(plan)} a stage: {_blocks(plan)}"
     if plan.line.idescs:
         yield "idesc", some(dict.fromkeys(word_text(word, 32) for word in plan.line.idescs))
+    yield from convolution_rows(plan)
     for side in (plan.a, plan.b):
         yield from _side_rows(plan, side)
     if plan.metadata is not None:
@@ -145,6 +147,7 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
     for side in (plan.a, plan.b):
         lines += [*operand_lines(plan, side), ""]
     lines += [
+        *step_lines(plan),
         *scales_lines(plan),
         *metadata_lines(plan),
         *promotion_lines(plan),
@@ -263,7 +266,8 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
             "idesc": [word_text(word, 32) for word in plan.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: operand_record(side) for side in (plan.a, plan.b)},
+        "operands": {side.matrix: operand_record(side, plan.implicit) for side in (plan.a, plan.b)},
+        **convolution_record(plan),
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
         **metadata_record(plan),
@@ -314,5 +318,6 @@ def _proof_record(proof: Product) -> dict[str, Any]:
         "operands": {name: str(report) for name, report in zip("AB", proof.operands, strict=True)},
         "product": str(proof),
         "chain": None if proof.chain is None else proof.chain.headline,
+        **({} if proof.gathered is None else {"gathered": str(proof.gathered)}),
         **fields(proof, "ok accumulators differing evidence"),
     }
