@@ -27,8 +27,8 @@ from descriptors.errors import DescriptorError
 from descriptors.gemm.implicit_gemm import Gathered, ImplicitGemm
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Simulation, empty, fetch, register_reads
-from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
+from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 #: The most rows, each at every tap, that are followed.
 _MOST_ROWS = 1 << 28
-#: What is outside of a tensor, and what no copy brings.
-_ZERO, _NOTHING = -1, -2
+#: What no copy brings.
+_NOTHING = -2
 
 
 def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
@@ -95,7 +95,9 @@ class _Side:
             lies = (np.arange(tiles)[:, None] * extent + local).ravel()
             coordinates = self._coordinates(cta)
             for tap in range(taps):
-                wanted = np.append(definition(one, tap, self.index), np.full(tiles * extent - total, _ZERO))[lies]
+                wanted = np.append(
+                    tap_elements(one, tap, filters=bool(self.index)), np.full(tiles * extent - total, ZERO)
+                )[lies]
                 got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(lies), -1)
                 wrong = (got != wanted[:, None]).any(axis=1)
                 if wrong.any() and not first:
@@ -155,7 +157,7 @@ class _Side:
             moved = np.concatenate([place, coordinates], axis=2)
         inside = ((moved >= 0) & (moved < np.array(one.extents[1:]))).all(axis=2)
         pixel, rest = np.divmod((moved * np.array(one.strides)).sum(axis=2), one.extents[0] * one.data_type.bits // 8)
-        elements: Numbers = np.where(inside, np.where(rest == 0, pixel, _NOTHING), _ZERO)
+        elements: Numbers = np.where(inside, np.where(rest == 0, pixel, _NOTHING), ZERO)
         return elements
 
     def _difference(self, row: int, tap: int, wanted: int, found: int) -> str:
@@ -166,7 +168,7 @@ class _Side:
     def _named(self, element: int) -> str:
         one = self.implicit.convolution
         if element < 0:
-            return "zero" if element == _ZERO else "nothing of the tensor"
+            return "zero" if element == ZERO else "nothing of the tensor"
         if self.index:
             k, tap = divmod(element, one.taps[0] * one.taps[1])
             return f"tap ({','.join(map(str, one.tap(tap)))}) of filter {k}"
@@ -192,23 +194,3 @@ def _read(simulation: Simulation, side: StagedOperand, map_: TensorMap, index: i
     box, rest = np.divmod(numbers - 1, size)
     row, channel = np.divmod(rest, extents[0])
     return box, row, channel
-
-
-def definition(one: Convolution, tap: int, index: int) -> Numbers:
-    """What each row of A (0) or B (1) is at a tap: the number of a pixel, or of a filter's tap; -1 is zero.
-
-    >>> from descriptors.smem.tma.convolution import convolution
-    >>> definition(convolution((1, 2, 3, 16), (8, 1, 3), padding=(0, 1)), 2, 0).tolist()
-    [1, 2, -1, 4, 5, -1]
-    """
-    import numpy as np
-
-    r, s = divmod(tap, one.taps[1])
-    if index:
-        return np.arange(one.filters * one.taps[0] * one.taps[1]).reshape(one.filters, *one.taps)[:, r, s]
-    (pad_h, pad_w), (down, right) = one.padding, one.dilation
-    pixels = np.arange(one.images * one.height * one.width).reshape(one.images, one.height, one.width)
-    padded = np.pad(pixels, ((0, 0), (pad_h, pad_h), (pad_w, pad_w)), constant_values=_ZERO)
-    bottom = padded.shape[1] - (one.taps[0] - 1 - r) * down
-    end = padded.shape[2] - (one.taps[1] - 1 - s) * right
-    return padded[:, r * down : bottom : one.stride[0], s * right : end : one.stride[1]].ravel()

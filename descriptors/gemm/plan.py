@@ -117,7 +117,7 @@ class Plan(Told):
     @property
     def chain(self) -> Chain:
         """Its copies, layouts, words, accumulators and stores, link by link."""
-        return simulated_chain(self._simulation)
+        return simulated_chain(self._simulation, self.implicit)
 
     @property
     def _simulation(self) -> Simulation:

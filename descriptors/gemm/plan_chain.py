@@ -24,7 +24,8 @@ from typing import ClassVar
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import Chain, Leg, Link
-from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.implicit_gemm import ImplicitGemm
+from descriptors.gemm.memory_links import ConvolutionTensor, SharedLayout, TensorCopy, TensorLayout, Words
 from descriptors.gemm.places import REGISTERS, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Simulation
@@ -39,26 +40,31 @@ from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
-from layoutalg import Layout, group_modes
+from layoutalg import Layout, group_modes, select
 from layoutalg.frozen import frozen
 
 #: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
 _PITCH = 256
 
 
-def simulated_chain(simulation: Simulation) -> Chain:
+def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None) -> Chain:
     """The chain of what of a plan is simulated.
 
     Args:
         simulation: the plan's instruction, operands, accumulators and loads.
+        implicit: the copies of a convolution, whose legs are those of the first step of the first tile.
     """
     loop, legs = simulation.loop, []
     for index, side in enumerate((simulation.a, simulation.b)):
         for cta in range(loop.cta_group):
             name = side.matrix + (f" of CTA {cta}" if loop.cta_group > 1 else "")
             d = side.derivation
-            tile = (d.tile[0], d.tile[1] * simulation.stages)
-            legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
+            if implicit is None:
+                tile = (d.tile[0], d.tile[1] * simulation.stages)
+                links = tuple(_operand_links(simulation, index, side, cta))
+            else:
+                tile, links = d.tile[:2], tuple(_step_links(simulation, implicit, index, cta))
+            legs.append(Leg(name, tile, d.element, links))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
@@ -91,6 +97,24 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
     yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
+
+
+def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
+    """One step of a convolution: what the definition says of it, its copies, the first stage."""
+    side = (simulation.a, simulation.b)[index]
+    place = implicit.b_place if index else implicit.a_place
+    run = side.first_row(side.boxes[0], cta)
+    yield ConvolutionTensor(implicit.convolution, bool(index), run)
+    boxes = tuple(
+        (place(0, side.first_row(box, cta), box.origin[1]), side.base + box.offset_bytes) for box in side.boxes
+    )
+    yield TensorCopy(implicit.b if index else implicit.a, boxes)
+    layout = SharedLayout(select(side.derivation.smem_tile, (0, 1)), side.base)
+    yield layout
+    if simulation.loads is not None and side.matrix == "A":
+        yield from _loads(simulation)
+        return
+    yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
 
 
 def _padded(elements: int) -> int:
