@@ -25,7 +25,8 @@ from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
 from layoutalg import Layout, coalesce, flatten, size
 
-_COMMON = Template("""\
+#: What every host program begins with.
+COMMON = """\
 static void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(status));
@@ -43,6 +44,20 @@ using Encode = CUresult (*)(
     CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
     const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
+"""
+
+#: A tensor on the device.
+ON_DEVICE = """\
+static void* on_device(const std::vector<uint8_t>& bytes) {
+  void* data = nullptr;
+  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
+  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  return data;
+}
+
+"""
+
+_MAP = """\
 static CUtensorMap tensor_map(
     void* data, CUtensorMapDataType type, cuuint64_t inner, cuuint64_t outer, cuuint64_t row_bytes,
     cuuint32_t box_inner, cuuint32_t box_outer, CUtensorMapSwizzle swizzle) {
@@ -62,14 +77,7 @@ static CUtensorMap tensor_map(
   return map;
 }
 
-static void* on_device(const std::vector<uint8_t>& bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
-  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  return data;
-}
-
-""")
+"""
 
 _MAIN = Template("""\
 int main() {
@@ -126,7 +134,7 @@ def host(plan: Plan, name: str) -> str:
         a, b = "kTileM / kPair", "kTileN"
         tensors += [*_factors("sfa", scales.a, "m", a, code), *_factors("sfb", scales.b, "n", b, code)]
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
-    return _COMMON.substitute() + _MAIN.substitute(
+    return COMMON + _MAP + ON_DEVICE + _MAIN.substitute(
         low=low, count=4 - low, name=name, type=kind, tensors="\n".join(tensors),
         maps=" map_sfa, map_sfb," if scales is not None else "", sum="int64_t" if loop.d == "s32" else "float",
         got="__half2float" if loop.d == "f16" else "", scaled=scaled,

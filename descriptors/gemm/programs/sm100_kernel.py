@@ -27,6 +27,7 @@ from string import Template
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import sm100_convolution
 from descriptors.gemm.programs.inner_loop_ptx import barriers
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.text import word_text
@@ -135,7 +136,7 @@ def kernel(plan: Plan, name: str) -> str:
         title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         smem=done + 16,
-    )  # fmt: skip
+    ) + sm100_convolution.constants(plan)  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     body = _KERNEL.substitute(
         name=name,
@@ -144,13 +145,15 @@ def kernel(plan: Plan, name: str) -> str:
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
         # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
         leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-        copies="\n".join(_copies(plan)),
+        copies="\n".join(_copies(plan) if plan.implicit is None else sm100_convolution.copies(plan)),
         stage="\n".join(_stage(plan)),
         stores="\n".join(stores(plan)),
     )
     half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
     head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
-    return "\n".join([head + common(plan), instructions(plan), body + host(plan, name)])
+    implicit = plan.implicit
+    program = host(plan, name) if implicit is None else sm100_convolution.host(plan, implicit, name)
+    return "\n".join([head + common(plan), instructions(plan), body + program])
 
 
 def _copies(plan: Plan) -> Iterator[str]:
@@ -238,14 +241,7 @@ __device__ __forceinline__ uint64_t placed(uint64_t word, uint32_t smem, uint32_
   return (word & ~0x3fffull) | ((word + (smem >> 4) + units) & 0x3fffull);
 }
 
-// A box into shared memory; $signals.
-__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group_of_copy "
-      "[%0], [%1, {%2, %3}], [%4];"
-      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
-}
-
+$copy_box
 // Arrives when all tcgen05.mma and tcgen05.cp issued so far are done; it is a fence before the arrival too.
 __device__ __forceinline__ void commit(uint32_t barrier) {
 $commit
@@ -271,6 +267,15 @@ $together
 }
 """)
 
+_COPY_BOX = """\
+// A box into shared memory; $signals.
+__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group "
+      "[%0], [%1, {%2, %3}], [%4];"
+      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+"""
 _COMMIT = """\
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");"""
@@ -294,11 +299,10 @@ def common(plan: Plan) -> str:
     accumulators, pair = plan.accumulators, plan.asked.cta_group == 2
     assert isinstance(accumulators, TensorColumns)
     cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
+    signals = "the barrier is that of the leader, in either CTA of the pair" if pair else "its bytes go to the barrier"
+    box = _COPY_BOX.replace("$signals", signals).replace("$group", ".cta_group::2" if pair else "")
     return COMMON.substitute(
-        signals="the barrier is that of the leader, in either CTA of the pair"
-        if pair
-        else "its bytes go to the barrier",
-        group_of_copy=".cta_group::2" if pair else "",
+        copy_box=box if plan.implicit is None else sm100_convolution.functions(pair),
         commit=_COMMIT_PAIR if pair else _COMMIT,
         group=plan.asked.cta_group,
         columns=accumulators.plan.allocate,
@@ -423,7 +427,11 @@ def stores(plan: Plan) -> Iterator[str]:
             right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
             to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {value[1]}]"
             guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
+            inside = ""
+            if plan.implicit is not None:  # tiles may end beyond the outputs
+                guard += f"if (row + {i * rows + origin[0]} < kPixels) "
+                inside = f"if ({right} + i * {value[1]} < columns) "
             expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
                 loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
             )
-            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {expression};"
+            yield f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {inside}{to} = {expression};"
