@@ -104,7 +104,7 @@ def host(plan: Plan, implicit: ImplicitGemm, name: str) -> str:
         low=low, count=4 - low, name=name, a_codes=codes[0], b_codes=codes[1], a_bits=loop.a.bits, b_bits=loop.b.bits,
         a_type=plan.a.tma.data_type_name, b_type=plan.b.tma.data_type_name, a_swizzle=plan.a.tma.swizzle_name,
         b_swizzle=plan.b.tma.swizzle_name, channels=plan.a.tma.box[0], pixels=plan.a.tma.box[1],
-        box=", ".join(map(str, (plan.b.tma.box[0], 1, plan.b.tma.box[1]))), steps=", ".join(map(str, a.element_strides)),
+        box=f"{plan.b.tma.box[0]}, 1, {plan.b.tma.box[1]}", steps=", ".join(map(str, a.element_strides)),
         type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
         sum="int64_t" if loop.d == "s32" else "float", got="__half2float" if loop.d == "f16" else "",
     )  # fmt: skip
