@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.operands.swizzled import plain
     from descriptors.smem.proof.mismatch import Mismatch
     from descriptors.smem.proof.read_model import read_addresses
+    from descriptors.smem.tma.convolution import Convolution, convolution
     from descriptors.smem.tma.map_check import (
         BoxCheck,
         MapChanges,
@@ -170,6 +171,7 @@ _NAMES = {
     "smem.operands.swizzled": "plain",
     "smem.proof.mismatch": "Mismatch",
     "smem.proof.read_model": "read_addresses",
+    "smem.tma.convolution": "Convolution convolution",
     "smem.tma.map_check": "BoxCheck MapChanges WordCheck box_check box_layout map_changes word_check",
     "smem.tma.map_notation": "parse_tensor_map",
     "smem.tma.tma_plan": "Box Dimension TmaPlan",
@@ -218,6 +220,7 @@ __all__ = [
     "ChoiceError",
     "Claim",
     "ColumnPlan",
+    "Convolution",
     "Copied",
     "Crossing",
     "Decoded",
@@ -304,6 +307,7 @@ __all__ = [
     "check_types",
     "claim",
     "compress",
+    "convolution",
     "decode",
     "decode_idesc",
     "decode_scale",

@@ -38,6 +38,8 @@ from descriptors.gemm.register_links import (
 )
 from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from layoutalg import Layout, group_modes, select
@@ -52,7 +54,7 @@ def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None
 
     Args:
         simulation: the plan's instruction, operands, accumulators and loads.
-        implicit: the copies of a convolution, whose legs are those of the first step of the first tile.
+        implicit: the copies of a convolution, whose legs are those of a step of the first tile.
     """
     loop, legs = simulation.loop, []
     for index, side in enumerate((simulation.a, simulation.b)):
@@ -64,7 +66,8 @@ def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None
                 links = tuple(_operand_links(simulation, index, side, cta))
             else:
                 tile, links = d.tile[:2], tuple(_step_links(simulation, implicit, index, cta))
-            legs.append(Leg(name, tile, d.element, links))
+            if links:
+                legs.append(Leg(name, tile, d.element, links))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("SFA", "SFB") if simulation.scales is not None else ()
@@ -100,14 +103,18 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
 
 
 def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
-    """One step of a convolution: what the definition says of it, its copies, the first stage."""
-    side = (simulation.a, simulation.b)[index]
+    """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
+    side, one = (simulation.a, simulation.b)[index], implicit.convolution
     place = implicit.b_place if index else implicit.a_place
     run = side.first_row(side.boxes[0], cta)
-    yield ConvolutionTensor(implicit.convolution, bool(index), run)
-    boxes = tuple(
-        (place(0, side.first_row(box, cta), box.origin[1]), side.base + box.offset_bytes) for box in side.boxes
-    )
+    taps = (tap for tap in range(one.taps[0] * one.taps[1]) if _there(one, tap, index, run, side))
+    tap = next(taps, None)
+    if tap is None:
+        return
+    yield ConvolutionTensor(one, bool(index), run, tap)
+    rows = [(side.first_row(box, cta), box) for box in side.boxes]
+    step = tap * implicit.blocks
+    boxes = tuple((place(step, row, box.origin[1]), side.base + box.offset_bytes) for row, box in rows)
     yield TensorCopy(implicit.b if index else implicit.a, boxes)
     layout = SharedLayout(select(side.derivation.smem_tile, (0, 1)), side.base)
     yield layout
@@ -115,6 +122,12 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
         yield from _loads(simulation)
         return
     yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
+
+
+def _there(one: Convolution, tap: int, index: int, first: int, side: StagedOperand) -> bool:
+    """Whether the tile that begins at a row has an element at a tap."""
+    rows = tap_elements(one, tap, filters=bool(index))[first : first + side.derivation.tile[0]]
+    return bool((rows != ZERO).any())
 
 
 def _padded(elements: int) -> int:

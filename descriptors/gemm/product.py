@@ -97,10 +97,10 @@ class Product(Told):
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
-        if not self.differing and self.chain is not None and not self.chain.ok:
-            return f"disproved: {about}, {self.chain.headline}"
         if not self.differing and self.gathered is not None and not self.gathered.ok:
             return f"disproved: {about}, {self.gathered}"
+        if not self.differing and self.chain is not None and not self.chain.ok:
+            return f"disproved: {about}, {self.chain.headline}"
         if not self.differing:
             more = "" if self.gathered is None else f"; {self.gathered}"
             return f"proved: {about}, {counted(self.accumulators, 'accumulator')}{more}"
