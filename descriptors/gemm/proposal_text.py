@@ -19,6 +19,7 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
+from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import aligned, extents_text
 from layoutalg.frozen import contents
@@ -84,6 +85,7 @@ def plan_command(one: Plan) -> str:
     """
     loop = one.asked
     words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch} --tile {extents_text(loop.tile)}"]
+    words += [] if one.implicit is None else [_convolution_words(one.implicit.convolution)]
     words.append(f"--stages {one.stages}")
     words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
     words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
@@ -101,6 +103,15 @@ def plan_command(one: Plan) -> str:
     if loop.scale is not None:
         words += [f"--kind {loop.kind} --scale-dtype {loop.scale[0]}"] if loop.arch == "sm100" else []
         words.append(f"--scale-vector {loop.scale[1]}")
+    return " ".join(words)
+
+
+def _convolution_words(one: Convolution) -> str:
+    """The convolution as it is asked for."""
+    words = [f"--conv {extents_text((one.images, one.height, one.width, one.channels))}"]
+    words.append(f"--filters {extents_text((one.filters, *one.taps))}")
+    for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
+        words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
     return " ".join(words)
 
 
