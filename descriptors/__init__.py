@@ -124,6 +124,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         unpack_scales,
     )
     from descriptors.tmem.shift_convolution import ShiftConvolution, ShiftProof, shift_convolution
+    from descriptors.tmem.shift_views import ViewedConvolution, ViewedProof, shift_views
     from descriptors.tmem.tmem_fragment import TmemFragment
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
@@ -199,6 +200,7 @@ _NAMES = {
     "tmem.scale_factors": "scale_factors ScaleFactors",
     "tmem.scale_product": "block_scaled_product decode_scale encode_scale pack_scales unpack_scales",
     "tmem.shift_convolution": "shift_convolution ShiftConvolution ShiftProof",
+    "tmem.shift_views": "ViewedConvolution ViewedProof shift_views",
     "tmem.tmem_fragment": "TmemFragment",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -282,6 +284,8 @@ __all__ = [
     "TmemMove",
     "TmemReduction",
     "UnknownCode",
+    "ViewedConvolution",
+    "ViewedProof",
     "WidenedCopy",
     "Word",
     "WordCheck",
@@ -352,6 +356,7 @@ __all__ = [
     "search",
     "select_rows",
     "shift_convolution",
+    "shift_views",
     "sparse_metadata",
     "survey",
     "tell",

@@ -20,8 +20,8 @@ from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.tma.convolution import Convolution
-from descriptors.smem.tma.map_notation import ARGUMENTS, arguments, arguments_text
-from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap
+from descriptors.smem.tma.map_notation import arguments_text
+from descriptors.smem.words.tensor_map import Im2colWindow
 from descriptors.text import aligned, counted, extents_text, tuple_text
 
 #: Steps of a main loop that are listed; --json has them all.
@@ -40,16 +40,12 @@ def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
     of = f"{implicit.tile[2]} of {one.channels} channels" + (f", {rest} in the last" if rest else "")
     yield "", f"{implicit.headline}: a tap, {of}"
     for side in (plan.a, plan.b):
-        yield f"map of {side.matrix}", arguments_text(_map(implicit, side))
+        yield f"map of {side.matrix}", arguments_text(implicit.of(side.matrix))
 
 
 def _output(one: Convolution) -> tuple[int, ...]:
     """N, P, Q and K."""
     return (one.images, *one.outputs, one.filters)
-
-
-def _map(implicit: ImplicitGemm, side: StagedOperand) -> TensorMap:
-    return implicit.a if side.matrix == "A" else implicit.b
 
 
 def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
@@ -59,7 +55,7 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
         implicit: the maps.
         side: the operand.
     """
-    made = _map(implicit, side)
+    made = implicit.of(side.matrix)
     window = isinstance(made.box, Im2colWindow)
     yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(made)}"
     for box in side.boxes:
@@ -92,16 +88,6 @@ def step_lines(plan: Plan) -> Iterator[str]:
 
 def _joined(numbers: Any) -> str:
     return tuple_text(numbers)
-
-
-def map_record(implicit: ImplicitGemm, side: StagedOperand) -> dict[str, str]:
-    """The tensor map of an operand, by the names of ``cuda.h``.
-
-    Args:
-        implicit: the maps.
-        side: the operand.
-    """
-    return {ARGUMENTS[name]: value for name, value in arguments(_map(implicit, side)).items()}
 
 
 def convolution_record(plan: Plan) -> dict[str, Any]:

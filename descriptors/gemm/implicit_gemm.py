@@ -43,6 +43,10 @@ class ImplicitGemm:
     b: TensorMap
     tile: tuple[int, int, int]
 
+    def of(self, matrix: str) -> TensorMap:
+        """The map of A or of B."""
+        return self.a if matrix == "A" else self.b
+
     @property
     def blocks(self) -> int:
         """Steps of a tap: stages of channels, the last maybe ragged."""

@@ -15,13 +15,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
-from descriptors.gemm.convolution_text import copy_lines, map_record
+from descriptors.gemm.convolution_text import copy_lines
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
 from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
+from descriptors.smem.tma.map_notation import map_record
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
 #: The longest line of a list.
@@ -204,7 +205,7 @@ def operand_record(side: StagedOperand, implicit: ImplicitGemm | None = None) ->
         "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
         "transposed": side.transposed,
         "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)) if implicit is None else map_record(implicit, side),
+        "tensor_map": dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix)),
         "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
         **fields(side, "transaction_bytes run"),
         "shared_by": side.ctas,
