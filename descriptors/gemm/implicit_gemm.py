@@ -113,8 +113,9 @@ def implicit_gemm(
             )
         if element.bits not in (8, 16, 32):
             raise DescriptorError(f"plan: elements of a convolution must have 8, 16 or 32 bits, found {element}")
-    pixels = activation_map(one, a.derivation.element, *a.tma.box[:2], a.tma.swizzle_code)
-    filters = filter_map(one, b.derivation.element, *b.tma.box[:2], b.tma.swizzle_code)
+    (a_channels, a_rows), (b_channels, b_rows) = a.tma.box, b.tma.box
+    pixels = activation_map(one, a.derivation.element, a_channels, a_rows, a.tma.swizzle_code)
+    filters = filter_map(one, b.derivation.element, b_channels, b_rows, b.tma.swizzle_code)
     implicit = ImplicitGemm(one, pixels, filters, loop.tile)
     if splits > implicit.steps:
         raise DescriptorError(

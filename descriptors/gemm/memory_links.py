@@ -206,8 +206,8 @@ class TensorCopy:
         landing, steps = self.map.landing_extents, self._steps()
         origin = self.origin or (0,) * self.map.rank
         if any(len(at) not in self._counts() for at in (origin, *(at for at, _ in self.boxes))):
-            counts = " or ".join(map(str, self._counts()))
-            raise DescriptorError(f"tma: coordinates must be {counts} numbers, as the map's rank is")
+            numbers = " or ".join(map(str, self._counts()))
+            raise DescriptorError(f"tma: coordinates must be {numbers} numbers, as the map's rank is")
         if self.boxes:
             return self.boxes
         if prod(landing) == tile.size:

@@ -65,7 +65,7 @@ def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None
                 tile = (d.tile[0], d.tile[1] * simulation.stages)
                 links = tuple(_operand_links(simulation, index, side, cta))
             else:
-                tile, links = d.tile[:2], tuple(_step_links(simulation, implicit, index, cta))
+                tile, links = (d.tile[0], d.tile[1]), tuple(_step_links(simulation, implicit, index, cta))
             if links:
                 legs.append(Leg(name, tile, d.element, links))
     rows = loop.tile[0] // loop.cta_group

@@ -207,7 +207,7 @@ def _definition(one: Convolution, x: Numbers, w: Numbers) -> Numbers:
 
     flat = np.concatenate([x.reshape(-1, one.channels), np.zeros((1, one.channels), np.int64)])  # -1 is a zero
     taps = range(one.taps[0] * one.taps[1])
-    whole: Numbers = sum(  # type: ignore[assignment]
+    whole: Numbers = sum(
         flat[tap_elements(one, tap)] @ w.reshape(one.filters, -1, one.channels)[:, tap].T for tap in taps
     )
     return whole.reshape(one.images, *one.outputs, one.filters)
