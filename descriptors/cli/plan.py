@@ -34,6 +34,7 @@ from layoutalg.cli.console import json_text, say
 @click.option("--stride", callback=numbers("x"), help="Of the convolution, HxW or one number.  [default: 1]")
 @click.option("--dilation", callback=numbers("x"), help="Of the convolution, likewise.  [default: 1]")
 @click.option("--padding", callback=numbers("x"), help="Of the convolution, likewise.  [default: 0]")
+@click.option("--pixels", shell_complete=complete, help="Operand whose rows are output pixels: A or B.  [default: A]")
 @click.option("--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8]")
 @click.option("--arch", shell_complete=complete, help="sm90 or sm100.  [default: sm90 for M 64, else sm100]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
@@ -171,13 +172,15 @@ def plan(
 def _convolve(options: dict[str, Any]) -> None:
     """Put the convolution in the place of the options that say it."""
     more = {name: options.pop(name) for name in ("filters", "stride", "dilation", "padding")}
-    activations = options.pop("conv")
+    activations, pixels = options.pop("conv"), options.pop("pixels")
+    more["pixels"] = pixels
     given = {name: value for name, value in more.items() if value is not None}
     if (activations is None) != (more["filters"] is None) or (activations is None and given):
         what = f"found --{next(iter(given)) if given else 'conv'} alone"
         raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {what}")
     if activations is not None:
-        options["convolution"] = convolution(activations, **given)
+        operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
+        options["convolution"] = convolution(activations, **given, **operand)
 
 
 #: Options that a choice of tiles takes.

@@ -19,6 +19,7 @@ from descriptors.answers import fields
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.smem.operands.operand import Matrix
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.map_notation import arguments_text
 from descriptors.smem.words.tensor_map import Im2colWindow
@@ -36,9 +37,9 @@ def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
         return
     one, implicit = plan.implicit.convolution, plan.implicit
     yield "conv", f"{one}: {extents_text(_output(one))}"
-    rest = one.channels % implicit.tile[2]
-    of = f"{implicit.tile[2]} of {one.channels} channels" + (f", {rest} in the last" if rest else "")
-    yield "", f"{implicit.headline}: a tap, {of}"
+    depth, rest = implicit.tile[2], one.channels % implicit.tile[2]
+    zeros = f", {depth - rest} of them zero in the last of a tap" if rest else ""
+    yield "", f"{implicit.headline}: a tap, {depth} channels{zeros}"
     for side in (plan.a, plan.b):
         yield f"map of {side.matrix}", arguments_text(implicit.of(side.matrix))
 
@@ -46,6 +47,11 @@ def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
 def _output(one: Convolution) -> tuple[int, ...]:
     """N, P, Q and K."""
     return (one.images, *one.outputs, one.filters)
+
+
+def _other(one: Convolution) -> Matrix:
+    """The operand of the filters."""
+    return "B" if one.operand == "A" else "A"
 
 
 def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
@@ -60,7 +66,8 @@ def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
     yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(made)}"
     for box in side.boxes:
         row, k = side.first_row(box), box.origin[1]
-        what = f"from output pixel M + {row}" if window else f"tap, filter N + {row}"
+        letter = "M" if side.matrix == "A" else "N"
+        what = f"from output pixel {letter} + {row}" if window else f"tap, filter {letter} + {row}"
         yield f"              channel + {k}, {what} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
 
 
@@ -73,12 +80,16 @@ def step_lines(plan: Plan) -> Iterator[str]:
     one = implicit.convolution
     (stride_h, stride_w), (pad_h, pad_w) = one.stride, one.padding
     p, q = one.outputs
-    yield f"   pixel      (n, p, q) is row {p * q} n + {q} p + q of C: a box of A begins at w = {stride_w} q - {pad_w},"
-    yield f"              h = {stride_h} p - {pad_h}; what a tap's offsets move out of the activations is zero"
-    rows: list[tuple[object, ...]] = [("step", "tap r,s", "A c,w,h,n", "offsets w,h", "B c,tap,filter")]
+    row = f"{p * q} n + {q} p + q"
+    yield f"   pixel      (n, p, q) is row {row} of {one.operand}: a box begins at w = {stride_w} q - {pad_w}"
+    yield f"              and h = {stride_h} p - {pad_h}; what a tap's offsets move out of the activations is zero"
+    pixels, filters = one.operand, _other(one)
+    rows: list[tuple[object, ...]] = [
+        ("step", "tap r,s", f"{pixels} c,w,h,n", "offsets w,h", f"{filters} c,tap,filter")
+    ]
     for step in range(min(implicit.steps, _LISTED)):
-        *at, right, down = implicit.a_place(step, 0)
-        places = (at, (right, down), implicit.b_place(step, 0))
+        *at, right, down = implicit.place(pixels, step, 0)
+        places = (at, (right, down), implicit.place(filters, step, 0))
         rows.append((step, _joined(one.tap(implicit.step(step)[0])), *map(_joined, places)))
     yield from aligned(rows, ">", indent=3)
     if implicit.steps > _LISTED:
@@ -98,16 +109,16 @@ def convolution_record(plan: Plan) -> dict[str, Any]:
     steps = [
         {
             "tap": one.tap(implicit.step(step)[0]),
-            "a_coordinates": implicit.a_place(step, 0)[:4],
-            "a_offsets": implicit.a_place(step, 0)[4:],
-            "b_coordinates": implicit.b_place(step, 0),
+            "pixels": implicit.place(one.operand, step, 0)[:4],
+            "offsets": implicit.place(one.operand, step, 0)[4:],
+            "filters": implicit.place(_other(one), step, 0),
         }
         for step in range(implicit.steps)
     ]
     about = {
         "activations": (one.images, one.height, one.width, one.channels),
         "filters": (one.filters, *one.taps),
-        **fields(one, "stride dilation padding"),
+        **fields(one, "stride dilation padding operand"),
         "output": _output(one),
         "tiles": implicit.tiles,
         "steps": steps,

@@ -70,7 +70,8 @@ class _Side:
     def __init__(self, implicit: ImplicitGemm, simulation: Simulation, index: int) -> None:
         self.implicit, self.index = implicit, index
         self.side: StagedOperand = (simulation.a, simulation.b)[index]
-        self.map: TensorMap = (implicit.a, implicit.b)[index]
+        self.map: TensorMap = implicit.of(self.side.matrix)
+        self.pixels = self.side.matrix == implicit.convolution.operand
         self.loop = simulation.loop
         self.origins = sorted({box.origin[0] for box in self.side.boxes})
         self.rows = self.map.landing_extents[-1]
@@ -81,7 +82,7 @@ class _Side:
         import numpy as np
 
         one, extent = self.implicit.convolution, self.implicit.tile[self.index]
-        total = (one.pixels, one.filters)[self.index]
+        total = self.implicit.rows(self.side.matrix)
         tiles, taps, pair = self.implicit.tiles[self.index], one.taps[0] * one.taps[1], self.loop.cta_group
         astray = self._channels()
         if astray:
@@ -96,7 +97,7 @@ class _Side:
             coordinates = self._coordinates(cta)
             for tap in range(taps):
                 wanted = np.append(
-                    tap_elements(one, tap, filters=bool(self.index)), np.full(tiles * extent - total, ZERO)
+                    tap_elements(one, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
                 )[lies]
                 got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(lies), -1)
                 wrong = (got != wanted[:, None]).any(axis=1)
@@ -141,7 +142,7 @@ class _Side:
         window = self.map.box
         if not isinstance(window, Im2colWindow):
             return np.array(firsts)[:, None, None] + np.arange(self.rows)[None, :, None]
-        starts = np.array([self.implicit.a_place(0, row)[1:4] for row in firsts])
+        starts = np.array([self.implicit.place(self.side.matrix, 0, row)[1:4] for row in firsts])
         steps = self.map.element_strides[1:-1]
         return im2col_coordinates(self.map.extents[1:-1], window.lower, window.upper, steps, starts, self.rows)
 
@@ -150,10 +151,11 @@ class _Side:
         import numpy as np
 
         step, one = tap * self.implicit.blocks, self.map
-        if self.index == 0:
-            moved = coordinates + np.array([*self.implicit.a_place(step, 0)[4:], 0])
+        at = self.implicit.place(self.side.matrix, step, 0)
+        if self.pixels:
+            moved = coordinates + np.array([*at[4:], 0])
         else:
-            place = np.full_like(coordinates, self.implicit.b_place(step, 0)[1])
+            place = np.full_like(coordinates, at[1])
             moved = np.concatenate([place, coordinates], axis=2)
         inside = ((moved >= 0) & (moved < np.array(one.extents[1:]))).all(axis=2)
         pixel, rest = np.divmod((moved * np.array(one.strides)).sum(axis=2), one.extents[0] * one.data_type.bits // 8)
@@ -169,7 +171,7 @@ class _Side:
         one = self.implicit.convolution
         if element < 0:
             return "zero" if element == ZERO else "nothing of the tensor"
-        if self.index:
+        if not self.pixels:
             k, tap = divmod(element, one.taps[0] * one.taps[1])
             return f"tap ({','.join(map(str, one.tap(tap)))}) of filter {k}"
         row, w = divmod(element, one.width)

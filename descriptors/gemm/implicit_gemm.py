@@ -1,6 +1,7 @@
-"""A convolution as a product: output pixels are rows of A, filters those of B, K is every tap with its channels.
+"""A convolution as a product: rows of one operand are output pixels, of the other filters, K its taps and channels.
 
-Algorithm 2 of document 003, with the activations in A as its Algorithm 3.b has them. A step of the main loop is one tap
+Pixels are in A, so that the product is N P Q K as activations are N H W C, or, as Algorithm 2 of the article on the
+Blackwell tensor core has them, in B, filters in A: the same product, transposed. A step of the main loop is one tap
 and as many channels as a stage has of K; taps are counted s fastest, as the filters lie, channels faster still. A tap
 whose channels are no whole stages leaves a rest, which is zero in both operands. Tiles take output pixels as they lie,
 q fastest, then p, then n: a tile may hold the end of a row, or of an image, and the beginning of the next.
@@ -21,11 +22,13 @@ from __future__ import annotations
 from descriptors.errors import DescriptorError
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_request import MainLoop
-from descriptors.smem.operands.operand import Major
+from descriptors.smem.operands.operand import Major, Matrix
 from descriptors.smem.tma.convolution import Convolution, activation_map, filter_map
 from descriptors.smem.words.tensor_map import TensorMap
 from descriptors.text import counted
 from layoutalg.frozen import frozen
+
+_OPERANDS: tuple[Matrix, Matrix] = ("A", "B")
 
 
 @frozen
@@ -34,7 +37,7 @@ class ImplicitGemm:
 
     Args:
         convolution: what is computed.
-        a, b: the tensor maps of activations, im2col, and of filters, tiled.
+        a, b: the tensor maps of the operands: im2col of the activations, tiled of the filters.
         tile: M, N and K of a stage.
     """
 
@@ -43,7 +46,7 @@ class ImplicitGemm:
     b: TensorMap
     tile: tuple[int, int, int]
 
-    def of(self, matrix: str) -> TensorMap:
+    def of(self, matrix: Matrix) -> TensorMap:
         """The map of A or of B."""
         return self.a if matrix == "A" else self.b
 
@@ -60,35 +63,39 @@ class ImplicitGemm:
     @property
     def tiles(self) -> tuple[int, int]:
         """Tiles along M and along N."""
-        return -(-self.convolution.pixels // self.tile[0]), -(-self.convolution.filters // self.tile[1])
+        m, n = (self.rows(matrix) for matrix in _OPERANDS)
+        return -(-m // self.tile[0]), -(-n // self.tile[1])
+
+    def rows(self, matrix: Matrix) -> int:
+        """Rows of an operand in all: output pixels, or filters."""
+        return self.convolution.pixels if matrix == self.convolution.operand else self.convolution.filters
 
     def step(self, number: int) -> tuple[int, int]:
         """The tap of a step, and its first channel."""
         tap, block = divmod(number, self.blocks)
         return tap, block * self.tile[2]
 
-    def a_place(self, step: int, row: int, k: int = 0) -> tuple[int, ...]:
-        """Coordinates c, w, h, n of a box of A, then the offsets of its tap along w and h.
+    def place(self, matrix: Matrix, step: int, row: int, k: int = 0) -> tuple[int, ...]:
+        """Coordinates of a box: of pixels c, w, h, n and a tap's offsets along w and h, of filters c, tap, filter.
 
         Args:
+            matrix: the operand.
             step: of the main loop.
-            row: the output pixel at which the box begins.
+            row: the output pixel, or the filter, at which the box begins.
             k: the column of the tile at which it begins.
         """
         tap, channel = self.step(step)
-        return (channel + k, *self.convolution.start(row), *self.convolution.offsets(tap))
-
-    def b_place(self, step: int, row: int, k: int = 0) -> tuple[int, ...]:
-        """Coordinates of a box of B along C, taps and filters; arguments as of ``a_place``."""
-        tap, channel = self.step(step)
+        if matrix == self.convolution.operand:
+            return (channel + k, *self.convolution.start(row), *self.convolution.offsets(tap))
         return (channel + k, tap, row)
 
     @property
     def headline(self) -> str:
         """The product in one line."""
-        one, (m, n) = self.convolution, self.tiles
-        pixels = f"{counted(one.pixels, 'output pixel')} ({counted(m, 'tile')})"
-        return f"{pixels}, {counted(one.filters, 'filter')} ({counted(n, 'tile')}), {counted(self.steps, 'step')}"
+        named = ("output pixel", "filter")
+        sides = zip(_OPERANDS, named if self.convolution.operand == "A" else named[::-1], self.tiles, strict=True)
+        rows = [f"{counted(self.rows(matrix), name)} ({counted(tiles, 'tile')})" for matrix, name, tiles in sides]
+        return ", ".join([*rows, counted(self.steps, "step")])
 
 
 def implicit_gemm(
@@ -113,10 +120,12 @@ def implicit_gemm(
             )
         if element.bits not in (8, 16, 32):
             raise DescriptorError(f"plan: elements of a convolution must have 8, 16 or 32 bits, found {element}")
-    (a_channels, a_rows), (b_channels, b_rows) = a.tma.box, b.tma.box
-    pixels = activation_map(one, a.derivation.element, a_channels, a_rows, a.tma.swizzle_code)
-    filters = filter_map(one, b.derivation.element, b_channels, b_rows, b.tma.swizzle_code)
-    implicit = ImplicitGemm(one, pixels, filters, loop.tile)
+    maps = []
+    for side in (a, b):
+        channels, rows = side.tma.box
+        write = activation_map if side.matrix == one.operand else filter_map
+        maps.append(write(one, side.derivation.element, channels, rows, side.tma.swizzle_code))
+    implicit = ImplicitGemm(one, maps[0], maps[1], loop.tile)
     if splits > implicit.steps:
         raise DescriptorError(
             f"plan: splits must be at most the {counted(implicit.steps, 'step')}, found {splits}; {one}"

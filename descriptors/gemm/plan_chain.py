@@ -105,17 +105,18 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
 def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
     """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
     side, one = (simulation.a, simulation.b)[index], implicit.convolution
-    place = implicit.b_place if index else implicit.a_place
     run = side.first_row(side.boxes[0], cta)
-    taps = (tap for tap in range(one.taps[0] * one.taps[1]) if _there(one, tap, index, run, side))
+    taps = (tap for tap in range(one.taps[0] * one.taps[1]) if _there(one, tap, run, side))
     tap = next(taps, None)
     if tap is None:
         return
-    yield ConvolutionTensor(one, bool(index), run, tap)
+    yield ConvolutionTensor(one, side.matrix != one.operand, run, tap)
     rows = [(side.first_row(box, cta), box) for box in side.boxes]
     step = tap * implicit.blocks
-    boxes = tuple((place(step, row, box.origin[1]), side.base + box.offset_bytes) for row, box in rows)
-    yield TensorCopy(implicit.b if index else implicit.a, boxes)
+    boxes = tuple(
+        (implicit.place(side.matrix, step, row, box.origin[1]), side.base + box.offset_bytes) for row, box in rows
+    )
+    yield TensorCopy(implicit.of(side.matrix), boxes)
     layout = SharedLayout(select(side.derivation.smem_tile, (0, 1)), side.base)
     yield layout
     if simulation.loads is not None and side.matrix == "A":
@@ -124,9 +125,9 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
     yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
 
 
-def _there(one: Convolution, tap: int, index: int, first: int, side: StagedOperand) -> bool:
+def _there(one: Convolution, tap: int, first: int, side: StagedOperand) -> bool:
     """Whether the tile that begins at a row has an element at a tap."""
-    rows = tap_elements(one, tap, filters=bool(index))[first : first + side.derivation.tile[0]]
+    rows = tap_elements(one, tap, filters=side.matrix != one.operand)[first : first + side.derivation.tile[0]]
     return bool((rows != ZERO).any())
 
 

@@ -112,6 +112,7 @@ def _convolution_words(one: Convolution) -> str:
     words.append(f"--filters {extents_text((one.filters, *one.taps))}")
     for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
         words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
+    words += ["--pixels B"] if one.operand == "B" else []
     return " ".join(words)
 
 

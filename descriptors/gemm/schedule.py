@@ -75,7 +75,8 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
     if plan.implicit is None:
         yield IssueStep("TMA", f"{count} x cp.async.bulk.tensor.2d ...{to} full[s]", of)
     else:
-        pixels, filters = plan.a.own_boxes, plan.b.own_boxes
+        sides = (plan.a, plan.b) if plan.implicit.convolution.operand == "A" else (plan.b, plan.a)
+        pixels, filters = (side.own_boxes for side in sides)
         yield IssueStep("TMA", f"{pixels} x cp.async.bulk.tensor.4d ...im2col...{to} full[s]", "pixels, at the tap")
         yield IssueStep("TMA", f"{filters} x cp.async.bulk.tensor.3d ...{to} full[s]", "filters, at the same tap")
     if plan.metadata is not None and plan.metadata.bytes:

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.operands.operand import ElementType
+from descriptors.smem.operands.operand import ElementType, Matrix, choose
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, TmaError, as_data_type
 from descriptors.text import counted, extents_text
 from layoutalg.frozen import frozen
@@ -49,6 +49,8 @@ class Convolution:
         stride: activations from one output to the next.
         dilation: activations from one tap to the next.
         padding: zeros on each side.
+        operand: ``"A"`` or ``"B"``, whose rows are output pixels where this is planned as a product; the other one has
+            the filters.
     """
 
     images: int
@@ -60,6 +62,7 @@ class Convolution:
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
     padding: tuple[int, int] = (0, 0)
+    operand: Matrix = "A"
 
     @property
     def outputs(self) -> tuple[int, int]:
@@ -110,6 +113,7 @@ class Convolution:
             )
             if pair != (plain, plain)
         ]  # fmt: skip
+        more += ["pixels in B"] if self.operand == "B" else []
         return ", ".join([f"{sizes} by {counted(self.filters, 'filter')} of {extents_text(self.taps)}", *more])
 
 
@@ -120,6 +124,7 @@ def convolution(
     stride: int | Sequence[int] = 1,
     dilation: int | Sequence[int] = 1,
     padding: int | Sequence[int] = 0,
+    operand: Matrix = "A",
 ) -> Convolution:
     """A convolution, checked.
 
@@ -127,6 +132,7 @@ def convolution(
         activations: N, H, W and C.
         filters: how many, and their taps: K, R and S.
         stride, dilation, padding: along H and W, or one for both.
+        operand: whose rows are output pixels: ``"A"`` or ``"B"``.
 
     Raises:
         DescriptorError: if an argument is malformed, or there is no output.
@@ -137,7 +143,8 @@ def convolution(
     n, h, w, c = _numbers(activations, "the activations must be N x H x W x C", 4)
     k, r, s = _numbers(filters, "the filters must be K x R x S", 3)
     pairs = [_pair(stride, "stride", 1), _pair(dilation, "dilation", 1), _pair(padding, "padding", 0)]
-    one = Convolution(n, h, w, c, k, (r, s), *pairs)
+    matrices: dict[str, Matrix] = {"A": "A", "B": "B"}
+    one = Convolution(n, h, w, c, k, (r, s), *pairs, choose("convolution: operand", operand, matrices))
     for side, extent, taps, step, pad in zip("HW", (h, w), one.taps, one.dilation, one.padding, strict=True):
         reach = step * (taps - 1) + 1
         if reach > extent + 2 * pad:
@@ -159,7 +166,7 @@ def as_convolution(value: object) -> Convolution:
     """
     if isinstance(value, Convolution):
         return value
-    names = ("activations", "filters", "stride", "dilation", "padding")
+    names = ("activations", "filters", "stride", "dilation", "padding", "operand")
     if isinstance(value, Mapping) and set(value) <= set(names) and {"activations", "filters"} <= set(value):
         arguments: dict[str, Any] = dict(value)
         return convolution(**arguments)

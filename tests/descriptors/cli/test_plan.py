@@ -87,7 +87,7 @@ def test_a_convolution_is_told_with_its_maps_and_as_json(capsys: pytest.CaptureF
     assert main([*CONVOLUTION.split(), "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["convolution"]["output"] == [2, 5, 8, 12] and len(made["convolution"]["steps"]) == 6
-    step = {"tap": [2, 1], "a_coordinates": [0, -1, -1, 0], "a_offsets": [1, 2], "b_coordinates": [0, 5, 0]}
+    step = {"tap": [2, 1], "pixels": [0, -1, -1, 0], "offsets": [1, 2], "filters": [0, 5, 0]}
     assert made["convolution"]["steps"][5] == step
     assert made["operands"]["A"]["tensor_map"]["pixelBoxLowerCorner"] == "-1,-1"
     assert made["proof"]["gathered"].endswith("of all tiles and taps are the convolution's")

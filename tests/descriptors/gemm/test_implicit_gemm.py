@@ -54,25 +54,27 @@ def by_definition(x: np.ndarray, w: np.ndarray, one: Any) -> np.ndarray:
     return out
 
 
-def gathered(one: Plan, index: int, tensor: np.ndarray, tile: int, step: int) -> np.ndarray:
+def gathered(one: Plan, matrix: Any, tensors: dict[bool, np.ndarray], tile: int, step: int) -> np.ndarray:
     """A stage of an operand: copied by its map at the coordinates of a step, then read by its words; one CTA."""
-    implicit, side = one.implicit, (one.a, one.b)[index]
+    implicit, side = one.implicit, one.a if matrix == "A" else one.b
     assert implicit is not None
     memory, numbers = empty(), [0.0]
+    of_pixels, map_ = matrix == implicit.convolution.operand, implicit.of(matrix)
+    tensor = tensors[of_pixels]
     for box in side.boxes:
-        row, k = tile * implicit.tile[index] + box.origin[0], box.origin[1]
-        if index == 0:
-            c, *start, right, down = implicit.a_place(step, row, k)
-            window: Any = implicit.a.box
+        row, k = tile * implicit.tile["AB".index(matrix)] + box.origin[0], box.origin[1]
+        if of_pixels:
+            c, *start, right, down = implicit.place(matrix, step, row, k)
+            window: Any = map_.box
             pixels = im2col_coordinates(
-                implicit.a.extents[1:-1], window.lower, window.upper, implicit.a.element_strides[1:-1],
+                map_.extents[1:-1], window.lower, window.upper, map_.element_strides[1:-1],
                 np.array([start]), window.pixels,
             )[0] + np.array([right, down, 0])  # fmt: skip
             places = [(n, h, w) for w, h, n in pixels.tolist()]
             count, width = window.pixels, window.channels
         else:
-            c, tap, row = implicit.b_place(step, row, k)
-            count, width = implicit.b.box[2], implicit.b.box[0]  # type: ignore[index]
+            c, tap, row = implicit.place(matrix, step, row, k)
+            count, width = map_.box[2], map_.box[0]  # type: ignore[index]
             places = [(row + i, tap) for i in range(count)]
         landed = landing_bits((width, count), [side.base + box.offset_bytes], bits=side.derivation.element.bits,
                               swizzle=side.tma.swizzle_code)[0] // 4  # fmt: skip
@@ -85,9 +87,10 @@ def gathered(one: Plan, index: int, tensor: np.ndarray, tile: int, step: int) ->
     return np.array(numbers)[fetch(memory, side, bits)[0]]
 
 
+@each("operand", ["A", "B"])
 @each("asked", PLANS[:4], ids=lambda one: f"{one['instruction']} {one['dtype']}")
-def test_the_tiles_and_steps_of_a_plan_add_up_to_the_convolution(asked: dict[str, Any]) -> None:
-    one = made(asked)
+def test_the_tiles_and_steps_of_a_plan_add_up_to_the_convolution(asked: dict[str, Any], operand: str) -> None:
+    one = made(asked, operand=operand)
     implicit, rng = one.implicit, np.random.default_rng(3)
     assert implicit is not None
     conv = implicit.convolution
@@ -96,18 +99,20 @@ def test_the_tiles_and_steps_of_a_plan_add_up_to_the_convolution(asked: dict[str
     flat = w.reshape(conv.filters, -1, conv.channels)
     got = np.zeros((implicit.tiles[0] * implicit.tile[0], implicit.tiles[1] * implicit.tile[1]))
     for step in range(implicit.steps):
-        rows = [gathered(one, 0, x, tile, step) for tile in range(implicit.tiles[0])]
-        columns = [gathered(one, 1, flat, tile, step) for tile in range(implicit.tiles[1])]
+        tensors = {True: x, False: flat}
+        rows = [gathered(one, "A", tensors, tile, step) for tile in range(implicit.tiles[0])]
+        columns = [gathered(one, "B", tensors, tile, step) for tile in range(implicit.tiles[1])]
         got += np.concatenate(rows) @ np.concatenate(columns).T
-    wanted = by_definition(x, w, conv)
+    wanted, got = by_definition(x, w, conv), got if operand == "A" else got.T
     assert wanted.shape == (conv.images, *conv.outputs, conv.filters)
     assert (got[: conv.pixels, : conv.filters].reshape(wanted.shape) == wanted).all()
     assert not got[conv.pixels :].any() and not got[:, conv.filters :].any()
 
 
+@each("operand", ["A", "B"])
 @each("asked", PLANS, ids=lambda one: f"{one['instruction']} {one['dtype']}")
-def test_a_plan_is_proved_with_its_chain_and_what_its_copies_gather(asked: dict[str, Any]) -> None:
-    one = made(asked)
+def test_a_plan_is_proved_with_its_chain_and_what_its_copies_gather(asked: dict[str, Any], operand: str) -> None:
+    one = made(asked, operand=operand)
     proof = one.verify()
     assert proof.ok and proof.gathered is not None and proof.chain is not None
     conv = one.implicit.convolution  # type: ignore[union-attr]
@@ -217,6 +222,15 @@ def test_a_convolution_too_large_to_follow_is_refused_with_the_way_out() -> None
     huge = {"activations": (65536, 99, 99, 16), "filters": (8, 9, 9), "padding": 4}
     with pytest.raises(DescriptorError, match="give fewer images, which are all alike"):
         plan("m64n8k16", "bf16", tile=(64, 8, 32), convolution=huge)
+
+
+def test_pixels_in_b_are_the_same_product_transposed_and_no_program() -> None:
+    one = made(PLANS[0], operand="B")
+    assert one.implicit is not None and one.implicit.tiles == (1, 12)
+    assert "12 filters (1 tile), 90 output pixels (12 tiles)" in tell(one)
+    with pytest.raises(DescriptorError, match="must have the pixels in A"):
+        emit_plan(one, "cuda")
+    assert "wgmma" in emit_plan(one, "ptx")
 
 
 def test_the_text_has_both_maps_every_step_and_lines_that_are_not_too_long() -> None:
