@@ -362,9 +362,12 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     "--draw", "picture_path", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html."
 )
 @click.option("--no-verify", is_flag=True, help="Simulate nothing.")
+@click.option("--emit", type=click.Choice(["ptx"]), help="Write the steps of that tile as code.")
 @legality_option
 @json_option("Write steps, masks, traffic and the proof as JSON.")
-def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, **options: Any) -> None:
+def shift(
+    as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, emit: str | None, **options: Any
+) -> None:
     """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
 
     \b
@@ -376,11 +379,18 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str
     cut into views of one residue, each of which can be shifted.
     """
     if needs_views(options["taps"], options["stride"], options["dilation"], options["padding"]):
-        _views(options, as_json, verify=not no_verify, other=bool(row or tile or picture_path))
+        _views(options, as_json, verify=not no_verify, other=bool(row or tile or picture_path or emit))
         return
     convolution = shift_convolution(**options)
     convolution.steps(row, tile)
     report = None if no_verify else convolution.verify()
+    if emit is not None:
+        if as_json:
+            raise click.UsageError("--emit goes not with --json")
+        from descriptors.gemm.programs.shift_ptx import write  # no writer of code, unless it is asked for
+
+        say(write(convolution, "conv", row, tile).removesuffix("\n"))
+        return
     if picture_path is not None:
         from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
@@ -392,7 +402,7 @@ def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str
 def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool) -> None:
     """A convolution through views."""
     if other:
-        raise click.UsageError("--row, --tile and --draw go with a convolution of stride and dilation 1 along W")
+        raise click.UsageError("--row, --tile, --draw and --emit go with stride and dilation 1 along W")
     names = ("images", "height", "width", "channels")
     activations = [options.pop(name) for name in names]
     filters = [options.pop("filters"), *options.pop("taps")]

@@ -39,8 +39,7 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    identifier(name)
     version, target = TARGETS[arch]
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
@@ -57,6 +56,20 @@ def frame(arch: str, name: str, title: str, registers: Sequence[str], body: Iter
 {declared}{lines}
 }}
 """
+
+
+def identifier(name: object) -> str:
+    """The name of an entry.
+
+    Raises:
+        DescriptorError: if it is no identifier.
+
+    >>> identifier("gemm")
+    'gemm'
+    """
+    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    return name
 
 
 def barriers(plan: Plan) -> tuple[int, int, int]:

@@ -24,11 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import sm100_convolution
-from descriptors.gemm.programs.inner_loop_ptx import barriers
+from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.text import word_text
 from descriptors.tmem.readout import Readout
@@ -123,8 +123,7 @@ def kernel(plan: Plan, name: str) -> str:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
     """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    identifier(name)
     for side in (plan.a, plan.b):
         if len(side.tma.dimensions) != 2:
             map_text = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"

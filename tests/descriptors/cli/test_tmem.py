@@ -120,9 +120,15 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2 --row 1",
-            "--row, --tile and --draw go with",
+            "--row, --tile, --draw and --emit go with",
         ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x999", "pixelBoxLowerCorner"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit ptx --json", "goes not with --json"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit c", "'ptx'"),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 32 --taps 3x3 --emit ptx --cta-group 2",
+            "steps must be of one CTA",
+        ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row must be at most 6"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3xx", "must be numbers like 128x128"),
