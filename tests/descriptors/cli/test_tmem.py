@@ -123,7 +123,6 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
             "--row, --tile, --draw and --emit go with",
         ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x999", "pixelBoxLowerCorner"),
-        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit ptx --json", "goes not with --json"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit c", "'ptx'"),
         (
             "shift --height 9 --width 9 --channels 16 --filters 32 --taps 3x3 --emit ptx --cta-group 2",
