@@ -220,7 +220,9 @@ def _tensor(_: str, said: str, options: dict[str, str], __: object, ___: object)
 
 
 def _convolution(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
-    pairs = {name: _sides(name, options[name]) for name in ("stride", "dilation", "padding") if name in options}
+    pairs: dict[str, Any] = {
+        name: _sides(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
+    }
     filters = _extents("filters", options.get("filters", ""), 3)
     one = convolution(_extents("convolution", said, 4), filters, **pairs)
     r, s = (*_sides("tap", options.get("tap", "0,0")), 0)[:2]

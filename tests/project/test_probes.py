@@ -137,7 +137,7 @@ class TestWords:
     def test_kernels_are_named_apart(self) -> None:
         names = [kernel_name(*one) for dtype in TYPES for one in probed_instructions(dtype)]
         assert len(names) == len(set(names))
-        assert set(units()) == {"banks", "base", "races", "tma", "fragments_mma", "fragments_matrix"} | {
+        assert set(units()) == {"banks", "base", "im2col", "races", "tma", "fragments_mma", "fragments_matrix"} | {
             f"{kind}_{t}" for kind in ("descriptor", "gemm", "fragments", "sparse") for t in TYPES
         }
 

@@ -142,9 +142,10 @@ def convolution(
     """
     n, h, w, c = _numbers(activations, "the activations must be N x H x W x C", 4)
     k, r, s = _numbers(filters, "the filters must be K x R x S", 3)
-    pairs = [_pair(stride, "stride", 1), _pair(dilation, "dilation", 1), _pair(padding, "padding", 0)]
+    steps, apart, zeros = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1), _pair(padding, "padding", 0)
     matrices: dict[str, Matrix] = {"A": "A", "B": "B"}
-    one = Convolution(n, h, w, c, k, (r, s), *pairs, choose("convolution: operand", operand, matrices))
+    where = choose("convolution: operand", operand, matrices)
+    one = Convolution(n, h, w, c, k, (r, s), steps, apart, zeros, where)
     for side, extent, taps, step, pad in zip("HW", (h, w), one.taps, one.dilation, one.padding, strict=True):
         reach = step * (taps - 1) + 1
         if reach > extent + 2 * pad:
