@@ -86,8 +86,17 @@ def _of_rows(chooser: random.Random) -> tuple[TensorMap, tuple[int, ...]]:
     return tensor, (16 * chooser.randrange(channels // 16), w, n, h, 0, 0)
 
 
-def expected(one: TensorMap, place: tuple[int, ...], tensor: np.ndarray) -> np.ndarray:
-    """Shared memory after a copy, by the models; ``tensor`` has the dimensions of the map, the slowest first."""
+def expected(
+    one: TensorMap, place: tuple[int, ...], memory: np.ndarray, strides: tuple[int, ...] | None = None
+) -> np.ndarray:
+    """Shared memory after a copy, by the models.
+
+    Args:
+        one: the map.
+        place: coordinates c, w, h, n and offsets along w and h.
+        memory: elements of global memory, from the tensor on.
+        strides: of all dimensions but the first, in bytes, if they are not the map's.
+    """
     window, (c, *start, right, down) = one.box, place
     assert isinstance(window, Im2colWindow)
     pixels = im2col_coordinates(
@@ -95,14 +104,15 @@ def expected(one: TensorMap, place: tuple[int, ...], tensor: np.ndarray) -> np.n
     )[0] + np.array([right, down, 0])
     at = [np.repeat(pixels[:, i], window.channels) for i in (2, 1, 0)]
     at.append(np.tile(c + np.arange(window.channels), window.pixels))
-    inside = np.ones(len(at[0]), dtype=bool)
-    for index, extent in zip(at, tensor.shape, strict=True):
+    inside, element = np.ones(len(at[0]), dtype=bool), np.zeros(len(at[0]), dtype=np.int64)
+    steps = (2, *(one.strides if strides is None else strides))
+    for index, extent, step in zip(at, one.extents[::-1], steps[::-1], strict=True):
         inside &= (index >= 0) & (index < extent)
-    values = np.where(inside, tensor[tuple(np.where(inside, index, 0) for index in at)], 0).astype(np.uint16)
+        element += index * (step // 2)
     landed = landing_bits((window.channels, window.pixels), [0], bits=16, swizzle=one.swizzle)[0] // 16
-    memory = np.full(ROOM // 2, POISON | POISON << 8, np.uint16)
-    memory[landed] = values
-    return memory
+    shared = np.full(ROOM // 2, POISON | POISON << 8, np.uint16)
+    shared[landed] = np.where(inside, memory[np.where(inside, element, 0)], 0)
+    return shared
 
 
 def controls(one: TensorMap) -> list[TensorMap]:
@@ -114,9 +124,9 @@ def controls(one: TensorMap) -> list[TensorMap]:
     return [replace(one, box=corner), replace(one, element_strides=(1, steps[1] + 1, *steps[2:]))]
 
 
-def copied(device: Device, kernel: Kernel, one: TensorMap, place: tuple[int, ...], tensor: np.ndarray) -> np.ndarray:
+def copied(device: Device, kernel: Kernel, one: TensorMap, place: tuple[int, ...], memory: np.ndarray) -> np.ndarray:
     """Shared memory after a copy, on the GPU."""
-    data, out, made = device.upload(tensor), device.buffer(ROOM), aligned_tensor_map()
+    data, out, made = device.upload(memory), device.buffer(ROOM), aligned_tensor_map()
     words = replace(one, address=int(data.pointer.value)).encode()
     for i in range(16):
         made.words[i] = words >> 64 * i & (1 << 64) - 1
@@ -128,9 +138,9 @@ def copied(device: Device, kernel: Kernel, one: TensorMap, place: tuple[int, ...
     return found
 
 
-def tensor_of(one: TensorMap, seed: int) -> np.ndarray:
-    """Random elements, none of them 0, the slowest dimension first."""
-    return np.random.default_rng(seed).integers(1, 1 << 16, one.extents[::-1], np.uint16)
+def memory_of(one: TensorMap, seed: int) -> np.ndarray:
+    """Random elements, none of them 0, as many as the tensor has."""
+    return np.random.default_rng(seed).integers(1, 1 << 16, one.extents[::-1], np.uint16).ravel()
 
 
 def run(device: Device, options: argparse.Namespace) -> int:
@@ -138,9 +148,9 @@ def run(device: Device, options: argparse.Namespace) -> int:
     kernel = device.load(build("im2col")["im2col"]).kernel("im2col_and_dump", OWN + ROOM)
     rows: list[dict[str, Any]] = []
     for number, (one, place) in enumerate(drawn(options.number, options.seed)):
-        tensor = tensor_of(one, options.seed + number)
-        found, wanted = copied(device, kernel, one, place, tensor), expected(one, place, tensor)
-        others = [expected(other, place, tensor) for other in controls(one)]
+        memory = memory_of(one, options.seed + number)
+        found, wanted = copied(device, kernel, one, place, memory), expected(one, place, memory)
+        others = [expected(other, place, memory) for other in controls(one)]
         differ = [other for other in others if (other != wanted).any()]
         row = {"map": arguments_text(one), "place": list(place), "differing": int((found != wanted).sum())}
         row |= {"controls": len(differ), "controls_that_passed": sum(int((found == other).all()) for other in differ)}
