@@ -65,6 +65,8 @@ ANSWERS: Mapping[str, str] = {
     "tmem.scale_factors.ScaleFactors": "tmem.copy_text:factors show.pictures.cell_picture:CellsPicture",
     "tmem.shift_convolution.ShiftConvolution": "tmem.shift_text:convolution show.pictures.shift_picture:ShiftPicture",
     "tmem.shift_convolution.ShiftProof": "tmem.shift_text:proof",
+    "tmem.shift_views.ViewedConvolution": "tmem.shift_text:views",
+    "tmem.shift_views.ViewedProof": "tmem.shift_text:viewed_proof",
     "tmem.tmem_fragment.TmemFragment": "tmem.fragment_text:fragment show.pictures.cell_picture:CellsPicture",
     "Sequence[targets.Architecture]": "smem.instructions.instruction_text:architectures",
     "Sequence[smem.debug.candidates.Candidate]": "smem.debug.word_text:candidates",

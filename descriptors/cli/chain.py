@@ -41,6 +41,7 @@ def chain(
     \b
     tensor LAYOUT [address=]                       a tensor in global memory, (row,column) to elements
     bulk BYTES [from=] [to=]                       bytes from global to shared memory, as they lie
+    convolution NxHxWxC filters=KxRxS [padding=] [row=] [tap=R,S] [operand=B]    output pixels, or filters, at a tap
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read

@@ -25,6 +25,7 @@ from descriptors.tmem.readout import readouts as readouts_of
 from descriptors.tmem.reductions import TmemReduction, tmem_reduction
 from descriptors.tmem.scale_factors import scale_factors as scale_factors_of
 from descriptors.tmem.shift_convolution import shift_convolution
+from descriptors.tmem.shift_views import needs_views, shift_views
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg.cli.console import Status, say
 
@@ -349,8 +350,8 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
 @click.option("--filters", required=True, type=int, help="How many filters: N of the instruction.")
 @click.option("--taps", required=True, callback=numbers("x"), help="RxS, the extents of a filter.")
 @click.option("--padding", default="0x0", show_default=True, callback=numbers("x"), help="HxW, on each side.")
-@click.option("--stride", default="1x1", show_default=True, callback=numbers("x"), help="HxW; W must be 1.")
-@click.option("--dilation", default="1x1", show_default=True, callback=numbers("x"), help="HxW; W must be 1.")
+@click.option("--stride", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
+@click.option("--dilation", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
 @click.option("--dtype", default="bf16", show_default=True, shell_complete=complete, help="Element type.")
 @pair_option
 @click.option(
@@ -373,26 +374,52 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     "--draw", "picture_path", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html."
 )
 @click.option("--no-verify", is_flag=True, help="Simulate nothing.")
+@click.option("--emit", type=click.Choice(["ptx"]), help="Write the steps of that tile as code.")
 @legality_option
 @json_option("Write steps, masks, traffic and the proof as JSON.")
-def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, **options: Any) -> None:
+def shift(
+    as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, emit: str | None, **options: Any
+) -> None:
     """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
 
     \b
     descriptors tmem shift --images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1
     descriptors tmem shift --height 1 --width 300 --channels 32 --filters 32 --taps 1x5 --padding 0x2 --cta-group 2
 
-    The outputs of the steps, simulated on whole numbers, are compared with the definition of a convolution.
+    The outputs of the steps, simulated on whole numbers from N H W C memory on, are compared with the definition of a
+    convolution. With a stride or a dilation along W, or more padding there than the taps reach, the activations are
+    cut into views of one residue, each of which can be shifted.
     """
+    if needs_views(options["taps"], options["stride"], options["dilation"], options["padding"]):
+        _views(options, as_json, verify=not no_verify, other=bool(row or tile or picture_path or emit))
+        return
     convolution = shift_convolution(**options)
     convolution.steps(row, tile)
     report = None if no_verify else convolution.verify()
+    if emit is not None:
+        if as_json:
+            raise click.UsageError("--emit goes not with --json")
+        from descriptors.gemm.programs.shift_ptx import write  # no writer of code, unless it is asked for
+
+        say(write(convolution, "conv", row, tile).removesuffix("\n"))
+        return
     if picture_path is not None:
         from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
         ShiftPicture(convolution, row, tile).save(picture_path)
         note(f"wrote {picture_path}")
     say(answered(convolution, as_json, report=report, row=row, tile=tile))
+
+
+def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool) -> None:
+    """A convolution through views."""
+    if other:
+        raise click.UsageError("--row, --tile, --draw and --emit go with stride and dilation 1 along W")
+    names = ("images", "height", "width", "channels")
+    activations = [options.pop(name) for name in names]
+    filters = [options.pop("filters"), *options.pop("taps")]
+    made = shift_views(activations, filters, **options)
+    say(answered(made, as_json, report=made.verify() if verify else None))
 
 
 #: The commands that the group registers.

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
+from descriptors.gemm.convolution_text import copy_lines
+from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
 from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
+from descriptors.smem.tma.map_notation import map_record
 from descriptors.targets import generation
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
@@ -60,6 +63,13 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
         yield from _loads(plan.loads)
     else:
         yield from _words(side)
+    yield from _copies(side) if plan.implicit is None else copy_lines(plan.implicit, side)
+    yield from _multicast(plan, side)
+    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
+    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _copies(side: StagedOperand) -> Iterator[str]:
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
     half = " / 2" if side.sparse else ""
@@ -67,9 +77,6 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
-    yield from _multicast(plan, side)
-    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
-    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
 
 
 def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
@@ -201,8 +208,13 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
     }
 
 
-def operand_record(side: StagedOperand) -> dict[str, Any]:
-    """An operand as plain data."""
+def operand_record(side: StagedOperand, implicit: ImplicitGemm | None = None) -> dict[str, Any]:
+    """An operand as plain data.
+
+    Args:
+        side: the operand.
+        implicit: what its copies gather, of a convolution.
+    """
     d = side.derivation
     return {
         "dtype": d.element.name,
@@ -213,7 +225,7 @@ def operand_record(side: StagedOperand) -> dict[str, Any]:
         "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
         "transposed": side.transposed,
         "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)),
+        "tensor_map": dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix)),
         "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
         **fields(side, "transaction_bytes run"),
         "shared_by": side.ctas,

@@ -20,6 +20,7 @@ from typing import Any
 from descriptors.answers import Table, fields
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorColumns
 from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.convolution_text import convolution_record, convolution_rows, step_lines
 from descriptors.gemm.operand_text import (
     loads_record,
     metadata_lines,
@@ -79,6 +80,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     yield "", f"{_instructions(plan)} a stage: {_blocks(plan)}"
     if plan.line.idescs:
         yield "idesc", some(dict.fromkeys(word_text(word, 32) for word in plan.line.idescs))
+    yield from convolution_rows(plan)
     for side in (plan.a, plan.b):
         yield from _side_rows(plan, side)
     if plan.metadata is not None:
@@ -162,6 +164,7 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
     for side in (plan.a, plan.b):
         lines += [*operand_lines(plan, side), ""]
     lines += [
+        *step_lines(plan),
         *scales_lines(plan),
         *metadata_lines(plan),
         *promotion_lines(plan),
@@ -291,7 +294,8 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
             "idesc": [word_text(word, 32) for word in plan.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: operand_record(side) for side in (plan.a, plan.b)},
+        "operands": {side.matrix: operand_record(side, plan.implicit) for side in (plan.a, plan.b)},
+        **convolution_record(plan),
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
         **metadata_record(plan),
@@ -361,5 +365,6 @@ def _proof_record(proof: Product) -> dict[str, Any]:
         "product": str(proof),
         "chain": None if proof.chain is None else proof.chain.headline,
         **({} if proof.turns is None else {"turns": str(proof.turns)}),
+        **({} if proof.gathered is None else {"gathered": str(proof.gathered)}),
         **fields(proof, "ok accumulators differing evidence"),
     }

@@ -20,7 +20,7 @@ refused with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from descriptors import targets
@@ -28,6 +28,7 @@ from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
 from descriptors.gemm.epilogue import Epilogue, epilogue_of
+from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
 from descriptors.gemm.plan_operands import operand
@@ -50,6 +51,7 @@ from descriptors.smem.operands.operand import (
     as_major,
     as_swizzle_mode,
 )
+from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
 from descriptors.targets import generation, has
 from descriptors.text import Told, counted, extents_text
@@ -85,6 +87,7 @@ def plan(
     terms: Sequence[str] = (),
     sparse: bool = False,
     accumulators: int = 1,
+    convolution: Convolution | Mapping[str, Any] | None = None,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -123,6 +126,8 @@ def plan(
         terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
         accumulators: sets of them, on sm100: 2 to multiply a tile into one while the tile before is read from the
             other. They share columns where tensor memory has not enough for both.
+        convolution: whose output pixels are the rows, whose filters the columns, and whose taps and channels are K; as
+            ``convolution`` makes one, or its arguments. A tile has so many pixels, filters and channels of one tap.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -137,6 +142,7 @@ def plan(
     ('0x4000004002001000', (0, 128, 256, 384), 1, 64)
     """
     with_proof = as_flag(verify, "plan: verify")
+    problem = None if convolution is None else as_convolution(convolution)
     loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
@@ -160,7 +166,10 @@ def plan(
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue)
+    implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
+    whole_plan = Plan(
+        loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue, implicit
+    )
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan

@@ -33,6 +33,7 @@ from descriptors.gemm.chain import ChainReport
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
+from descriptors.gemm.implicit_gemm import Gathered
 from descriptors.gemm.metadata import pack_metadata
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
@@ -77,6 +78,7 @@ class Product(Told):
             registers is of its loads.
         chain: the proof of every link against its neighbour; None where it was not asked for.
         turns: what two sets of accumulators were found to do in any order; None of one set.
+        gathered: the proof of a convolution's copies; None of a plain product.
     """
 
     tile: tuple[int, int, int]
@@ -88,21 +90,26 @@ class Product(Told):
     operands: tuple[Report | LoadedReport, Report]
     chain: ChainReport | None = None
     turns: TurnReport | None = None
+    gathered: Gathered | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands, chain and turns are proved."""
-        others = (*self.operands, *(one for one in (self.chain, self.turns) if one is not None))
+        """Whether every element is that of the product, and operands, chain, turns and gathered copies are proved."""
+        more = (self.chain, self.turns, self.gathered)
+        others = (*self.operands, *(one for one in more if one is not None))
         return not self.differing and all(one.ok for one in others)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
+        if not self.differing and self.gathered is not None and not self.gathered.ok:
+            return f"disproved: {about}, {self.gathered}"
         if not self.differing and self.chain is not None and not self.chain.ok:
             return f"disproved: {about}, {self.chain.headline}"
         if not self.differing and self.turns is not None and not self.turns.ok:
             return f"disproved: {about}, {self.turns.first}"
         if not self.differing:
-            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
+            more = "" if self.gathered is None else f"; {self.gathered}"
+            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}{more}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
 
 

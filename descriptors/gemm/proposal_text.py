@@ -23,6 +23,7 @@ from descriptors.gemm.plan_request import MainLoop, kind_of_request
 from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
+from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.targets import generation
 from descriptors.text import aligned, extents_text
@@ -90,6 +91,7 @@ def plan_command(one: Plan) -> str:
     """
     loop = one.asked
     words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch}", f"--tile {extents_text(loop.tile)}"]
+    words += [] if one.implicit is None else [_convolution_words(one.implicit.convolution)]
     words += [f"--stages {one.stages}"] if one.stages != min(one.budget.most_stages, USUAL_STAGES) else []
     words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
     words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
@@ -141,6 +143,16 @@ def _typed(command: str, indent: str = "   ") -> Iterator[str]:
             line = indent + "   "
         line += f" {option}"
     yield line
+
+
+def _convolution_words(one: Convolution) -> str:
+    """The convolution as it is asked for."""
+    words = [f"--conv {extents_text((one.images, one.height, one.width, one.channels))}"]
+    words.append(f"--filters {extents_text((one.filters, *one.taps))}")
+    for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
+        words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
+    words += ["--pixels B"] if one.operand == "B" else []
+    return " ".join(words)
 
 
 def _epilogue_words(one: Plan) -> list[str]:

@@ -69,14 +69,17 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
     if pair:
         reason += f"; {2 * plan.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
     yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {plan.transaction_bytes}", reason)
-    what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
+    to, of = "", "the boxes of A and of B"
     if plan.asked.cluster != (1, 1):
         count = plan.a.own_boxes + plan.b.own_boxes
-        what, of = (
-            "cp.async.bulk.tensor.2d ...multicast::cluster",
-            "this CTA's share of the boxes, to all that need them",
-        )
-    yield IssueStep("TMA", f"{count} x {what} full[s]", of)
+        to, of = "multicast::cluster", "this CTA's share of the boxes, to all that need them"
+    if plan.implicit is None:
+        yield IssueStep("TMA", f"{count} x cp.async.bulk.tensor.2d ...{to} full[s]", of)
+    else:
+        sides = (plan.a, plan.b) if plan.implicit.convolution.operand == "A" else (plan.b, plan.a)
+        pixels, filters = (side.own_boxes for side in sides)
+        yield IssueStep("TMA", f"{pixels} x cp.async.bulk.tensor.4d ...im2col...{to} full[s]", "pixels, at the tap")
+        yield IssueStep("TMA", f"{filters} x cp.async.bulk.tensor.3d ...{to} full[s]", "filters, at the same tap")
     if plan.metadata is not None and plan.metadata.bytes:
         yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.metadata.bytes} bytes of metadata")
     if plan.scales is not None:

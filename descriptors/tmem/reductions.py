@@ -41,8 +41,6 @@ OPERATIONS = ("min", "max")
 QUALIFIERS: dict[str, tuple[str, ...]] = {"f32": ("abs", "NaN"), "u32": (), "s32": ()}
 #: What a load that compresses is called in its own words.
 COMPRESSED = "sp::2:4"
-#: The targets that have the instruction; ptxas 13.5 takes it for these, and not for sm_100a, sm_100f.
-TARGETS = targets_with("tcgen05.ld.red")
 
 _NAME = r"(?P<red>\.?red\.)?(?P<load>\.?[0-9a-z]+\.x\d{1,3}(?:\.pack::16b)?)\.(?P<rest>[A-Za-z0-9.:]+)"
 

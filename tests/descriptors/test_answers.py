@@ -35,6 +35,7 @@ from descriptors import (
     record,
     scale_factors,
     shift_convolution,
+    shift_views,
     tell,
     tma_plan,
     tmem_copied,
@@ -139,6 +140,8 @@ PARTS: list[Any] = [
     check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well
     scale_factors(128, 64, 16).verify(),
     shift_convolution(1, 3, 9, 16, 16, (3, 3)).verify(),
+    shift_views((1, 3, 9, 16), (16, 3, 3), stride=(1, 2)),
+    shift_views((1, 3, 9, 16), (16, 3, 3), stride=(1, 2)).verify(),
     *(make() for make, _ in PROVED.values()),
     check_contract(
         '[operand.a]\ndtype = "bf16"\nlayout = "(64,16):(16,1)"\nswizzle = "32B"\nmma = "64x16"\nexpect.base = 0\n'

@@ -78,6 +78,11 @@ def _loop(plan: Plan) -> Plan:
 
 def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
+    if plan.implicit is not None and plan.implicit.convolution.operand == "B":
+        raise DescriptorError(
+            "emit: a program of a convolution must have the pixels in A, so that outputs are N P Q K, found them in B: "
+            "the same product, transposed; ptx, cutedsl and header write its inner loop"
+        )
     hopper = generation(plan.asked.arch) == "sm90"
     return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(_alone(plan), name)
 

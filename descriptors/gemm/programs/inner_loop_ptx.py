@@ -54,8 +54,7 @@ def frame(
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    identifier(name)
     row = architecture(arch)
     version, target = row.ptx if row.tables == "sm90" else max(row.ptx, _LEAST, key=as_version), row.target
     version = max(version, _SPARSE_VERSION, key=as_version) if metadata else version
@@ -76,6 +75,20 @@ def frame(
 {declared}{lines}
 }}
 """
+
+
+def identifier(name: object) -> str:
+    """The name of an entry.
+
+    Raises:
+        DescriptorError: if it is no identifier.
+
+    >>> identifier("gemm")
+    'gemm'
+    """
+    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    return name
 
 
 def barriers(plan: Plan) -> tuple[int, int, int]:

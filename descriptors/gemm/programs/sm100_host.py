@@ -29,7 +29,8 @@ from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
 from layoutalg import Layout, coalesce, flatten, make_layout, size
 
-_COMMON = Template("""\
+#: What every host program begins with.
+COMMON = """\
 static void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(status));
@@ -47,6 +48,20 @@ using Encode = CUresult (*)(
     CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
     const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
+"""
+
+#: A tensor on the device.
+ON_DEVICE = """\
+static void* on_device(const std::vector<uint8_t>& bytes) {
+  void* data = nullptr;
+  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
+  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  return data;
+}
+
+"""
+
+_MAP = """\
 static CUtensorMap tensor_map(
     void* data, CUtensorMapDataType type, cuuint64_t inner, cuuint64_t outer, cuuint64_t row_bytes,
     cuuint32_t box_inner, cuuint32_t box_outer, CUtensorMapSwizzle swizzle) {
@@ -66,14 +81,7 @@ static CUtensorMap tensor_map(
   return map;
 }
 
-static void* on_device(const std::vector<uint8_t>& bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
-  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  return data;
-}
-
-""")
+"""
 
 _MAIN = Template("""\
 int main() {
@@ -144,7 +152,7 @@ def host(plan: Plan, name: str) -> str:
     held = plan.accumulators
     turns = isinstance(held, TensorColumns) and held.sets > 1
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
-    return _COMMON.substitute() + _MAIN.substitute(
+    return COMMON + _MAP + ON_DEVICE + _MAIN.substitute(
         times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
         extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind,
         tensors="\n".join(tensors),
