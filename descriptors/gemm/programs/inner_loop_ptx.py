@@ -55,8 +55,7 @@ def frame(
         DescriptorError: if the name is no identifier.
     """
     identifier(name)
-    row = architecture(arch)
-    version, target = row.ptx if row.tables == "sm90" else max(row.ptx, _LEAST, key=as_version), row.target
+    version, target = version_and_target(arch)
     version = max(version, _SPARSE_VERSION, key=as_version) if metadata else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
@@ -133,6 +132,16 @@ def next_stage(stages: int, label: str) -> list[str]:
         "setp.lt.u32 %more, %tile, %tiles;",
         f"@%more bra {label};",
     ]
+
+
+def version_and_target(arch: str) -> tuple[str, str]:
+    """What ``.version`` and ``.target`` of a loop say.
+
+    >>> version_and_target("sm90"), version_and_target("sm100"), version_and_target("sm107")
+    (('8.0', 'sm_90a'), ('8.7', 'sm_100a'), ('9.4', 'sm_107a'))
+    """
+    row = architecture(arch)
+    return row.ptx if row.tables == "sm90" else max(row.ptx, _LEAST, key=as_version), row.target
 
 
 def start_field(plan: Plan) -> int:

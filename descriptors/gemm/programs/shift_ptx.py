@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.programs.inner_loop_ptx import START_FIELD, TARGETS, identifier, wait
+from descriptors.gemm.programs.inner_loop_ptx import identifier, version_and_target, wait
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.idesc import idesc
+from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import known_line, word_text
 from descriptors.tmem.geometry import LANES
 from descriptors.tmem.shift_convolution import ShiftConvolution
@@ -31,6 +32,8 @@ from descriptors.tmem.shift_text import row_maps
 
 #: Bytes of four rows that are refreshed, 128 bytes apart, with the room that their swizzle repeats after.
 _REFRESHED = 1024
+#: The bits of a word that say where an operand starts, in 16-byte units.
+_START_FIELD = smem_word("sm100")["start_address"].mask
 #: Columns that one store or load moves.
 _COLUMNS = 16
 
@@ -51,7 +54,7 @@ def write(convolution: ShiftConvolution, name: str, row: int = 0, tile: int = 0)
     if convolution.cta_group == 2 or convolution.start != "clear":
         what = "a pair" if convolution.cta_group == 2 else f"D that begins with {convolution.start}"
         raise DescriptorError(f"emit: steps must be of one CTA, whose D begins with zeros, found {what}")
-    one, (version, target) = convolution.problem, TARGETS["sm100"]
+    one, (version, target) = convolution.problem, version_and_target("sm100")
     body = [*_begin(convolution, name), *_zeros(one.filters), *_steps(convolution, row, tile), *_end(convolution)]
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in _REGISTERS)
@@ -174,8 +177,8 @@ def _step(convolution: ShiftConvolution, step: ShiftStep, stage: int) -> Iterato
 
 def _word(word: int, at: int) -> Iterator[str]:
     """A word of what lies at a place of shared memory."""
-    yield from (f"add.u64 %desc, %start, {at // 16};", f"and.b64 %desc, %desc, {START_FIELD:#x};")
-    yield f"or.b64 %desc, %desc, {word_text(word & ~START_FIELD)};"
+    yield from (f"add.u64 %desc, %start, {at // 16};", f"and.b64 %desc, %desc, {_START_FIELD:#x};")
+    yield f"or.b64 %desc, %desc, {word_text(word & ~_START_FIELD)};"
 
 
 def _end(convolution: ShiftConvolution) -> Iterator[str]:
