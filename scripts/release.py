@@ -19,6 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts" / "lib")]
+
+from ended import end  # noqa: E402
+
 #: What the suite reads: tests, and every page whose examples run; the packages' own examples are those of the wheel.
 SUITE = ("tests", "course", "README.md", "docs/cookbook.md", "docs/learn.md", "docs/map.md", "docs/pictures.md",
          "docs/tensor-memory.md", "--pyargs", "layoutalg", "descriptors")  # fmt: skip
@@ -95,4 +99,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(main, sys.argv[1:])

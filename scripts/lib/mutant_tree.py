@@ -65,7 +65,8 @@ def copy_tree(files: Iterable[Path], to: Path) -> Path:
 
 def environment(tree: Path, **more: str) -> dict[str, str]:
     """What a run in a copy needs: that copy's packages before any installed ones, and the plugin."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE_", "MUTATION_"))}
+    others = ("COVERAGE_", "MUTATION_", "PYTHONSAFEPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     return {**kept, "PYTHONPATH": f"{tree}{os.pathsep}{_HERE}", "PYTHONHASHSEED": "0", **more}
 
 
