@@ -51,6 +51,8 @@ def test_every_script_ends_in_one_of_the_two_ways() -> None:
         assert in_console or "    end(main" in text.partition(MAIN)[2], path.name
 
 
+#: The folder of a program need not be on the path.
+FOUND = "import sys\nsys.path.insert(0, '.')\nfrom ended import end"
 ENDINGS = [
     ("return None", 0, ""),
     ("return 3", 3, ""),
@@ -62,7 +64,7 @@ ENDINGS = [
 
 @pytest.mark.parametrize(("body", "status", "told"), ENDINGS)
 def test_whoever_is_read_ends_as_it_says(body: str, status: int, told: str) -> None:
-    program = f"import sys\nsys.path.insert(0, '.')\nfrom ended import end\ndef main(word):\n    print(word)\n    {body}\nend(main, 'said')"
+    program = f"{FOUND}\ndef main(word):\n    print(word)\n    {body}\nend(main, 'said')"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=SCRIPTS / "lib", check=False)
     assert (done.returncode, done.stdout.rstrip()) == (status, "said") and done.stderr.endswith(told)
@@ -71,6 +73,6 @@ def test_whoever_is_read_ends_as_it_says(body: str, status: int, told: str) -> N
 
 
 def test_a_bug_is_told_though_nobody_reads() -> None:
-    program = "import sys\nsys.path.insert(0, '.')\nfrom ended import end\nend(lambda: print(1 / 0))"
+    program = f"{FOUND}\nend(lambda: print(1 / 0))"
     done = unread([sys.executable, "-c", program], cwd=SCRIPTS / "lib")
     assert done.returncode == 1 and done.stderr.endswith("ZeroDivisionError: division by zero\n")
