@@ -91,6 +91,17 @@ def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = 
     return _whole("Layouts: a course", main, "", engine)
 
 
+def annex() -> str:
+    """What the lessons leave out, as a page to read.
+
+    Raises:
+        DescriptorError: if markdown-it-py is not installed.
+    """
+    texts = pieces((folder() / "annex.md").read_text(encoding="utf-8"))
+    shown = (markdown(one) if isinstance(one, str) else _example(one, k, False) for k, one in enumerate(texts))
+    return _whole("Annex", f"<article>{''.join(shown)}</article>", _way("", ""), None)
+
+
 def lines_page(engine: Engine) -> str:
     """The teacher's page that reads lines which were handed in."""
     return _whole("Lines that were handed in", part("lines.html"), _way("", ""), engine)
@@ -110,6 +121,8 @@ def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
             pieces_html.append(_figure(one.kind, one.text, figures, live))
         elif one.kind == "exercise":
             pieces_html.append(exercises[int(one.text) - 1])
+        elif one.kind == "cute":
+            pieces_html.append(_cute(one.text))
         else:
             for piece in pieces(one.text):
                 examples += isinstance(piece, Example)
@@ -146,6 +159,12 @@ def _example(one: Example, number: int, live: bool) -> str:
         return part("typed.html", number=str(number), shown=escape(one.source))
     rows, typed = str(one.typed.count("\n") + 1), escape(one.typed)
     return part("example.html", number=str(number), rows=rows, typed=typed, printed=escape(one.printed))
+
+
+def _cute(text: str) -> str:
+    """The same in CuTe: C++ beside the DSL."""
+    cpp, _, dsl = text.partition("\n---\n")
+    return part("cute.html", cpp=escape(cpp.strip()), dsl=escape(dsl.strip()))
 
 
 def _figure(kind: str, text: str, number: int, live: bool) -> str:
