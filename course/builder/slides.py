@@ -100,7 +100,7 @@ def _section(name: str, sheet: Sheet, number: int, count: int) -> str:
 def _length(sheet: Sheet) -> str:
     """The class of a slide with much on it, whose letters are smaller."""
     code = sheet.shown.text.count("\n") + 1 if sheet.shown and sheet.shown.kind == "python" else 0
-    much = sum(map(len, (*sheet.lines, *sheet.choices))) + 60 * code
+    much = sum(map(len, (*sheet.lines, *sheet.choices))) + 45 * code
     return " longer" if much > 750 else " long" if much > 380 else ""
 
 
