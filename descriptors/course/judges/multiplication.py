@@ -19,15 +19,15 @@ Law: a file that has every line right multiplies, and one with a line changed is
 ... copy_a = ((16,8),(8,8)):((512,1),(64,8))
 ... turns = 8
 ... swizzle = S<3,3,3>
-... word_a = 0x4000004000010000
-... word_b = 0x4000004000010400
+... word_a = 0x4000004000010040
+... word_b = 0x4000004000010440
 ... steps_a = 0, 2, 4, 6, 512, 514, 516, 518
 ... steps_b = 0, 2, 4, 6, 256, 258, 260, 262
 ... c_fragment = ((4,8,4),(2,2,4)):((128,1,16),(64,8,512))
 ... '''
 >>> multiplies(lines)
->>> multiplies(lines.replace("0x4000004000010400", "0x4000002000010400"))
-'word_b: in step 0 the tensor core reads element (8,0) of B at byte 16960, where (4,0) of B lies'
+>>> multiplies(lines.replace("0x4000004000010440", "0x4000002000010440"))
+'word_b: in step 0 the tensor core reads element (8,0) of B at byte 17984, where (4,0) of B lies'
 >>> multiplies(lines.replace("S<3,3,3>", "S<2,3,3>"))[:51]
 'word_a: in step 0 the tensor core reads element (4,'
 """
@@ -48,8 +48,8 @@ from layoutalg import LayoutError, wavefronts
 
 #: M, N and K of the product, and the K of one instruction.
 M, N, K, STEP = 64, 32, 128, 16
-#: Where B begins in shared memory, behind A, in bytes.
-B_BASE = 2 * M * K
+#: Where A and B begin in shared memory, in bytes: before them is room for barriers.
+A_BASE, B_BASE = 1024, 1024 + 2 * M * K
 
 #: An element: its matrix, its row, its k.
 Element = tuple[str, int, int]
@@ -165,7 +165,7 @@ def _filled(own: Own) -> dict[int, Element]:
         index = offset_of(own.copy_a, thread, value)
         if not 0 <= index < M * K:
             raise Slip(f"copy_a: thread {thread} has as value {value} index {index}, beyond the last")
-        _store(own, shared, "a_shared", 0, index, memory["A"][own.a_global(index)])
+        _store(own, shared, "a_shared", A_BASE, index, memory["A"][own.a_global(index)])
     for place in range(N * K):
         _store(own, shared, "b_shared", B_BASE, offset_of(own.b_order, place), memory["B"][place])
     took = wavefronts([2 * offset_of(own.a_shared, row) for row in range(8)], 16)
@@ -176,7 +176,7 @@ def _filled(own: Own) -> dict[int, Element]:
 
 def _store(own: Own, shared: dict[int, Element], line: str, base: int, index: int, element: Element) -> None:
     """One element to its place; a copy that runs over what is there already is wrong."""
-    rows = M if base == 0 else N
+    rows = M if base == A_BASE else N
     if not 0 <= index < rows * K:
         raise Slip(f"b_order: index {index} is beyond the last of B")
     byte = base + 2 * own.swizzle(offset_of(getattr(own, line), index))
