@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from descriptors.course.judges import accesses, layouts, multiplication, threads, tiles, words
+from descriptors.course.judges import accesses, layouts, multiplication, order, threads, tiles, words
 from descriptors.course.judges.answers import written_layout
 from descriptors.course.source import Exercise, Vote, find
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
-_ROOM = (layouts, threads, accesses, tiles, words, multiplication)
+_ROOM = (layouts, threads, accesses, tiles, words, order, multiplication)
 
 #: The judges that are no law of one operation, by the names that exercises give.
 JUDGES: dict[str, Callable[..., str | None]] = {

@@ -23,6 +23,7 @@ Law: a file that has every line right multiplies, and one with a line changed is
 ... word_b = 0x4000004000010440
 ... steps_a = 0, 2, 4, 6, 512, 514, 516, 518
 ... steps_b = 0, 2, 4, 6, 256, 258, 260, 262
+... order = fence, mma, commit, wait 0, read
 ... c_fragment = ((4,8,4),(2,2,4)):((128,1,16),(64,8,512))
 ... '''
 >>> multiplies(lines)
@@ -42,6 +43,7 @@ from typing import Any, NamedTuple
 from descriptors.course.judges.accesses import swizzle_of
 from descriptors.course.judges.answers import integers_of, words_of, written_layout
 from descriptors.course.judges.layouts import counts_of, offset_of
+from descriptors.course.judges.order import ordered
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.read import read
 from layoutalg import LayoutError, wavefronts
@@ -76,6 +78,7 @@ class Own(NamedTuple):
     word_b: int
     steps_a: tuple[int, ...]
     steps_b: tuple[int, ...]
+    order: str
     c_fragment: Any
 
 
@@ -94,9 +97,13 @@ def multiplies(answer: str) -> str | None:
     try:
         own = _own(lines_of(answer))
         shared = _filled(own)
+        if wrong := ordered(own.order, ("mma", "read")):
+            raise Slip(f"order: {wrong}")
         _held(own, _sums(own, shared))
     except Slip as slip:
         return str(slip)
+    except DescriptorError as error:
+        return f"order: {error}"
     return None
 
 
@@ -132,6 +139,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "word_b": lambda text: words_of(text)[0],
     "steps_a": lambda text: integers_of(text, K // STEP),
     "steps_b": lambda text: integers_of(text, K // STEP),
+    "order": str,
 }
 _SIZES: dict[str, Callable[[Any], None]] = {
     "a_global": _modes(M, K),

@@ -116,7 +116,7 @@ def test_a_file_is_made_and_checked_at_each_save_until_it_multiplies(tmp_path: P
     text = "\n".join(f"{name} = {value}" for name, value in lines.items())
     path.write_text(text.replace("word_b = 0x4000004000010440", "word_b = 0x4000004000010040"))
     seen = [started.stdout.readline() for _ in range(len(lines) + 1)]
-    assert "Perhaps: this is the word of A." in "".join(seen) and sum(" right" in line for line in seen) == 14
+    assert "Perhaps: this is the word of A." in "".join(seen) and sum(" right" in line for line in seen) == 15
     path.write_text(text)
     rest, _ = started.communicate(timeout=60)
     assert started.returncode == 0 and "your matrices are multiplied" in rest
