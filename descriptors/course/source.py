@@ -199,9 +199,8 @@ def parse(text: str, number: int = 1) -> Lesson:
         elif kind not in ("text", "cute", *FIGURES):
             raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
         parts.append(Part(kind, body.strip()))
-    words = tuple(head.pop("words").items())
-    taken = {"parts": tuple(parts), "exercises": tuple(exercises), "votes": tuple(votes), "slides": tuple(slides)}
-    return Lesson(number, words=words, **taken, **head)
+    head |= {"words": tuple(head.pop("words").items()), "votes": tuple(votes), "slides": tuple(slides)}
+    return Lesson(number, parts=tuple(parts), exercises=tuple(exercises), **head)
 
 
 def _slide(body: str, rest: list[tuple[str, str]], where: str) -> Slide:
@@ -236,12 +235,18 @@ def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exerci
         raise DescriptorError(f"{where}: three hints, a solution and wrong answers must follow, found {kinds}")
     *hints, (_, solution), (_, wrong) = belonging
     answer, _, why = solution.partition("\n---\n")
-    slips = [tuple(piece.strip() for piece in line.replace("\\n", "\n").split(" -> ")) for line in wrong.splitlines()]
-    if not why or not all(len(slip) == 3 and all(slip) for slip in slips):
+    slips = [_wrong(line) for line in wrong.splitlines()]
+    if not why or not all(all(slip) for slip in slips):
         raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words and its slip after `->`")
     hint_texts = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
     return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=tuple(slips), **head)
+
+
+def _wrong(line: str) -> tuple[str, str, str]:
+    """A wrong answer, the words of its judge and its slip, or nothing where one is missing; ``\\n`` is a new line."""
+    pieces = [piece.strip() for piece in line.replace("\\n", "\n").split(" -> ")]
+    return (pieces[0], pieces[1], pieces[2]) if len(pieces) == 3 else ("", "", "")
 
 
 def _vote(body: str, where: str) -> Vote:

@@ -1,4 +1,4 @@
-"""What stands beside an idea in the CuTe DSL runs in the CuTe DSL, and no line of a lesson's code is too long for its box."""
+"""What stands beside an idea in the CuTe DSL runs there, and no line of a lesson's code is too long for its box."""
 
 from __future__ import annotations
 

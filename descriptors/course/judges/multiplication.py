@@ -152,7 +152,7 @@ _SIZES: dict[str, Callable[[Any], None]] = {
 }
 
 
-def _given() -> dict[str, dict[int, Element]]:
+def _global_memory() -> dict[str, dict[int, Element]]:
     """Global memory as it is: A in rows with 8 places behind each, B in blocks of 8 by 8, row after row of blocks."""
     a = {136 * m + k: ("A", m, k) for m in range(M) for k in range(K)}
     b = {1024 * (n // 8) + 64 * (k // 8) + 8 * (n % 8) + k % 8: ("B", n, k) for n in range(N) for k in range(K)}
@@ -161,7 +161,7 @@ def _given() -> dict[str, dict[int, Element]]:
 
 def _filled(own: Own) -> dict[int, Element]:
     """Shared memory, byte by byte of the elements' beginnings, after the student's copies."""
-    memory, shared = _given(), dict[int, Element]()
+    memory, shared = _global_memory(), dict[int, Element]()
     for name, layout, room in (("A", own.a_global, own.places[0]), ("B", own.b_global, own.places[1])):
         rows, line = counts_of(layout)[0], f"{name.lower()}_global"
         for index in range(rows * K):
@@ -205,7 +205,7 @@ def _same(what: str, right: Element, element: Element | None, where: str) -> Non
 def _sums(own: Own, shared: dict[int, Element]) -> list[list[int]]:
     """What the tensor core adds up, row by row: each step reads an operand of A and one of B by its word."""
     sums = [[0] * N for _ in range(M)]
-    memory = _given()["A"]
+    memory = _global_memory()["A"]
     for step in range(K // STEP):
         a = _operand("word_a" if step == 0 else "steps_a", own.word_a + own.steps_a[step], M, "A", step, shared)
         b = _operand("word_b" if step == 0 else "steps_b", own.word_b + own.steps_b[step], N, "B", step, shared)

@@ -25,7 +25,7 @@ _EVENT = re.compile(r"fence|commit|wait(?:_group)? ?[0-7]|mma|read")
 LONGEST, SUM = 64, ("d",)
 
 
-def ordered(answer: str, asked: Sequence[str]) -> str | None:
+def ordered(answer: str, steps: Sequence[str]) -> str | None:
     """An order of events that breaks no rule and does some things one after the other, whatever stands between.
 
     Raises:
@@ -37,9 +37,9 @@ def ordered(answer: str, asked: Sequence[str]) -> str | None:
         rule = f"it must be at most {LONGEST} events with commas (fence, mma, commit, wait 0, read)"
         raise DescriptorError(f"answer: {rule}, found {len(names) if strange is None else repr(strange[:20])}")
     rest = iter(names)
-    missing = next((one for one in asked if one not in rest), None)
+    missing = next((one for one in steps if one not in rest), None)
     if missing:
-        return f"does not do these in order: {', '.join(asked)}; {missing} is missing"
+        return f"does not do these in order: {', '.join(steps)}; {missing} is missing"
     first = first_broken([_event(name) for name in names])
     if first is None:
         return None
