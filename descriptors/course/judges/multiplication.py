@@ -38,12 +38,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 from descriptors.course.judges.accesses import swizzle_of
 from descriptors.course.judges.answers import integers_of, words_of, written_layout
 from descriptors.course.judges.layouts import counts_of, offset_of
 from descriptors.course.judges.order import ordered
+from descriptors.course.judges.threads import shared_out
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.read import read
 from layoutalg import LayoutError, wavefronts
@@ -115,7 +117,8 @@ def _own(lines: Mapping[str, str]) -> Own:
     for name in Own._fields:
         try:
             values[name] = _READERS.get(name, written_layout)(lines[name])
-            _SIZES.get(name, lambda value: None)(values[name])
+            if name in _SIZES:
+                _SIZES[name](values[name])
         except (LayoutError, DescriptorError) as error:
             raise Slip(f"{name}: {error}") from error
     return Own(**values)
@@ -126,9 +129,15 @@ def _modes(*counts: int) -> Callable[[Any], None]:
 
     def checked(layout: Any) -> None:
         if counts_of(layout) != counts:
-            raise Slip(f"a layout of modes of {list(counts_of(layout))} elements, must have {list(counts)}")
+            raise DescriptorError(f"it has modes of {list(counts_of(layout))} elements, must have {list(counts)}")
 
     return checked
+
+
+def _covers_b(layout: Any) -> None:
+    """A check that a layout has as many elements as B."""
+    if prod(counts_of(layout)) != N * K:
+        raise DescriptorError(f"it has {prod(counts_of(layout))} elements, must have {N * K}")
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
@@ -145,6 +154,7 @@ _SIZES: dict[str, Callable[[Any], None]] = {
     "a_global": _modes(M, K),
     "b_global": _modes(N, K),
     "a_steps": _modes(M, STEP, K // STEP),
+    "b_order": _covers_b,
     "a_shared": _modes(M, K),
     "b_shared": _modes(N, K),
     "copy_a": _modes(128, M * K // 128),
@@ -169,10 +179,10 @@ def _filled(own: Own) -> dict[int, Element]:
             _same(f"{line}: the element", (name, index % rows, index // rows), memory[name].get(place), f"at {place}")
         if room != max(memory[name]) + 1:
             raise Slip(f"places: {name} takes {max(memory[name]) + 1} places, says {room}")
+    if torn := shared_out(str(own.copy_a), "(64,128):(136,1)", 128, M * K // 128, 8):
+        raise Slip(f"copy_a: it {torn}")
     for thread, value in product(range(128), range(M * K // 128)):
         index = offset_of(own.copy_a, thread, value)
-        if not 0 <= index < M * K:
-            raise Slip(f"copy_a: thread {thread} has as value {value} index {index}, beyond the last")
         _store(own, shared, "a_shared", A_BASE, index, memory["A"][own.a_global(index)])
     for place in range(N * K):
         _store(own, shared, "b_shared", B_BASE, offset_of(own.b_order, place), memory["B"][place])
