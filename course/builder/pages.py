@@ -98,7 +98,7 @@ def annex() -> str:
         DescriptorError: if markdown-it-py is not installed.
     """
     texts = pieces((folder() / "annex.md").read_text(encoding="utf-8"))
-    shown = (markdown(one) if isinstance(one, str) else _example(one, k, False) for k, one in enumerate(texts))
+    shown = (_text(one) if isinstance(one, str) else _example(one, k, False) for k, one in enumerate(texts))
     return _whole("Annex", f"<article>{''.join(shown)}</article>", _way("", ""), None)
 
 
@@ -126,7 +126,7 @@ def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
         else:
             for piece in pieces(one.text):
                 examples += isinstance(piece, Example)
-                pieces_html.append(markdown(piece) if isinstance(piece, str) else _example(piece, examples, live))
+                pieces_html.append(_text(piece) if isinstance(piece, str) else _example(piece, examples, live))
     return "".join(pieces_html)
 
 
@@ -152,6 +152,11 @@ def exercise_of(lesson: Lesson, number: int, rest: str) -> str:
     one = lesson.exercises[number - 1]
     where = f"{lesson.number}.{number}"
     return part("exercise.html", where=where, name=escape(one.name), ask=inline(one.ask), rest=rest)
+
+
+def _text(text: str) -> str:
+    """Markdown as HTML in which a long line is scrolled by key, too."""
+    return markdown(text).replace("<pre>", '<pre tabindex="0">')
 
 
 def _example(one: Example, number: int, live: bool) -> str:
@@ -234,8 +239,7 @@ def first_steps(course: Sequence[Lesson], built: Collection[str]) -> str:
         "wheelname": WHEEL,
         "notebooks": linked or "the notebook of a lesson",
     }
-    text = markdown((folder() / "start.md").read_text(encoding="utf-8"))
-    return fill_template(text.replace("<pre>", '<pre tabindex="0">'), places)  # a long line is scrolled by key, too
+    return fill_template(_text((folder() / "start.md").read_text(encoding="utf-8")), places)
 
 
 def _file(name: str) -> str:
