@@ -63,6 +63,9 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
             cells.append(("code", f'draw(evaluate("{part.text}"))'))
         elif part.kind == "picture":
             cells.append(("code", part.text))
+        elif part.kind == "cute":
+            cpp, _, dsl = part.text.partition("\n---\n")
+            cells.append(("markdown", f"CuTe C++:\n```cpp\n{cpp}\n```\nCuTe DSL:\n```python\n{dsl}\n```"))
         elif part.kind == "exercise":
             exercise = lesson.exercises[int(part.text) - 1]
             name = f"{lesson.number}.{part.text}"
@@ -70,7 +73,8 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
                 f"<details><summary>hint {k}</summary>{hint}</details>\n" for k, hint in enumerate(exercise.hints, 1)
             )
             cells.append(("markdown", f"### {name} {exercise.name}\n\n{exercise.ask}\n\n{hints}"))
-            cells.append(("code", f'check("{name}", "{exercise.starter}")'))
+            quotes = '"""' if "\n" in exercise.starter else '"'
+            cells.append(("code", f'check("{name}", {quotes}{exercise.starter}{quotes})'))
         else:
             cells += [("markdown", one) if isinstance(one, str) else ("code", one.typed) for one in pieces(part.text)]
     return cells
