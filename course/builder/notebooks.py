@@ -23,7 +23,11 @@ from importlib.util import find_spec
 
 if find_spec("layoutalg") is None:
     %pip install -q {WHEEL}"""
-_START = """from layoutalg import *
+# A kernel that runs already reads no .pth file, and another distribution may have the name `descriptors`.
+_START = """import sys
+import layoutalg
+sys.path.insert(0, layoutalg.__path__[0] + "-packages")  # where an installation keeps `descriptors`
+from layoutalg import *
 from descriptors.course.grading import check"""
 
 
