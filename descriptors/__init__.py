@@ -78,6 +78,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
     from descriptors.smem.operands.swizzled import plain
     from descriptors.smem.proof.mismatch import Mismatch
     from descriptors.smem.proof.read_model import read_addresses
+    from descriptors.smem.tma.convolution import Convolution, convolution
     from descriptors.smem.tma.map_check import (
         BoxCheck,
         MapChanges,
@@ -125,6 +126,7 @@ if TYPE_CHECKING:  # what a reader of types needs: the same names as in _NAMES
         unpack_scales,
     )
     from descriptors.tmem.shift_convolution import ShiftConvolution, ShiftProof, shift_convolution
+    from descriptors.tmem.shift_views import ViewedConvolution, ViewedProof, shift_views
     from descriptors.tmem.tmem_fragment import TmemFragment
 
 #: The public names by the module they live in, which is imported when one of them is asked for.
@@ -174,6 +176,7 @@ _NAMES = {
     "smem.operands.swizzled": "plain",
     "smem.proof.mismatch": "Mismatch",
     "smem.proof.read_model": "read_addresses",
+    "smem.tma.convolution": "Convolution convolution",
     "smem.tma.map_check": "BoxCheck MapChanges WordCheck box_check box_layout map_changes word_check",
     "smem.tma.map_notation": "parse_tensor_map",
     "smem.tma.tma_plan": "Box Dimension TmaPlan",
@@ -201,6 +204,7 @@ _NAMES = {
     "tmem.scale_factors": "scale_factors ScaleFactors",
     "tmem.scale_product": "block_scaled_product decode_scale encode_scale pack_scales unpack_scales",
     "tmem.shift_convolution": "shift_convolution ShiftConvolution ShiftProof",
+    "tmem.shift_views": "ViewedConvolution ViewedProof shift_views",
     "tmem.tmem_fragment": "TmemFragment",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -222,6 +226,7 @@ __all__ = [
     "ChoiceError",
     "Claim",
     "ColumnPlan",
+    "Convolution",
     "Copied",
     "Crossing",
     "Decoded",
@@ -284,6 +289,8 @@ __all__ = [
     "TmemMove",
     "TmemReduction",
     "UnknownCode",
+    "ViewedConvolution",
+    "ViewedProof",
     "WidenedCopy",
     "Word",
     "WordCheck",
@@ -309,6 +316,7 @@ __all__ = [
     "check_types",
     "claim",
     "compress",
+    "convolution",
     "decode",
     "decode_idesc",
     "decode_scale",
@@ -354,6 +362,7 @@ __all__ = [
     "search",
     "select_rows",
     "shift_convolution",
+    "shift_views",
     "sparse_metadata",
     "survey",
     "tell",

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-#: How a fact about sm100 is known that PTX's manual has: nobody here could ask a GPU.
-DOCUMENTED = "documented, not measured on a Blackwell GPU"
+from descriptors.targets import generation, known
+
+#: How a fact about ``tcgen05`` is known that PTX's manual has: nobody here could ask a GPU.
+DOCUMENTED = known("sm100")
 
 
 class Told:
@@ -147,8 +149,10 @@ def known_line(arch: str) -> list[str]:
 
     >>> known_line("sm100"), known_line("sm90")
     (['known: documented, not measured on a Blackwell GPU'], [])
+    >>> known_line("sm107")
+    ['known: documented, words compiled by the CuTe DSL 4.8.1, not measured on a Rubin GPU']
     """
-    return [] if arch == "sm90" else [f"known: {DOCUMENTED}"]
+    return [] if generation(arch) == "sm90" else [f"known: {known(arch)}"]
 
 
 def known_record(arch: str) -> dict[str, str]:
@@ -157,7 +161,7 @@ def known_record(arch: str) -> dict[str, str]:
     >>> known_record("sm100")["evidence"] == DOCUMENTED, known_record("sm90")
     (True, {})
     """
-    return {} if arch == "sm90" else {"evidence": DOCUMENTED}
+    return {} if generation(arch) == "sm90" else {"evidence": known(arch)}
 
 
 def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int = 0, gap: int = 2) -> list[str]:

@@ -26,7 +26,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import MajorName, as_element_type, as_swizzle_mode
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from layoutalg import product
 from papers.item import Draft, Kind, below, pick
 
@@ -139,7 +139,7 @@ def word_draft(tile: Tile, base: int, i: int, k: int) -> Draft:
     """The question for the word of operand (i, k) of a tile at an address."""
     derivation = derived_tile(*tile)
     start = base + derivation.offset_of(i, k)
-    fields = WORDS["sm90"]
+    fields = smem_word("sm90")
     return Draft(
         ask=(
             f"The 64-bit sm90 descriptor of operand ({i}, {k}), counted from 0 along MN and K, of "
@@ -235,7 +235,7 @@ def mend(rng: Random) -> Draft | None:
     """A word that is wrong in one field: how many elements it misses is told."""
     tile, base = draw_tile(rng, pick(rng, ("K", "MN"))), ALIGNED * (1 + below(rng, 63))
     derivation = derived_tile(*tile)
-    right, fields = values_of(derivation, base), WORDS["sm90"]
+    right, fields = values_of(derivation, base), smem_word("sm90")
     ills = _ills(derivation, base)
     name, broken, what = pick(rng, ills)
     word, key = fields.encode(**right | {name: broken}), derivation.word(0, 0, base=base)

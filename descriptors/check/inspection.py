@@ -45,7 +45,7 @@ from descriptors.check.serialization import Calls, calls_of, serializations, var
 from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
-from descriptors.smem.instructions.targets import static_shared
+from descriptors.targets import static_shared
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 

@@ -49,7 +49,7 @@ from descriptors.check.ptx.multiplications import wgmma
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
 from descriptors.check.tensor_cells import TensorCells
-from descriptors.smem.instructions.targets import architecture, has
+from descriptors.targets import architecture, has
 from layoutalg.frozen import replace
 
 

@@ -38,7 +38,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import KINDS
-from descriptors.smem.instructions.targets import FEATURES, NEWEST, has, lacking
+from descriptors.targets import FEATURES, NEWEST, has, lacking
 from descriptors.tmem.geometry import ALLOCATIONS, LEAST_COLUMNS
 from descriptors.tmem.moves import MOST, tmem_move
 

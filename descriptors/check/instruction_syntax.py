@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector
-from descriptors.smem.instructions.targets import has, lacking
+from descriptors.targets import has, lacking
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
 _MANY = f"[{_MASK}|multicast::cluster::32b]"

@@ -43,7 +43,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.operands.canonical import walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode, as_element_type, as_major
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from layoutalg.frozen import frozen, replace
 
 
@@ -306,7 +306,7 @@ def _one_kind(matrix: str, row: list[tuple[int, SmemOperand]]) -> Iterator[tuple
         known = before.word.mask & after.word.mask & START_FREE
         changed = (before.word.value ^ after.word.value) & known
         if changed and before.word.base == after.word.base:
-            names = [f.name for f in WORDS[after.arch].fields if f.mask & changed] or ["bits of no field"]
+            names = [f.name for f in smem_word(after.arch).fields if f.mask & changed] or ["bits of no field"]
             text = f"found {matrix} with another {', '.join(names)} than the instruction before it"
             yield index, "word-advance", text
         elif before.major != after.major and before.dtype == after.dtype and not changed:

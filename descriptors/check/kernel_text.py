@@ -28,6 +28,8 @@ from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.story import Accumulation, Kernel, Story
+from descriptors.errors import ChoiceError
+from descriptors.targets import architecture
 from descriptors.text import counted, extents_text, known_line, known_record, printable, ranges_text
 
 #: How a terminal shows a place, each level, the way out, and what is right or open.
@@ -202,8 +204,11 @@ def _closing(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _architecture(target: str) -> str:
-    """The architecture of a target: ``sm_100`` and what follows it were never asked."""
-    return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
+    """The architecture of a target, whose row says how it is known: what is newer than Hopper was never asked."""
+    try:
+        return architecture(target).name
+    except ChoiceError:
+        return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
 def _phrase(one: Verdict) -> tuple[str, str]:

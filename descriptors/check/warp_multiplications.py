@@ -19,7 +19,7 @@ from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Operand, Vector
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
-from descriptors.smem.instructions.targets import has, lacking
+from descriptors.targets import has, lacking
 from layoutalg.frozen import frozen
 
 
@@ -144,7 +144,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
             yield "form-qualifier", f"found .{word}, which mma does not have so"
         elif word == "aligned" and view.words.count(word) > 1:
             yield "form-qualifier", f"found .{word} {view.words.count(word)} times"
-    if len(shapes := [word for word in view.words if _SHAPE.match(word)]) > 1:
+    if len(shapes := [word for word in view.words if SHAPE.match(word)]) > 1:
         yield "form-shape", f"found {' and '.join(shapes)}"
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
         yield "form-qualifier", f"found .{view.sparse}"

@@ -44,7 +44,7 @@ from descriptors.check.ptx.multiplications import Multiplication, TensorMma, cha
 from descriptors.check.ptx.ptx_module import Function
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.smem.operands.forms import LEADING
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from layoutalg.frozen import replace
 
 
@@ -119,7 +119,7 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
         elif not operand.resolved and lines_of(operand) is None:
             why = f"its leading byte offset is not known: {word_shown(operand.word)}"
             yield name, why, "a word whose bits [16,30) are constants"
-        fields = [field.name for field in WORDS[operand.arch].fields[1:] if field.name != LEADING]
+        fields = [field.name for field in smem_word(operand.arch).fields[1:] if field.name != LEADING]
         unknown = [field for field in fields if field not in operand.known_fields]
         if operand.checked and unknown:
             why = f"of {word_shown(operand.word)} it is not known what is in {' and '.join(unknown)}"

@@ -21,7 +21,7 @@ from layoutalg.cli.console import Status, say
 @click.argument("links", nargs=-1, required=True, metavar="FILE.toml|LINK...")
 @click.option("--tile", metavar="MNxK", help="Rows and columns of the tile that links move; of a file its key tile.")
 @click.option("--dtype", shell_complete=complete, help="Type of an element where the chain begins.  [default: bf16]")
-@click.option("--arch", type=click.Choice(["sm90", "sm100"]), help="Of words.  [default: as they say]")
+@click.option("--arch", shell_complete=complete, help="Of words.  [default: as they say]")
 @click.option("--strict", is_flag=True, help="Exit status 1 also where a link was not decided, or a leg is not given.")
 @json_option("Write the verdict as JSON.")
 def chain(
@@ -41,6 +41,7 @@ def chain(
     \b
     tensor LAYOUT [address=]                       a tensor in global memory, (row,column) to elements
     bulk BYTES [from=] [to=]                       bytes from global to shared memory, as they lie
+    convolution NxHxWxC filters=KxRxS [padding=] [row=] [tap=R,S] [operand=B]    output pixels, or filters, at a tap
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read

@@ -26,6 +26,7 @@ from descriptors.cli.options import json_option, together
 from descriptors.cli.terminal import Progress, answered, for_terminal, note
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
 from descriptors.errors import DescriptorError
+from descriptors.targets import ARCHITECTURES
 from descriptors.text import counted
 from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
 from layoutalg.files import write_whole
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from descriptors.show.pictures.round_picture import RoundPicture
 
 _FILE = click.argument("file")
-_TARGETS = click.Choice(["sm_90a", "sm_100a", "sm_103a", "sm_110a"])
+_TARGETS = click.Choice([row.target for row in ARCHITECTURES])
 _LEVELS = click.Choice([str(one) for one in Level])
 _INCLUDE = click.option(
     "-I", "include", multiple=True, metavar="FOLDER", help="Headers for a .cu file; may be repeated."

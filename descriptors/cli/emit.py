@@ -28,7 +28,7 @@ _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 @click.argument("language", shell_complete=complete)
 @click.argument("operands", nargs=-1, required=True, metavar="'NAME: OPTIONS'...")
 @dtype_option(required=False)
-@click.option("--arch", shell_complete=complete, help="sm90 or sm100, of operands that do not say it.")
+@click.option("--arch", shell_complete=complete, help="sm90 sm100 sm103 sm107 sm110, of operands that do not say it.")
 @click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
 @click.pass_context
 def emit(

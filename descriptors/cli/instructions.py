@@ -15,9 +15,11 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan_request import extents_of
 from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions import idesc as words
-from descriptors.smem.instructions.rules import kind_of, select_rows
-from descriptors.smem.instructions.tables import DENSE_K, SHAPES
+from descriptors.smem.instructions.facts import ShapeRow
+from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, select_rows
 from descriptors.smem.operands.operand import as_element_type
+from descriptors.smem.words.descriptor import MNEMONICS
+from descriptors.targets import ARCHITECTURES, generation
 from descriptors.text import word_text
 from layoutalg.cli.console import NotThereError, Status, json_text, say
 
@@ -51,7 +53,7 @@ _ARCH = click.option(
 
 @click.command()
 @click.argument("name", required=False, metavar="[DTYPE|INSTRUCTION]")
-@option("arch", help="sm90, sm100, or what follows it: sm103 sm107 sm110.  [default: sm100]")
+@option("arch", help="sm90, sm100, sm103, sm107, sm110; or all, for the table of targets.  [default: sm100]")
 @click.option(
     "--kind",
     shell_complete=complete,
@@ -64,6 +66,7 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     \b
     descriptors shapes --arch sm100 --kind f16
     descriptors shapes --arch sm90
+    descriptors shapes --arch all
     descriptors shapes e4m3 --arch sm90
     descriptors shapes wgmma.sp.m64n128k32
 
@@ -73,6 +76,11 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
     """
     if name is not None and kind is not None:
         raise click.UsageError("give a DTYPE or --kind, found both")
+    if arch.casefold() == "all":
+        if name is not None or kind is not None:
+            raise click.UsageError("--arch all is the table of targets: leave out DTYPE and --kind")
+        say(answered(ARCHITECTURES, as_json))
+        return
     if name is not None and is_instruction(name):
         say(_of_instruction(name, arch, as_json))
         return
@@ -88,11 +96,14 @@ def _of_instruction(name: str, arch: str, as_json: bool) -> str:
     m, n, k = extents_of(name)
     sparse = sparse_by_name(name)
     head = name.casefold().partition(".")[0]
-    of = {"wgmma": "sm90", "tcgen05": "sm100"}.get(head, arch)
-    rows = [row for row in SHAPES if (row.arch, row.k, row.sparse) == (of, k, sparse) and m in row.m and n in row.n]
+    of = as_arch(arch)
+    if head in ("wgmma", "tcgen05") and MNEMONICS[generation(of)] != head:
+        of = next(name for name, mnemonic in MNEMONICS.items() if mnemonic == head)
+    every: list[ShapeRow] = [row for row in rows_of("SHAPES", of) if row.sparse == sparse]
+    rows = [row for row in every if row.k == k and m in row.m and n in row.n]
     kinds = list(dict.fromkeys(row.kind for row in rows))
     if not kinds:
-        depths = sorted({row.k for row in SHAPES if row.arch == of and row.sparse == sparse})
+        depths = sorted({row.k for row in every})
         what = f"{'sparse ' * sparse}shape of {of}, where K is {', '.join(map(str, depths))}"
         raise DescriptorError(f"shapes: an instruction must be a {what}, found {name[:60]}")
     if as_json:
@@ -195,7 +206,7 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
         raise NotThereError(f"--check: {oracle.MISSING}")
     values = dict(instruction.values)
     plain = {name: str(values[name]) for name in ("a_major", "b_major")}
-    k = options["k"] or DENSE_K["sm100", instruction.kind] * (1 + options["sparse"])
+    k = options["k"] or dense_k("sm100", instruction.kind) * (1 + options["sparse"])
     target = "sm_103a" if k == 96 or options["arch"] == "sm103" else "sm_100a"
     question = InstructionRequest(
         kind=instruction.kind, a=str(values["a_dtype"]), b=str(values["b_dtype"]), d=str(values.get("d_dtype", "f32")),

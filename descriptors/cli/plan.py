@@ -15,6 +15,7 @@ from descriptors.gemm.mma_request import is_mma
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
+from descriptors.smem.tma.convolution import convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.text import known_record
 from layoutalg.cli.console import json_text, say
@@ -27,12 +28,23 @@ from layoutalg.cli.console import json_text, say
     "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
 )
 @click.option(
+    "--conv", callback=numbers("x"), help="NxHxWxC: activations of a convolution, whose output pixels are the rows."
+)
+@click.option(
+    "--filters", callback=numbers("x"), help="KxRxS of the convolution; a tile is pixels x filters x channels."
+)
+@click.option("--stride", callback=numbers("x"), help="Of the convolution, HxW or one number.  [default: 1]")
+@click.option("--dilation", callback=numbers("x"), help="Of the convolution, likewise.  [default: 1]")
+@click.option("--padding", callback=numbers("x"), help="Of the convolution, likewise.  [default: 0]")
+@click.option("--pixels", shell_complete=complete, help="Operand whose rows are output pixels: A or B.  [default: A]")
+@click.option(
     "--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8; 4 of mma.sync]"
 )
 @click.option(
     "--arch",
     shell_complete=complete,
-    help="sm90, sm100; of mma.sync sm80, sm89, sm120, sm121.  [default: sm90 for M 64, the first for M 16, else sm100]",
+    help="sm90 sm100 sm103 sm107 sm110; of mma.sync sm80 sm89 sm120 sm121.  "
+    "[default: sm90 for M 64, the first for M 16, else sm100]",
 )
 @click.option("--warps", callback=numbers("x"), help="MxN warps of mma.sync.  [default: few with registers enough]")
 @click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
@@ -114,6 +126,7 @@ def plan(
     descriptors plan mma.m16n8k64 e2m1 --tile 128x128x128 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
+    descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
     INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
@@ -143,6 +156,7 @@ def plan(
     if options.pop("warps") is not None:
         raise click.UsageError("--warps goes only with mma.sync, as in mma.m16n8k16, or --arch sm80")
     options["smem"] = SMEM_BYTES if options["smem"] is None else options["smem"]
+    _convolve(options)
     if problem is not None:
         if len(words) == 2:
             raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
@@ -231,6 +245,20 @@ def _warps(
         say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
 
 
+def _convolve(options: dict[str, Any]) -> None:
+    """Put the convolution in the place of the options that say it."""
+    more = {name: options.pop(name) for name in ("filters", "stride", "dilation", "padding")}
+    activations, pixels = options.pop("conv"), options.pop("pixels")
+    more["pixels"] = pixels
+    given = {name: value for name, value in more.items() if value is not None}
+    if (activations is None) != (more["filters"] is None) or (activations is None and given):
+        what = f"found --{next(iter(given)) if given else 'conv'} alone"
+        raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {what}")
+    if activations is not None:
+        operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
+        options["convolution"] = convolution(activations, **given, **operand)
+
+
 #: Options that a choice of tiles takes.
 _OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "terms")
 
@@ -243,7 +271,13 @@ def _tiles(
     given = {name: value for name, value in options.items() if value not in (None, False) and name != "legality"}
     more = [key for key in given if key not in (*_OF_TILES, "smem")]
     if more or other or (name is not None and emit is None) or (emit is not None and as_json):
-        what = f"--{more[0].replace('_', '-')}" if more else "--name" if name is not None else "--emit with --json"
+        what = (
+            f"--{more[0].replace('_', '-').replace('convolution', 'conv')}"
+            if more
+            else "--name"
+            if name is not None
+            else "--emit with --json"
+        )
         what = "--steps, --draw or --smt2" if other and not more else what
         raise click.UsageError(f"{what} does not go with --problem: run the command that it prints with {what}")
     if "arch" not in given:

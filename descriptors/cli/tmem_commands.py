@@ -25,11 +25,15 @@ from descriptors.tmem.readout import readouts as readouts_of
 from descriptors.tmem.reductions import TmemReduction, tmem_reduction
 from descriptors.tmem.scale_factors import scale_factors as scale_factors_of
 from descriptors.tmem.shift_convolution import shift_convolution
+from descriptors.tmem.shift_views import needs_views, shift_views
 from descriptors.tmem.tmem_fragment import TmemFragment
 from layoutalg.cli.console import Status, say
 
 m_option = click.option("--m", required=True, type=int, help="M of the instruction, over both CTAs of a pair.")
 n_option = click.option("--n", required=True, type=int, help="N of the instruction.")
+arch_option = click.option(
+    "--arch", default="sm100", show_default=True, shell_complete=complete, help="sm100 sm103 sm107 sm110."
+)
 pair_option = click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
 ws_option = click.option("--ws", is_flag=True, help="The weight-stationary form.")
 sparse_option = click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
@@ -69,7 +73,7 @@ def shape_options(*, required: bool = True) -> Option:
         shell_complete=complete,
         help="Kind of the instruction, for its shapes.",
     )
-    return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, legality_option)
+    return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, arch_option, legality_option)
 
 
 @click.command()
@@ -134,8 +138,10 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
 @ws_option
 @sparse_option
 @click.option("--a-source", default="smem", show_default=True, help="Where A lies: smem or tmem.")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3, for the kinds with scale factors.")
-@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
+@click.option(
+    "--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3, or ue5m3 of sm107, for the kinds with scale factors."
+)
+@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16, 32 or 64.")
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
 @click.option(
     "--stages", type=int, default=1, show_default=True, help="Tiles of A, scale factors, metadata kept at once."
@@ -145,7 +151,7 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
     "--blocks", type=int, nargs=2, default=(1, 1), show_default=True, help="Instructions along M and along N of a tile."
 )
 @click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
-@click.option("--exclusive", metavar="TARGET", help="An exclusive allocation, as of sm_107a, which has 576 columns.")
+@arch_option
 @legality_option
 @picture_option
 @json_option("Write the plan as JSON.")
@@ -156,6 +162,7 @@ def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
     descriptors tmem plan --m 128 --n 256 --accumulators 2
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem plan --a e2m1 --scale-dtype ue4m3 --m 128 --n 128 --k 256 --blocks 1 2
+    descriptors tmem plan --a e2m1 --kind mxf4nvf4 --m 256 --n 256 --k 128 --accumulators 2 --cta-group 2 --arch sm107
     """
     tensor_plan = tmem_plan(**options)
     say(answered(with_picture(tensor_plan, picture_path), as_json))
@@ -287,7 +294,7 @@ def cp(
 @click.command("scale-factors")
 @click.option("--mn", required=True, type=int, help="Rows: M of the CTA, or all of N.")
 @click.option("--k", required=True, type=int, help="Elements along K.")
-@click.option("--vector", required=True, type=int, help="Elements that share a factor: 16 or 32.")
+@click.option("--vector", required=True, type=int, help="Elements that share a factor: 16, 32 or 64.")
 @click.option("--step", type=int, help="K of one instruction.  [default: that of four factors]")
 @click.option("--of-64", is_flag=True, help="Of A where each CTA of a pair has 64 rows (M 128).")
 @click.option("--halves", is_flag=True, help="Of B there: the halves of N lie apart.")
@@ -312,12 +319,14 @@ def scale_factors(as_json: bool, base: int, picture_path: str | None, **options:
 @n_option
 @click.option("--k", required=True, type=int, help="K of the tile: one or more K steps.")
 @click.option("--kind", shell_complete=complete, help="mxf8f6f4, mxf4 or mxf4nvf4.  [default: found from the types]")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Elements that share a factor: 16 or 32.  [default: by the kind]")
+@click.option("--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3 or ue5m3.  [default: by the kind]")
+@click.option("--scale-vector", type=int, help="Elements that share a factor: 16, 32 or 64.  [default: by the kind]")
 @pair_option
 @click.option("--a-swizzle", help="Swizzle of A.  [default: the widest that a row fills]")
 @click.option("--b-swizzle", help="Swizzle of B.  [default: the widest that a row fills]")
 @click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
+@click.option("--step", type=int, help="K of one instruction: 96 of sm103, 64 to 128 of sm107.  [default: by the kind]")
+@arch_option
 @legality_option
 @picture_option
 @json_option("Write everything as JSON.")
@@ -327,6 +336,7 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     \b
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
     descriptors tmem block-scaled --a e4m3 --m 256 --n 128 --k 128 --cta-group 2
+    descriptors tmem block-scaled --a e2m1 --kind mxf4nvf4 --m 256 --n 128 --k 768 --cta-group 2 --step 96 --arch sm103
     """
     product = block_scaled_of(**options)
     say(answered(with_picture(product, picture_path), as_json, reports=product.verify()))
@@ -340,8 +350,8 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
 @click.option("--filters", required=True, type=int, help="How many filters: N of the instruction.")
 @click.option("--taps", required=True, callback=numbers("x"), help="RxS, the extents of a filter.")
 @click.option("--padding", default="0x0", show_default=True, callback=numbers("x"), help="HxW, on each side.")
-@click.option("--stride", default="1x1", show_default=True, callback=numbers("x"), help="HxW; W must be 1.")
-@click.option("--dilation", default="1x1", show_default=True, callback=numbers("x"), help="HxW; W must be 1.")
+@click.option("--stride", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
+@click.option("--dilation", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
 @click.option("--dtype", default="bf16", show_default=True, shell_complete=complete, help="Element type.")
 @pair_option
 @click.option(
@@ -364,26 +374,52 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
     "--draw", "picture_path", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html."
 )
 @click.option("--no-verify", is_flag=True, help="Simulate nothing.")
+@click.option("--emit", type=click.Choice(["ptx"]), help="Write the steps of that tile as code.")
 @legality_option
 @json_option("Write steps, masks, traffic and the proof as JSON.")
-def shift(as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, **options: Any) -> None:
+def shift(
+    as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, emit: str | None, **options: Any
+) -> None:
     """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
 
     \b
     descriptors tmem shift --images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1
     descriptors tmem shift --height 1 --width 300 --channels 32 --filters 32 --taps 1x5 --padding 0x2 --cta-group 2
 
-    The outputs of the steps, simulated on whole numbers, are compared with the definition of a convolution.
+    The outputs of the steps, simulated on whole numbers from N H W C memory on, are compared with the definition of a
+    convolution. With a stride or a dilation along W, or more padding there than the taps reach, the activations are
+    cut into views of one residue, each of which can be shifted.
     """
+    if needs_views(options["taps"], options["stride"], options["dilation"], options["padding"]):
+        _views(options, as_json, verify=not no_verify, other=bool(row or tile or picture_path or emit))
+        return
     convolution = shift_convolution(**options)
     convolution.steps(row, tile)
     report = None if no_verify else convolution.verify()
+    if emit is not None:
+        if as_json:
+            raise click.UsageError("--emit goes not with --json")
+        from descriptors.gemm.programs.shift_ptx import write  # no writer of code, unless it is asked for
+
+        say(write(convolution, "conv", row, tile).removesuffix("\n"))
+        return
     if picture_path is not None:
         from descriptors.show.pictures.shift_picture import ShiftPicture  # a picture is not needed otherwise
 
         ShiftPicture(convolution, row, tile).save(picture_path)
         note(f"wrote {picture_path}")
     say(answered(convolution, as_json, report=report, row=row, tile=tile))
+
+
+def _views(options: dict[str, Any], as_json: bool, *, verify: bool, other: bool) -> None:
+    """A convolution through views."""
+    if other:
+        raise click.UsageError("--row, --tile, --draw and --emit go with stride and dilation 1 along W")
+    names = ("images", "height", "width", "channels")
+    activations = [options.pop(name) for name in names]
+    filters = [options.pop("filters"), *options.pop("taps")]
+    made = shift_views(activations, filters, **options)
+    say(answered(made, as_json, report=made.verify() if verify else None))
 
 
 #: The commands that the group registers.

@@ -17,7 +17,7 @@ from typing import Any
 
 from descriptors.course.source import folder, lessons
 from descriptors.smem.derivation.derive import derive
-from descriptors.smem.words.descriptor import WORDS, Arch
+from descriptors.smem.words.descriptor import MNEMONICS, Arch, smem_word
 from layoutalg import SWIZZLE_MODES, LayoutError, Swizzle, evaluate, upcast
 from layoutalg.frozen import frozen
 
@@ -53,7 +53,7 @@ def sections() -> list[Section]:
     _, *texts = (folder() / "card.md").read_text(encoding="utf-8").split("\n## ")
     parts = [Section("operations", text.partition("\n")[0], tuple(rows(text))) for text in texts]
     parts.append(Section("bits", "Swizzle<3,4,3>, in bytes", tuple(bits(Swizzle(3, 4, 3)))))
-    parts += [Section("fields", f"Descriptor word, {arch}", tuple(fields(arch))) for arch in WORDS]
+    parts += [Section("fields", f"Descriptor word, {arch}", tuple(fields(arch))) for arch in MNEMONICS]
     parts.append(Section("units", "Units", tuple(units())))
     words = (Row(word, str(lesson.number), meaning) for lesson in lessons() for word, meaning in lesson.words)
     return [
@@ -98,7 +98,7 @@ def bits(swizzle: Swizzle) -> Iterator[Row]:
 
 def fields(arch: Arch) -> Iterator[Row]:
     """The fields of a descriptor word: where they lie, and in which unit the word holds them."""
-    for field in WORDS[arch].fields:
+    for field in smem_word(arch).fields:
         codes = ", ".join(f"{getattr(meaning, 'value', meaning)} {code}" for meaning, code in field.codes)
         unit = (
             f"in units of {field.unit} bytes" if field.unit > 1 else codes or (field.default and f"is {field.default}")

@@ -192,7 +192,14 @@ def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
     (m, n, _), count = loop.extents, loop.blocks[0] * loop.blocks[1]
     scale_dtype, vector = loop.scale or (None, None)
     each = accumulator(
-        m, n, loop.d, cta_group=loop.cta_group, sparse=loop.sparse, kind=loop.kind, legality=loop.legality
+        m,
+        n,
+        loop.d,
+        cta_group=loop.cta_group,
+        sparse=loop.sparse,
+        kind=loop.kind,
+        legality=loop.legality,
+        arch=loop.arch,
     ).columns
     if each * count > COLUMNS:
         raise DescriptorError(
@@ -203,7 +210,7 @@ def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
     plan = tmem_plan(
         m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
         cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
-        sparse=loop.sparse, legality=loop.legality, accumulators=sets, overlapping=sets > 1,
+        sparse=loop.sparse, legality=loop.legality, arch=loop.arch, accumulators=sets, overlapping=sets > 1,
     )  # fmt: skip
     parts = plan.parts[:count]
     lanes_of_d = parts[0].fragment

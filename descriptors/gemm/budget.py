@@ -81,6 +81,7 @@ def budget(
     capacity: int = SMEM_BYTES,
     barrier_bytes: int = BARRIER_BYTES,
     usual: int = USUAL_STAGES,
+    most: int = SMEM_BYTES,
 ) -> Budget:
     """The shared memory of so many stages.
 
@@ -91,6 +92,7 @@ def budget(
         capacity: bytes that there are.
         barrier_bytes: of the barriers of a stage.
         usual: stages beyond which none is planned unless somebody says so.
+        most: bytes that there may be, of the architecture.
 
     Raises:
         DescriptorError: if they do not fit; it says what to reduce, and by how much.
@@ -100,7 +102,7 @@ def budget(
     descriptors.errors.DescriptorError: plan: 8 stages must fit 232448 bytes of shared memory, need 262272, 29824 too
     many; a stage is A 16384, B 16384, barriers 16; give --stages 7 or fewer
     """
-    limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=SMEM_BYTES)
+    limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=most)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
     room = Budget(parts, count, extra, limit, barrier_bytes)
     if room.used > limit:

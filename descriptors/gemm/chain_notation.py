@@ -1,6 +1,8 @@
 """How a chain is written: a line a link, a noun and what it is, options as NAME=VALUE; and as TOML, leg by leg.
 
     tensor LAYOUT [address=BYTES]
+    convolution NxHxWxC filters=KxRxS [stride=HxW] [dilation=HxW] [padding=HxW] [operand=A|B] [row=N] [tap=R,S]
+        [channel=N] [address=BYTES]
     tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
     bulk BYTES [from=ADDRESS] [to=ADDRESS]
     layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
@@ -32,7 +34,15 @@ from typing import Any
 from descriptors.errors import ChoiceError, DescriptorError, LayoutError, as_flag, brief
 from descriptors.gemm.chain import Chain, Leg, Link, product_legs
 from descriptors.gemm.contract import read
-from descriptors.gemm.memory_links import FARTHEST, BulkCopy, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.memory_links import (
+    FARTHEST,
+    BulkCopy,
+    ConvolutionTensor,
+    SharedLayout,
+    TensorCopy,
+    TensorLayout,
+    Words,
+)
 from descriptors.gemm.register_links import (
     MOST_VALUES,
     Conversion,
@@ -44,9 +54,11 @@ from descriptors.gemm.register_links import (
 )
 from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, FactorReads, TensorMove, tensor_move
 from descriptors.smem.operands.explicit import as_unit
-from descriptors.smem.operands.operand import ElementType, as_element_type, as_major
+from descriptors.smem.operands.operand import ElementType, as_element_type, as_major, choose
+from descriptors.smem.tma.convolution import convolution
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
 from descriptors.smem.words.tensor_map import TensorMap
+from descriptors.targets import tensor_architecture
 from descriptors.tmem.copies import tmem_copy
 from layoutalg import ComposedLayout, Fragment, Layout, TiledCopy, fragment
 
@@ -75,7 +87,7 @@ def chain(
         dtype: type of an element of A and B, or where the one leg begins.
         d_dtype: type of an element of D where it begins.
         instruction: its shape, as in ``m64n128k16``: what words read that do not say it.
-        arch: ``sm90`` or ``sm100``; as the words say if left out.
+        arch: the architecture; as the words say if left out.
 
     Returns:
         the chain, whose ``verify()`` is the verdict.
@@ -86,8 +98,7 @@ def chain(
     >>> print(chain(["tcgen05.ld.32x32b.x8"], tile="128x8", dtype="f32").legs[0].links[0])
     tcgen05.ld.32x32b.x8
     """
-    if not isinstance(arch, str) or arch not in ("", "sm90", "sm100"):
-        raise ChoiceError("chain: arch", arch, ("sm90", "sm100"))
+    arch = "" if isinstance(arch, str) and not arch else tensor_architecture(arch, "chain")
     shape = _instruction(instruction)
     if not isinstance(links, Mapping):
         extents = _extents("tile", tile, 2)
@@ -220,6 +231,20 @@ def _tensor(_: str, said: str, options: dict[str, str], __: object, ___: object)
     return TensorLayout(_need(said, "tensor", "a layout, (row,column) to elements"), _number(options, "address"))
 
 
+def _convolution(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
+    pairs: dict[str, Any] = {
+        name: _sides(name, options[name]) for name in ("stride", "dilation", "padding") if name in options
+    }
+    filters = _extents("filters", options.get("filters", ""), 3)
+    one = convolution(_extents("convolution", said, 4), filters, **pairs)
+    r, s = (*_sides("tap", options.get("tap", "0,0")), 0)[:2]
+    operand = choose("convolution: operand", options.get("operand", "A"), {"A": False, "B": True})
+    row, channel, address = (_number(options, name) for name in ("row", "channel", "address"))
+    if r >= one.taps[0] or s >= one.taps[1]:
+        raise DescriptorError(f"convolution: the tap must be one of {one.taps[0]}x{one.taps[1]}, found {r},{s}; {one}")
+    return ConvolutionTensor(one, operand, row, r * one.taps[1] + s, channel, address)
+
+
 def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
     arguments = " ".join(f"{name}={value}" for name, value in options.items() if name.casefold() in _MAP_NAMES)
     one = parse_tensor_map(_need(f"{said} {arguments}".strip(), "tma", "a tensor map, type=bf16 extents=..."))
@@ -325,6 +350,10 @@ def _shift(_: str, said: str, options: dict[str, str], __: object, ___: object) 
 #: What builds a link, by the first word of its noun, and the options that it takes.
 _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tensor": (_tensor, ("address",)),
+    "convolution": (
+        _convolution,
+        ("filters", "stride", "dilation", "padding", "operand", "row", "tap", "channel", "address"),
+    ),
     "tma": (_copy, ("boxes", "base", "origin", "major")),
     "bulk": (_bulk, ("from", "to")),
     "layout": (_layout, ("base", "unit")),
@@ -381,13 +410,18 @@ def _extents(what: str, value: object, count: int) -> tuple[int, ...]:
         or len(numbers) != count
         or not all(type(one) is int and 0 < one <= 1 << 20 for one in numbers)
     ):
-        example = "128x128x64" if count == 3 else "128x64"
+        example = {2: "128x64", 3: "128x128x64"}.get(count, "8x56x56x64")
         raise DescriptorError(f"chain: {what} must be {count} extents like {example}, found {brief(value)}")
     return tuple(numbers)
 
 
 def _signed(what: str, text: str) -> tuple[int, ...]:
     return tuple(_int(what, one, signed=True) for one in text.strip().strip("()").split(","))
+
+
+def _sides(what: str, text: str) -> tuple[int, ...]:
+    """One number, or those along H and W."""
+    return tuple(_int(what, one) for one in re.split("[x,]", text.strip("() ")))
 
 
 def _number(options: dict[str, str], name: str) -> int:

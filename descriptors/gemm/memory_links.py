@@ -1,4 +1,4 @@
-"""Links of a chain in memory: a tensor, a tensor copy either way, a layout of shared memory, descriptor words.
+"""Links of a chain in memory: tensors, tensor copies either way, a layout of shared memory, descriptor words.
 
 Each says where it has the elements of the tile, or what it moves, by the rules that are kept elsewhere: the copy model,
 the read model, the layouts of the algebra.
@@ -32,10 +32,13 @@ from descriptors.smem.operands.operand import ElementType, Major
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
-from descriptors.smem.tma.copy_model import landing_bits
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
+from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
-from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture
+from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, word_format
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
+from descriptors.targets import generation, known
 from descriptors.text import DOCUMENTED, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen
@@ -120,13 +123,55 @@ class BulkCopy:
 
 
 @frozen
+class ConvolutionTensor:
+    """What a tile of a convolution is, by its definition: rows at a tap, with so many channels; zeros are not there.
+
+    Args:
+        convolution: whose activations, or filters, lie in global memory.
+        filters: whether rows are filters and no output pixels.
+        row, tap, channel: of the first element of the tile.
+        address: of the tensor, in bytes.
+    """
+
+    convolution: Convolution
+    filters: bool = False
+    row: int = 0
+    tap: int = 0
+    channel: int = 0
+    address: int = 0
+    noun: ClassVar[str] = "convolution"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        tap = "tap ({},{})".format(*self.convolution.tap(self.tap))
+        return f"{'filters' if self.filters else 'pixels'} from {self.row} on at {tap} of {self.convolution}"
+
+    def memory(self, tile: Tile) -> Home:
+        """Where it has the elements."""
+        import numpy as np
+
+        one = self.convolution
+        numbers = tap_elements(one, self.tap, filters=self.filters)[self.row : self.row + tile.rows]
+        rows = np.append(numbers, np.full(tile.rows - len(numbers), ZERO))
+        channels = self.channel + np.arange(tile.columns)
+        there = (rows[:, None] != ZERO) & (channels < one.channels)
+        places = (rows[:, None] * one.channels + channels) * tile.element.bits + 8 * self.address
+        return Home(GLOBAL, tile.all()[there], places[there])
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        yield self.memory(tile)
+
+
+@frozen
 class TensorCopy:
     """Tensor copies between global and shared memory: loads where the tile lies in the first, stores in the second.
 
     Args:
         map: the tensor map.
-        boxes: coordinates in the tensor, fastest first, and the shared-memory address of each box, in bytes; () for
-            boxes side by side that cover the tile, the first dimension of the tensor slowest, one behind the other.
+        boxes: coordinates in the tensor, fastest first, of an im2col map the offsets of a tap behind them, and the
+            shared-memory address of each box, in bytes; () for boxes side by side that cover the tile, the first
+            dimension of the tensor slowest, one behind the other.
         base: shared-memory address of the first of those, in bytes.
         origin: coordinates of the tile in the tensor, fastest first; () for the first element.
         major: whether dimension 0 of the tensor is the columns of the tile, ``K``, or its rows, ``MN``.
@@ -175,8 +220,8 @@ class TensorCopy:
 
     def _check(self, tile: Tile) -> None:
         one = self.map
-        if isinstance(one.box, Im2colWindow) or one.interleave or one.swizzle > _MODELLED_SWIZZLES:
-            kind = "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "swizzled so"
+        if one.interleave or one.swizzle > _MODELLED_SWIZZLES:
+            kind = "interleaved" if one.interleave else "swizzled so"
             raise UndecidedLinkError(f"where an element of a tensor that is {kind} lands was not measured")
         if one.data_type.bits != tile.element.bits:
             raise DescriptorError(
@@ -184,7 +229,12 @@ class TensorCopy:
                 f"{one.data_type.bits}; {one.data_type}"
             )
         for refusal in one.refusals():
-            if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch == "sm100":
+            if (
+                refusal.rule == MEASURED
+                and "sm_100" in refusal.message
+                and tile.arch
+                and generation(tile.arch) == "sm100"
+            ):
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
 
@@ -194,8 +244,9 @@ class TensorCopy:
     def _boxes(self, tile: Tile) -> tuple[tuple[tuple[int, ...], int], ...]:
         landing, steps = self.map.landing_extents, self._steps()
         origin = self.origin or (0,) * self.map.rank
-        if len(origin) != self.map.rank or any(len(at) != self.map.rank for at, _ in self.boxes):
-            raise DescriptorError(f"tma: coordinates must be {self.map.rank} numbers, as the map's rank is")
+        if any(len(at) not in self._counts() for at in (origin, *(at for at, _ in self.boxes))):
+            numbers = " or ".join(map(str, self._counts()))
+            raise DescriptorError(f"tma: coordinates must be {numbers} numbers, as the map's rank is")
         if self.boxes:
             return self.boxes
         if prod(landing) == tile.size:
@@ -226,12 +277,35 @@ class TensorCopy:
         bits = tile.element.storage_bits
         shared = landing_bits(landing, [address for _, address in boxes], bits=bits, swizzle=self.map.swizzle)
         index = np.arange(prod(landing), dtype=np.int64)
+        if isinstance(self.map.box, Im2colWindow):
+            places, inside = self._addresses(self._gathered([at for at, _ in boxes], self.map.box, index))
+            return places.ravel(), inside.ravel(), shared.ravel()
         coordinates = []
         for i, (extent, step) in enumerate(zip(landing, self._steps(), strict=True)):
             start = np.array([at[i] for at, _ in boxes], dtype=np.int64)[:, None]
             coordinates.append(start + index // prod(landing[:i]) % extent * step)
         places, inside = self._addresses(coordinates)
         return places.ravel(), inside.ravel(), shared.ravel()
+
+    def _counts(self) -> tuple[int, ...]:
+        """How many numbers the coordinates of a box may be: with a tap's offsets, of an im2col map."""
+        rank = self.map.rank
+        return (rank, 2 * rank - 2) if isinstance(self.map.box, Im2colWindow) else (rank,)
+
+    def _gathered(self, boxes: list[tuple[int, ...]], window: Im2colWindow, index: Numbers) -> list[Any]:
+        """Coordinates of each element of each im2col box."""
+        import numpy as np
+
+        rank = self.map.rank
+        starts = np.array([at[1:rank] for at in boxes], dtype=np.int64)
+        pixels = im2col_coordinates(
+            self.map.extents[1:-1], window.lower, window.upper, self.map.element_strides[1:-1], starts, window.pixels
+        )
+        offsets_ = np.array([at[rank:] or (0,) * (rank - 2) for at in boxes], dtype=np.int64)
+        pixels[..., :-1] += offsets_[:, None]
+        channel, pixel = index % window.channels, index // window.channels
+        first = np.array([at[0] for at in boxes], dtype=np.int64)[:, None]
+        return [first + channel, *(pixels[:, pixel, i] for i in range(rank - 1))]
 
     def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
         """The global place of each coordinate, and whether it is inside of the tensor."""
@@ -247,9 +321,10 @@ class TensorCopy:
         import numpy as np
 
         if self.map.rank > 2:
+            what = "convolution" if isinstance(self.map.box, Im2colWindow) else "tensor, (row,column) to elements"
             raise DescriptorError(
                 f"tma: of a tensor of {self.map.rank} dimensions it must be said how the tile lies in it: a link "
-                "tensor, (row,column) to elements, before a load and after a store"
+                f"{what}, before a load and after a store"
             )
         rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
         origin, steps = (*self.origin, 0, 0), (*self._steps(), 1)
@@ -350,8 +425,10 @@ class Words:
 
     def remark(self, tile: Tile) -> str:
         """How the walk of the words is known, if not from a Hopper GPU."""
-        sm90 = (tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")) == "sm90"
-        return "" if sm90 and not self.cp else DOCUMENTED
+        arch = tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
+        if generation(arch) == "sm90":
+            return DOCUMENTED if self.cp else ""
+        return known(arch)
 
     def places(self, tile: Tile) -> Any:
         """The place that each element of each block is read from: axes (block, row, column), row blocks first.
@@ -370,7 +447,7 @@ class Words:
         arch = "sm100" if self.cp else tile.arch or assumed_architecture(words[0])
         unit = address_bits(tile.element)
         read = read_addresses(
-            words, arch, dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
+            words, word_format(arch), dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
         )
         return read.astype(np.int64) * unit
 

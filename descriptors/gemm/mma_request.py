@@ -22,8 +22,8 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.gemm.epilogue import BITS, RESULTS
 from descriptors.gemm.plan_request import extents_of, three
 from descriptors.smem.instructions.rules import type_name
-from descriptors.smem.instructions.targets import NEWEST
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
+from descriptors.targets import NEWEST
 from descriptors.text import DOCUMENTED, counted, extents_text
 from layoutalg.frozen import frozen, replace
 

@@ -15,11 +15,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import fields
+from descriptors.gemm.convolution_text import copy_lines
+from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
 from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
+from descriptors.smem.tma.map_notation import map_record
+from descriptors.targets import generation
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
 #: The longest line of a list.
@@ -31,6 +35,15 @@ def word_steps(side: StagedOperand) -> list[tuple[str, tuple[int, ...]]]:
     letter = "M" if side.matrix == "A" else "N"
     rows = [("K block", side.k_steps), (f"{letter} block", side.mn_steps), ("stage", side.stage_steps)]
     return [(name, row) for name, row in rows if len(row) > 1]
+
+
+def steps_text(steps: tuple[int, ...]) -> str:
+    """Steps of a word; in hexadecimal where they move LBO too.
+
+    >>> steps_text((0, 2, 4)), steps_text((0, 3, 0x4000006))
+    ('0, 2, 4', '0x0, 0x3, 0x4000006')
+    """
+    return some(map(hex, steps)) if max(steps) >> 16 else some(steps)
 
 
 def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
@@ -50,6 +63,13 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
         yield from _loads(plan.loads)
     else:
         yield from _words(side)
+    yield from _copies(side) if plan.implicit is None else copy_lines(plan.implicit, side)
+    yield from _multicast(plan, side)
+    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
+    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
+
+
+def _copies(side: StagedOperand) -> Iterator[str]:
     arguments = [f"{name} = {value}" for name, value in encode_arguments(side)]
     yield from wrapped("   copies     cuTensorMapEncodeTiled(", [*arguments[:-1], arguments[-1] + ")"], ", ", " " * 16)
     half = " / 2" if side.sparse else ""
@@ -57,9 +77,6 @@ def operand_lines(plan: Plan, side: StagedOperand) -> Iterator[str]:
     for box in side.boxes:
         at = f"box at ({names}) + ({', '.join(map(str, side.coordinates(box)))})"
         yield f"              {at} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
-    yield from _multicast(plan, side)
-    each = f"{len(side.boxes)} x {side.tma.transaction_bytes}"
-    yield f"   signals    {side.transaction_bytes} bytes a stage ({each})"
 
 
 def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
@@ -76,9 +93,11 @@ def _multicast(plan: Plan, side: StagedOperand) -> Iterator[str]:
 def _words(side: StagedOperand) -> Iterator[str]:
     yield f"   word       {word_text(side.word)} of the first block; add to it, in 16-byte units,"
     for what, steps in word_steps(side):
-        yield f"              {some(steps)} for {what} 0 to {len(steps) - 1}"
+        yield f"              {steps_text(steps)} for {what} 0 to {len(steps) - 1}"
     reach, field = side.derivation.advance_report(side.base), side.derivation.descriptor.word["start_address"]
-    verdict = "none: the last start is" if reach.fits_field else "out of the 14-bit field: the last start would be"
+    verdict = (
+        "none: the last start is" if reach.fits_field else f"out of the {field.bits}-bit field: the last start would be"
+    )
     yield f"   carry      {verdict} {reach.highest_start // 16} of the field's {field.mask}"
     yield f"   major      {side.bit} = {side.transposed}"
 
@@ -124,7 +143,7 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
     code = f"a code of 4 bits for {packed.group} elements of A along K"
     yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
     yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
-    if packed.arch == "sm90":
+    if generation(packed.arch) == "sm90":
         yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
         rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
@@ -176,7 +195,7 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
         return {}
     one = plan.metadata
     places = [one.place(k) for k in range(plan.asked.blocks[2])]
-    name = "register" if one.packed.arch == "sm90" else "column"
+    name = "register" if generation(one.packed.arch) == "sm90" else "column"
     return {
         "metadata": {
             "layout": str(one.layout),
@@ -189,8 +208,13 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
     }
 
 
-def operand_record(side: StagedOperand) -> dict[str, Any]:
-    """An operand as plain data."""
+def operand_record(side: StagedOperand, implicit: ImplicitGemm | None = None) -> dict[str, Any]:
+    """An operand as plain data.
+
+    Args:
+        side: the operand.
+        implicit: what its copies gather, of a convolution.
+    """
     d = side.derivation
     return {
         "dtype": d.element.name,
@@ -201,7 +225,7 @@ def operand_record(side: StagedOperand) -> dict[str, Any]:
         "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
         "transposed": side.transposed,
         "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)),
+        "tensor_map": dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix)),
         "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
         **fields(side, "transaction_bytes run"),
         "shared_by": side.ctas,

@@ -16,6 +16,8 @@ from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.budget import Budget
 from descriptors.gemm.chain import Chain
 from descriptors.gemm.epilogue import Epilogue
+from descriptors.gemm.gathered import gathered
+from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan_chain import simulated_chain
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
@@ -46,6 +48,7 @@ class Plan(Told):
         metadata: of a sparse A; None of a dense one.
         promotion: of accumulators that are scaled every 128 of K on sm90; None of others.
         epilogue: how a program stores C; None on sm100.
+        implicit: how the copies gather a convolution; None of a plain product.
     """
 
     asked: MainLoop
@@ -60,6 +63,7 @@ class Plan(Told):
     metadata: Metadata | None = None
     promotion: Promotion | None = None
     epilogue: Epilogue | None = None
+    implicit: ImplicitGemm | None = None
 
     @property
     def headline(self) -> str:
@@ -107,14 +111,15 @@ class Plan(Told):
         >>> print(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2).verify())
         proved: 128x16x64 product, 2 stages, 2048 accumulators
         """
-        held = self.accumulators
+        held, simulation = self.accumulators, self._simulation
         turns = prove_turns(held) if isinstance(held, TensorColumns) and held.sets > 1 else None
-        return replace(multiply(self._simulation, seed), chain=self.chain.verify(), turns=turns)
+        copies = None if self.implicit is None else gathered(self.implicit, simulation)
+        return replace(multiply(simulation, seed), chain=self.chain.verify(), turns=turns, gathered=copies)
 
     @property
     def chain(self) -> Chain:
         """Its copies, layouts, words, accumulators and stores, link by link."""
-        return simulated_chain(self._simulation)
+        return simulated_chain(self._simulation, self.implicit)
 
     @property
     def _simulation(self) -> Simulation:

@@ -30,7 +30,8 @@ from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import Chain, Leg, Link
 from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
-from descriptors.gemm.memory_links import BulkCopy, SharedLayout, TensorCopy, TensorLayout, Words
+from descriptors.gemm.implicit_gemm import ImplicitGemm
+from descriptors.gemm.memory_links import BulkCopy, ConvolutionTensor, SharedLayout, TensorCopy, TensorLayout, Words
 from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
@@ -45,10 +46,12 @@ from descriptors.gemm.register_links import (
 )
 from descriptors.gemm.tensor_links import COLUMN_BITS, Accumulators, CellCopy, FactorReads, TensorMove
 from descriptors.smem.operands.operand import ElementType, Major, as_element_type
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from descriptors.tmem.copies import tmem_copy
-from layoutalg import Fragment, Layout, group_modes, offsets, size
+from layoutalg import Fragment, Layout, group_modes, offsets, select, size
 from layoutalg.frozen import frozen, replace
 
 #: Types of results that are no operand's, by an operand's type of their width; of C in a tensor map, by its bytes.
@@ -58,19 +61,25 @@ _SWIZZLES = ("none", "32B", "64B", "128B")
 _PITCH = 256
 
 
-def simulated_chain(simulation: Simulation) -> Chain:
+def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None) -> Chain:
     """The chain of what of a plan is simulated.
 
     Args:
         simulation: the plan's instruction, operands, accumulators and loads.
+        implicit: the copies of a convolution, whose legs are those of a step of the first tile.
     """
     loop, legs = simulation.loop, []
     for index, side in enumerate((simulation.a, simulation.b)):
         for cta in range(loop.cta_group):
             name = side.matrix + (f" of CTA {cta}" if loop.cta_group > 1 else "")
             d = side.derivation
-            tile = (d.tile[0], d.tile[1] * simulation.stages)
-            legs.append(Leg(name, tile, d.element, tuple(_operand_links(simulation, index, side, cta))))
+            if implicit is None:
+                tile = (d.tile[0], d.tile[1] * simulation.stages)
+                links = tuple(_operand_links(simulation, index, side, cta))
+            else:
+                tile, links = (d.tile[0], d.tile[1]), tuple(_step_links(simulation, implicit, index, cta))
+            if links:
+                legs.append(Leg(name, tile, d.element, links))
     rows = loop.tile[0] // loop.cta_group
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("E",) if simulation.metadata is not None else ()
@@ -270,6 +279,35 @@ class FactorPlaces:
         places = table + (self.first << COLUMN_BITS if self.noun == "cells" else 8 * self.first)
         space = {"tensor": GLOBAL, "layout": SHARED, "cells": TENSOR}[self.noun]
         yield Home(space, np.repeat(tile.all().ravel(), table.shape[2]), places.ravel())
+
+
+def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
+    """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
+    side, one = (simulation.a, simulation.b)[index], implicit.convolution
+    run = side.first_row(side.boxes[0], cta)
+    taps = (tap for tap in range(one.taps[0] * one.taps[1]) if _there(one, tap, run, side))
+    tap = next(taps, None)
+    if tap is None:
+        return
+    yield ConvolutionTensor(one, side.matrix != one.operand, run, tap)
+    rows = [(side.first_row(box, cta), box) for box in side.boxes]
+    step = tap * implicit.blocks
+    boxes = tuple(
+        (implicit.place(side.matrix, step, row, box.origin[1]), side.base + box.offset_bytes) for row, box in rows
+    )
+    yield TensorCopy(implicit.of(side.matrix), boxes)
+    layout = SharedLayout(select(side.derivation.smem_tile, (0, 1)), side.base)
+    yield layout
+    if simulation.loads is not None and side.matrix == "A":
+        yield from _loads(simulation)
+        return
+    yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
+
+
+def _there(one: Convolution, tap: int, first: int, side: StagedOperand) -> bool:
+    """Whether the tile that begins at a row has an element at a tap."""
+    rows = tap_elements(one, tap, filters=side.matrix != one.operand)[first : first + side.derivation.tile[0]]
+    return bool((rows != ZERO).any())
 
 
 def _padded(elements: int) -> int:

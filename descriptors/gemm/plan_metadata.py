@@ -25,6 +25,7 @@ from __future__ import annotations
 from descriptors.gemm.metadata import Arrangement, arrangement, metadata_layout
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derive import derive
+from descriptors.targets import generation
 from layoutalg import Layout
 from layoutalg.frozen import frozen, replace
 
@@ -57,7 +58,7 @@ class Metadata:
     @property
     def registers(self) -> int:
         """Registers of a thread for an M block of a stage; none on sm100."""
-        return self.packs if self.packed.arch == "sm90" else 0
+        return self.packs if generation(self.packed.arch) == "sm90" else 0
 
     @property
     def bytes(self) -> int:
@@ -67,12 +68,12 @@ class Metadata:
     @property
     def block_bytes(self) -> int:
         """That of one M block."""
-        return 0 if self.packed.arch == "sm90" else self.packs * self.packed.block_bits // 8
+        return 0 if generation(self.packed.arch) == "sm90" else self.packs * self.packed.block_bits // 8
 
     @property
     def block_columns(self) -> int:
         """What is added to a column for each M block; 0 on sm90."""
-        return 0 if self.packed.arch == "sm90" else COPY_COLUMNS * self.packs
+        return 0 if generation(self.packed.arch) == "sm90" else COPY_COLUMNS * self.packs
 
     @property
     def boxes(self) -> tuple[int, int]:
@@ -89,13 +90,13 @@ class Metadata:
     def place(self, k: int) -> tuple[int, int]:
         """What a K block takes: register and selector on sm90, column (of the first M block) and selector on sm100."""
         index, selector = divmod(k, self.packed.selectors)
-        if self.packed.arch == "sm90":
+        if generation(self.packed.arch) == "sm90":
             return index, selector
         return self.column + 2 * index, selector
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""
-        if self.packed.arch == "sm90":
+        if generation(self.packed.arch) == "sm90":
             return ()
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
         size = self.packed.block_bits // 8

@@ -61,7 +61,8 @@ class StagedOperand:
         base: its address, from the start of the CTA's shared memory, in bytes.
         word: of the first instruction's operand.
         mn_steps, k_steps, stage_steps: what is added to the word for each block along M or N, each K block, each stage;
-            in 16-byte units, which the start address counts.
+            in 16-byte units, which the start address counts. With K 96 LBO is an address, and moves too: by bits
+            [16,30) of a step.
         transposed: the transpose bit of the instruction.
         run: rows of the tile that follow one another in a CTA: all of its rows, but of B of a pair half of an N block.
         ctas: of the cluster that need the same tile, and share its copies.
@@ -182,20 +183,40 @@ def _in_mode(loop: MainLoop, matrix: Matrix, stages: int, swizzle: SwizzleMode, 
     )
     tile = (loop.tile[index] // pair, loop.stored(matrix, loop.tile[2]), stages)
     derivation = derived(request_of(by, TileSpec(major, swizzle, reads, tile, stacking(major, 3))))
-    along_mn, along_k, along_stages = derivation.advance
-    run = run_of(loop, matrix)
+    run, counts = run_of(loop, matrix), (loop.blocks[index], loop.blocks[2], stages)
+    mn_steps, k_steps, stage_steps = _steps(derivation, counts)
     return StagedOperand(
         matrix=matrix,
         derivation=derivation,
         tma=within(tma_plan(derivation, rank=2), run, matrix),
         base=base,
         word=derivation.word(0, 0, 0, base),
-        mn_steps=tuple(map(along_mn, range(loop.blocks[index]))),
-        k_steps=tuple(map(along_k, range(loop.blocks[2]))),
-        stage_steps=tuple(map(along_stages, range(stages))),
+        mn_steps=mn_steps,
+        k_steps=k_steps,
+        stage_steps=stage_steps,
         transposed=int(major is Major.MN),
         run=run,
         sparse=loop.sparse and matrix == "A",
+    )
+
+
+def _steps(d: Derivation, counts: tuple[int, int, int]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """What is added to the first word for each block along M or N, each K block, each stage.
+
+    Where operands cross atoms, with K 96, a step moves the line that LBO names too: the sums are of whole words.
+    """
+    if d.crossing is None:
+        along_mn, along_k, along_stages = d.advance
+        return (
+            tuple(map(along_mn, range(counts[0]))),
+            tuple(map(along_k, range(counts[1]))),
+            tuple(map(along_stages, range(counts[2]))),
+        )
+    first = d.word(0, 0, 0)
+    return (
+        tuple(d.word(i, 0, 0) - first for i in range(counts[0])),
+        tuple(d.word(0, k, 0) - first for k in range(counts[1])),
+        tuple(d.word(0, 0, s) - first for s in range(counts[2])),
     )
 
 

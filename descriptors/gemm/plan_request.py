@@ -19,8 +19,7 @@ from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
-from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, kind_of, rows_read
-from descriptors.smem.instructions.tables import DENSE_K, SHAPES
+from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, dense_k, kind_of, rows_of, rows_read
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
@@ -31,6 +30,8 @@ from descriptors.smem.operands.operand import (
     choose,
 )
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
+from descriptors.targets import architecture as architecture_of
+from descriptors.targets import generation, has, holders
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
@@ -44,7 +45,7 @@ SOURCES = {"smem": "smem", "shared": "smem", "registers": "rmem", "rmem": "rmem"
 #: Type of the factors, and elements along K that share one, where accumulators are promoted: sm90, 8-bit floats.
 PROMOTED = ("f32", 128)
 #: Of sm100, where as many share a power of two: the instructions of kind mxf8f6f4, of K 32, take it four times.
-REPEATED, REPEATED_KIND = ("ue8m0", 128), "mxf8f6f4"
+REPEATED, REPEATED_KIND, _REPEATED_K = ("ue8m0", 128), "mxf8f6f4", 32
 
 
 @frozen
@@ -52,7 +53,7 @@ class MainLoop:
     """An instruction and the tile of one stage, with nothing left open but the layouts.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture.
         kind: the kind of instruction, as the tables have it.
         extents: M, N and K of the instruction; M over both CTAs where ``cta_group`` is 2.
         tile: M, N and K of a stage, over both CTAs.
@@ -151,14 +152,15 @@ def main_loop(
     of = architecture(assumed_architecture(m=None if newer else extents[0]) if arch is None else arch)
     mode = choose("plan: legality", legality, MODES)
     named = kind_of_request(of, a, b, kind, scale_dtype, vector)
-    d = ("s32" if named == "i8" else "f32") if d_dtype is None else d_dtype
+    d = ("s32" if named in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
-    check_types(of, named, a, b, d, legality=mode)
     place = choose("plan: a_source", a_source, SOURCES)
-    if place == "rmem" and of != "sm90":
+    if place == "rmem" and generation(of) != "sm90":
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
     zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
-    row = _shape(of, named, extents, pair, mode, place, zeros_left_out)
+    usual = dense_k(of, named) * (1 + zeros_left_out)
+    check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
+    row, stored_k = _shape(of, named, extents, pair, mode, place, zeros_left_out), extents[2] // (1 + zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -166,15 +168,15 @@ def main_loop(
     check_transposed_b(of, named, n=extents[1], b_dtype=b, b_major=majors[1], cta_group=pair, legality=mode)
     loop = MainLoop(
         arch=of, kind=named, extents=extents, tile=whole, a=a, b=b, d=d.casefold(), a_major=majors[0],
-        b_major=majors[1], cta_group=pair, scale=_scale(named, scale_dtype, vector, zeros_left_out), legality=mode,
-        row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
+        b_major=majors[1], cta_group=pair, scale=_scale(of, named, stored_k, scale_dtype, vector, mode, zeros_left_out),
+        legality=mode, row=row, a_source=place, cluster=as_cluster(cluster, pair), sparse=zeros_left_out,
     )  # fmt: skip
     _check_tile(loop)
     if loop.scale == REPEATED:
         check_groups(loop.tile)
     if loop.sparse:
         _check_sparse(loop)
-    if loop.arch == "sm90" and loop.scale is not None and loop.d != "f32":
+    if generation(loop.arch) == "sm90" and loop.scale is not None and loop.d != "f32":
         raise DescriptorError(f"plan: accumulators that are promoted must be f32, found {loop.d}")
     return loop
 
@@ -229,8 +231,8 @@ def kind_of_request(
     'mxf4nvf4'
     """
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
-    if arch == "sm90":
-        known = kind_of("sm90", a, b)
+    if generation(arch) == "sm90":
+        known = kind_of(arch, a, b)
         promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
         scaled = not promoted and (scale_dtype is not None or vector is not None)
         if kind not in (None, known) or scaled:
@@ -242,23 +244,25 @@ def kind_of_request(
         return known
     scale = "ue8m0" if scale_dtype is None and vector in (32, REPEATED[1]) else scale_dtype
     if vector == REPEATED[1]:
-        named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32)
+        named = as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=32, arch=arch)
         if (named, scale) != (REPEATED_KIND, REPEATED[0]):
             raise DescriptorError(
-                f"plan: a factor for {vector} elements must be {REPEATED[0]} of kind {REPEATED_KIND} in sm100, whose "
+                f"plan: a factor for {vector} elements must be {REPEATED[0]} of kind {REPEATED_KIND} in {arch}, whose "
                 f"instructions of K 32 take one factor, found {scale} of {named}"
             )
         return named
-    return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector)
+    return as_kind(a, b, kind=kind, scale_dtype=scale, scale_vector=vector, arch=arch)
 
 
 def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
     """A mode that an operand has if it may have this major at all."""
-    special = arch == "sm100" and major is Major.MN and element.storage_bits == 32
+    special = generation(arch) == "sm100" and major is Major.MN and element.storage_bits == 32
     return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
 
-def _scale(kind: str, dtype: str | None, vector: int | None, sparse: bool) -> tuple[str, int] | None:
+def _scale(
+    arch: str, kind: str, k: int, dtype: str | None, vector: int | None, legality: Legality, sparse: bool
+) -> tuple[str, int] | None:
     if kind == "f8":
         return None if vector is None else PROMOTED
     if not kind.startswith("mx"):
@@ -270,9 +274,13 @@ def _scale(kind: str, dtype: str | None, vector: int | None, sparse: bool) -> tu
     if vector == REPEATED[1]:
         if sparse:
             raise DescriptorError("plan: a factor for 128 elements must be of a dense A, found a sparse one; 16 or 32")
+        if k != _REPEATED_K:
+            raise DescriptorError(
+                f"plan: a factor for 128 elements must be of instructions of K {_REPEATED_K}, found {k}"
+            )
         return REPEATED
     try:
-        return factors_of(kind, dtype, vector)[:2]
+        return factors_of(kind, dtype, vector, k=k, arch=arch, legality=legality)[:2]
     except DescriptorError as error:
         if sparse and vector is not None:
             error.args = (f"{error}; a sparse A has its elements counted as it stores them, half of those along K",)
@@ -298,12 +306,11 @@ def _shape(
         near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality, sparse))
         before, opening, source = str(error).partition(" (")
         other = f"; K {k} is {'that of a dense one' if sparse else 'that of a sparse one, which --sparse takes'}"
-        before += other if k == DENSE_K[arch, kind] * (2 - sparse) else ""
+        before += other if k == dense_k(arch, kind) * (2 - sparse) else ""
         error.args = (f"{before}; nearest are {near}{opening}{source}" if near else str(error),)
         raise
-    whole = DENSE_K[arch, kind] * (1 + sparse)
-    if k != whole:
-        raise DescriptorError(f"plan: K of the instruction must be {whole}, found {k}; descriptors derive has K 96")
+    if k == 96 and not has("K = 96", architecture_of(arch).target):
+        raise DescriptorError(f"plan: K 96 must be of {holders('K = 96')}, found arch {arch}: give --arch sm103")
     return row
 
 
@@ -320,9 +327,11 @@ def nearest(
     >>> nearest("sm90", "f16", (128, 128, 16), 1)
     [(64, 128, 16)]
     """
-    rows = [row for row in SHAPES if (row.arch, row.kind, row.cta_group) == (arch, kind, cta_group)]
-    whole = DENSE_K[arch, kind] * (1 + sparse)
-    rows = [row for row in rows if row.sparse == sparse and not row.ws and row.k == whole]
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", arch, kind) if row.cta_group == cta_group]
+    rows = [row for row in rows if row.sparse == sparse and not row.ws]
+    usual = dense_k(arch, kind) * (1 + sparse)
+    whole = extents[2] if any(row.k == extents[2] for row in rows_read(rows, legality)) else usual
+    rows = [row for row in rows if row.k == whole]
     known = {(m, n, row.k) for row in rows_read(rows, legality) for m in row.m for n in row.n}
     apart = {one: (abs(one[0] - extents[0]), abs(one[1] - extents[1])) for one in known}
     least = min(apart.values(), default=(0, 0))
@@ -343,7 +352,7 @@ def _check_sparse(loop: MainLoop) -> None:
             f"plan: K of a sparse tile must be a multiple of {one.covered}, whose metadata are packed together, found "
             f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
         )
-    if loop.arch == "sm100" and loop.extents[0] != 128 * loop.cta_group:
+    if generation(loop.arch) == "sm100" and loop.extents[0] != 128 * loop.cta_group:
         raise DescriptorError(
             "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
             f"found {loop.extents[0]}: give M {128 * loop.cta_group}; cta_group = {loop.cta_group}"

@@ -32,7 +32,7 @@ class Scales:
     Args:
         dtype: their type.
         vector: elements along K that share one, zeros counted: of a sparse A, and of its B, twice those of a dense one.
-        qualifier: ``1X``, ``2X`` or ``4X``.
+        qualifier: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
         a, b: their memory and copies, from address 0.
         columns: where they begin in tensor memory.
         pointers: what each K block of the first M and N blocks is given, for A and for B.
@@ -90,10 +90,11 @@ def scales_of(loop: MainLoop, *, columns: tuple[int, int]) -> Scales:
         DescriptorError: if they do not fit.
     """
     assert loop.scale is not None and loop.instruction_scale is not None
-    (dtype, _, qualifier), vector = factors_of(loop.kind, *loop.instruction_scale), loop.scale[1]
     # A factor is for as many elements as A stores of them: a sparse instruction has no more factors than a dense one.
     (m, n, k), step, blocks, zeros = loop.tile, loop.extents[2], loop.blocks, 1 + loop.sparse
     k, step = k // zeros, step // zeros
+    dtype, _, qualifier = factors_of(loop.kind, *loop.instruction_scale, k=step, arch=loop.arch, legality=loop.legality)
+    vector = loop.scale[1]
     twofold = (loop.cta_group, loop.extents[0]) == (2, 128)
     _check_blocks(loop)
     a = scale_factors(m // loop.cta_group, k, vector, step=step, of_64=twofold and blocks[0] == 1)

@@ -20,6 +20,7 @@ from typing import Any
 from descriptors.answers import Table, fields
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorColumns
 from descriptors.gemm.budget import BARRIER_BYTES
+from descriptors.gemm.convolution_text import convolution_record, convolution_rows, step_lines
 from descriptors.gemm.operand_text import (
     loads_record,
     metadata_lines,
@@ -30,6 +31,7 @@ from descriptors.gemm.operand_text import (
     promotion_record,
     scales_lines,
     scales_record,
+    steps_text,
     word_steps,
     wrapped,
 )
@@ -40,7 +42,9 @@ from descriptors.gemm.product import Product
 from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
 from descriptors.gemm.turns import free_barriers
+from descriptors.targets import generation
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
+from descriptors.tmem.block_scaled import factors_disputed
 from layoutalg.frozen import contents
 
 
@@ -76,6 +80,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     yield "", f"{_instructions(plan)} a stage: {_blocks(plan)}"
     if plan.line.idescs:
         yield "idesc", some(dict.fromkeys(word_text(word, 32) for word in plan.line.idescs))
+    yield from convolution_rows(plan)
     for side in (plan.a, plan.b):
         yield from _side_rows(plan, side)
     if plan.metadata is not None:
@@ -83,6 +88,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if plan.scales is not None:
         at = ", ".join(f"{name} at {base}" for name, base in zip(("SFA", "SFB"), plan.scales.bases, strict=True))
         yield "scales", f"{plan.scales.dtype}, one for {plan.scales.vector} of K: {at}"
+        for source in factors_disputed(one.kind, one.extents[2], one.arch):
+            yield "", f"disputed: {source}"
     if plan.promotion is not None:
         more = plan.promotion
         loads = f"{more.a_loads} of A, {more.b_loads} of B to load a thread"
@@ -112,7 +119,7 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
-    if metadata.packed.arch == "sm100":
+    if generation(metadata.packed.arch) == "sm100":
         said = f", selector {selectors} of idesc" if selectors else ""
         yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
         if metadata.blocks > 1:
@@ -136,9 +143,11 @@ def _side_rows(plan: Plan, side: StagedOperand) -> Iterator[tuple[str, str]]:
     offsets = f"LBO {d.descriptor.leading_byte_offset}, SBO {d.descriptor.stride_byte_offset}"
     what = f"{d.major}-major {d.swizzle}, {offsets}, transpose bit {side.transposed}"
     yield side.matrix, f"{word_text(side.word)}  {what}"
-    steps = [f"{some(row)} for {name} 0 to {len(row) - 1}" for name, row in word_steps(side)]
+    steps = [f"{steps_text(row)} for {name} 0 to {len(row) - 1}" for name, row in word_steps(side)]
     if steps:
         yield "", f"add {'; '.join(steps)}"
+    if d.crossing is not None:
+        yield "", "LBO is an address too: at address a add a / 16 to the start and to LBO"
 
 
 def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
@@ -155,6 +164,7 @@ def story_plan(plan: Plan, proof: Product | None = None, because: str = "") -> s
     for side in (plan.a, plan.b):
         lines += [*operand_lines(plan, side), ""]
     lines += [
+        *step_lines(plan),
         *scales_lines(plan),
         *metadata_lines(plan),
         *promotion_lines(plan),
@@ -284,7 +294,8 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
             "idesc": [word_text(word, 32) for word in plan.line.idescs],
             "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
         },
-        "operands": {side.matrix: operand_record(side) for side in (plan.a, plan.b)},
+        "operands": {side.matrix: operand_record(side, plan.implicit) for side in (plan.a, plan.b)},
+        **convolution_record(plan),
         "registers_of_a": loads_record(plan.loads),
         "scale_factors": scales_record(plan),
         **metadata_record(plan),
@@ -354,5 +365,6 @@ def _proof_record(proof: Product) -> dict[str, Any]:
         "product": str(proof),
         "chain": None if proof.chain is None else proof.chain.headline,
         **({} if proof.turns is None else {"turns": str(proof.turns)}),
+        **({} if proof.gathered is None else {"gathered": str(proof.gathered)}),
         **fields(proof, "ok accumulators differing evidence"),
     }

@@ -20,13 +20,15 @@ refused with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from descriptors import targets
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
 from descriptors.gemm.epilogue import Epilogue, epilogue_of
+from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
 from descriptors.gemm.plan_operands import operand
@@ -37,8 +39,8 @@ from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
-from descriptors.smem.instructions.rules import Legality, as_mode, rows_read
-from descriptors.smem.instructions.tables import DENSE_K, SHAPES
+from descriptors.smem.instructions.facts import ShapeRow
+from descriptors.smem.instructions.rules import Legality, as_mode, rows_of, rows_read
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
@@ -49,7 +51,9 @@ from descriptors.smem.operands.operand import (
     as_major,
     as_swizzle_mode,
 )
+from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
+from descriptors.targets import generation, has
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -83,6 +87,7 @@ def plan(
     terms: Sequence[str] = (),
     sparse: bool = False,
     accumulators: int = 1,
+    convolution: Convolution | Mapping[str, Any] | None = None,
     smem: int = SMEM_BYTES,
     legality: Legality = "strict",
     verify: bool = True,
@@ -121,6 +126,8 @@ def plan(
         terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
         accumulators: sets of them, on sm100: 2 to multiply a tile into one while the tile before is read from the
             other. They share columns where tensor memory has not enough for both.
+        convolution: whose output pixels are the rows, whose filters the columns, and whose taps and channels are K; as
+            ``convolution`` makes one, or its arguments. A tile has so many pixels, filters and channels of one tap.
         smem: shared memory of the CTA, in bytes.
         legality: how the tables of instructions are read.
         verify: whether to prove the operands and the product. Needs numpy.
@@ -135,6 +142,7 @@ def plan(
     ('0x4000004002001000', (0, 128, 256, 384), 1, 64)
     """
     with_proof = as_flag(verify, "plan: verify")
+    problem = None if convolution is None else as_convolution(convolution)
     loop = main_loop(
         instruction, dtype, tile=tile, b_dtype=b_dtype, d_dtype=d_dtype, arch=arch, kind=kind, a_major=a_major,
         b_major=b_major, cta_group=cta_group, scale_dtype=scale_dtype, scale_vector=scale_vector, a_source=a_source,
@@ -158,7 +166,10 @@ def plan(
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
-    whole_plan = Plan(loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue)
+    implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
+    whole_plan = Plan(
+        loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue, implicit
+    )
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -236,12 +247,13 @@ def _budget(
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
-    if loop.sparse and loop.arch == "sm100":
+    if loop.sparse and generation(loop.arch) == "sm100":
         parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     extra = gaps + turns + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
-    return budget(tuple(parts), stages, extra=extra, capacity=smem)
+    most = targets.architecture(loop.arch).shared
+    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most)
 
 
 @frozen
@@ -303,9 +315,9 @@ def propose(
         as_swizzle_mode(arguments.get(name, SwizzleMode.NONE))
     groups = (arguments.pop("cta_group"),) if "cta_group" in arguments else (1, 2)
     sparse = as_flag(arguments.get("sparse", False), "plan: sparse")
-    whole_k = DENSE_K[of, kind] * (1 + sparse)
-    rows = [row for row in SHAPES if (row.arch, row.kind, row.k, row.sparse) == (of, kind, whole_k, sparse)]
-    rows = [row for row in rows if row.cta_group in groups and not row.ws]
+    rows: list[ShapeRow] = [row for row in rows_of("SHAPES", of, kind) if row.sparse == sparse and not row.ws]
+    across = has("K = 96", targets.architecture(of).target)
+    rows = [row for row in rows if row.cta_group in groups and (row.k != 96 or across)]
     read = rows_read(rows, as_mode(arguments.get("legality", "strict")))
     legal = {(row.cta_group, m, n, row.k) for row in read for m in row.m for n in row.n if "smem" in row.a_source}
     dividing = sorted(one for one in legal if not (whole[0] % one[1] or whole[1] % one[2] or whole[2] % one[3]))

@@ -33,6 +33,7 @@ from descriptors.gemm.chain import ChainReport
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
 from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
+from descriptors.gemm.implicit_gemm import Gathered
 from descriptors.gemm.metadata import pack_metadata
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
@@ -48,9 +49,11 @@ from descriptors.smem.operands.operand import Major
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
-from descriptors.smem.words.descriptor import WINDOW_BYTES
+from descriptors.smem.words.descriptor import window_bytes, word_format
+from descriptors.targets import generation, tensor_arches
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
+from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
 from layoutalg import offsets
@@ -75,6 +78,7 @@ class Product(Told):
             registers is of its loads.
         chain: the proof of every link against its neighbour; None where it was not asked for.
         turns: what two sets of accumulators were found to do in any order; None of one set.
+        gathered: the proof of a convolution's copies; None of a plain product.
     """
 
     tile: tuple[int, int, int]
@@ -86,21 +90,26 @@ class Product(Told):
     operands: tuple[Report | LoadedReport, Report]
     chain: ChainReport | None = None
     turns: TurnReport | None = None
+    gathered: Gathered | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every element is that of the product, and operands, chain and turns are proved."""
-        others = (*self.operands, *(one for one in (self.chain, self.turns) if one is not None))
+        """Whether every element is that of the product, and operands, chain, turns and gathered copies are proved."""
+        more = (self.chain, self.turns, self.gathered)
+        others = (*self.operands, *(one for one in more if one is not None))
         return not self.differing and all(one.ok for one in others)
 
     def __str__(self) -> str:
         about = f"{extents_text(self.tile)} product, {counted(self.stages, 'stage')}"
+        if not self.differing and self.gathered is not None and not self.gathered.ok:
+            return f"disproved: {about}, {self.gathered}"
         if not self.differing and self.chain is not None and not self.chain.ok:
             return f"disproved: {about}, {self.chain.headline}"
         if not self.differing and self.turns is not None and not self.turns.ok:
             return f"disproved: {about}, {self.turns.first}"
         if not self.differing:
-            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}"
+            more = "" if self.gathered is None else f"; {self.gathered}"
+            return f"proved: {about}, {counted(self.accumulators, 'accumulator')}{more}"
         return f"disproved: {about}, {self.differing} of {self.accumulators} accumulators differ; {self.first}"
 
 
@@ -164,7 +173,7 @@ def multiply(simulation: Simulation, seed: int = 1) -> Product:
     if simulation.metadata is not None:
         read[0], operands = _with_zeros(simulation, simulation.metadata, read[0], stored, rng, causes)
     if simulation.scales is not None:
-        read, operands = _scaled(simulation.scales, read, operands, pair, rng, causes)
+        read, operands = _scaled(simulation, simulation.scales, read, operands, rng, causes)
     if simulation.promotion is not None:
         expected, seen = _promoted(simulation, simulation.promotion, read, operands, rng)
     else:
@@ -245,11 +254,12 @@ def _element_name(number: int, numbers: list[NDArray[Any]]) -> str:
 
 
 def _scaled(
-    scales: Scales, read: list[Any], values: list[Any], pair: int, rng: Any, causes: list[str]
+    simulation: Simulation, scales: Scales, read: list[Any], values: list[Any], rng: Any, causes: list[str]
 ) -> tuple[list[Any], list[Any]]:
     """Both sides with their factors: those that the pointers reach, and those that belong to the elements."""
     import numpy as np
 
+    pair, words = simulation.loop.cta_group, word_format(simulation.loop.arch)
     counts = [(len(one), one.shape[1], one.shape[2] // scales.vector) for one in values]
     ids = _numbered(*counts)
     table = np.concatenate([[np.nan], *(2.0 ** rng.integers(0, 3, one.size) for one in ids)])
@@ -258,7 +268,7 @@ def _scaled(
         ctas = []
         for cta in range(pair):
             rows = counts[0][1] // pair
-            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage))
+            ctas.append(factors(scales, (ids[0][:, cta * rows : (cta + 1) * rows], ids[1]), stage, words))
         factor_arrays[0].append(np.concatenate([one[0] for one in ctas]))
         factor_arrays[1].append(ctas[-1][1])
     each = max(1, len(scales.pointers) // counts[0][2])  # K blocks that take the same factor
@@ -308,7 +318,11 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
-        cells = _metadata_cells(metadata, words, stage) if loop.arch == "sm100" else None
+        cells = (
+            _metadata_cells(metadata, words, stage, word_format(loop.arch))
+            if generation(loop.arch) == "sm100"
+            else None
+        )
         along_k = []
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)
@@ -323,17 +337,17 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     return np.concatenate(blocks)
 
 
-def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int) -> NDArray[Any]:
+def _metadata_cells(metadata: Metadata, words: NDArray[Any], stage: int, of: str) -> NDArray[Any]:
     """Tensor memory, 32 bits a cell, after a stage's copies of metadata: axes (lane, column)."""
     import numpy as np
 
-    shared = np.zeros(WINDOW_BYTES, dtype=np.uint8)
+    shared = np.zeros(_MEMORY, dtype=np.uint8)
     first = metadata.base + stage * metadata.bytes
     shared[first : first + metadata.bytes] = words.astype("<u4").reshape(-1).view(np.uint8)
-    cells = np.zeros((128, 512, 4), dtype=np.uint8)
+    cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.uint8)
     for word, column in metadata.copies(stage):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing("128x128b", lane=0, column=column)])
-        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(128, 16))
+        read = read_addresses(word, of, dtype="u8", major="K", shape=(128, 16))
         cells[landed[:, 2], landed[:, 3]] = shared[read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]]
     whole: NDArray[Any] = cells.view("<u4")[..., 0]
     return whole
@@ -352,7 +366,7 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
         ]
         return np.where(each[0] == each[1], each[0], np.nan)  # what one set has wrong is nowhere
     total = np.full(product.shape, np.nan)
-    cells = np.full((128, 512), np.nan)
+    cells = np.full((128, EXCLUSIVE_COLUMNS), np.nan)
     for index in range(loop.blocks[0] * loop.blocks[1]):
         i, j = index % loop.blocks[0], index // loop.blocks[0]
         block = product[i * rows : (i + 1) * rows, j * n : (j + 1) * n]
@@ -468,13 +482,15 @@ def _known(reports: tuple[Report | LoadedReport, Report]) -> str:
 
 
 _PLACE_BITS = 4
+#: Bytes of shared memory that the widest start address can name.
+_MEMORY = max(map(window_bytes, tensor_arches()))
 
 
 def empty() -> NDArray[Any]:
     """The memory with nothing in it: a number for each 4 bits that a start address can name."""
     import numpy as np
 
-    return np.zeros(WINDOW_BYTES * 8 // _PLACE_BITS, dtype=np.int64)
+    return np.zeros(_MEMORY * 8 // _PLACE_BITS, dtype=np.int64)
 
 
 def fill(memory: NDArray[Any], one: StagedOperand, numbers: NDArray[Any], cta: int = 0) -> None:
@@ -560,32 +576,35 @@ def addresses(one: StagedOperand, transposed: Sequence[int]) -> NDArray[Any]:
     for k, bit in zip(range(len(one.k_steps)), transposed, strict=True):
         words = [one.word_at(i, k, s) for s, i in pairs]
         major = Major.MN if bit else Major.K
-        read = read_addresses(words, d.arch, dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
+        read = read_addresses(words, word_format(d.arch), dtype=d.element, major=major, shape=d.mma, in_bits=unit == 1)
         blocks.append(read.reshape(len(one.stage_steps), -1, d.mma[1]))
     return np.concatenate(blocks, axis=2).astype(np.int64) * unit // _PLACE_BITS
 
 
-def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int) -> tuple[NDArray[Any], ...]:
+def factors(
+    scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: int, words: str = "sm100"
+) -> tuple[NDArray[Any], ...]:
     """What the K blocks of a stage take as factors of A and of B, after the stage's copies: axes (row, factor of K).
 
     Args:
         scales: the scale factors.
         numbers: of those of A and of B: axes (stage, row, factor of K).
         stage: which stage.
+        words: whose words the copies take, as the read model knows them.
     """
     import numpy as np
 
-    shared = np.zeros(WINDOW_BYTES, dtype=np.int64)
+    shared = np.zeros(_MEMORY, dtype=np.int64)
     parts = list(zip((scales.a, scales.b), scales.bases, numbers, strict=True))
     for one, base, ids in parts:
         places = offsets(one.memory)[: one.mn, : one.k : one.vector]
         for each in range(len(ids)):
             shared[base + each * one.bytes + places] = ids[each]
-    cells = np.zeros((128, 512, 4), dtype=np.int64)
+    cells = np.zeros((128, EXCLUSIVE_COLUMNS, 4), dtype=np.int64)
     copies = [one.copy for one in (scales.a, scales.b) for _ in one.steps]
     for copy, (word, column) in zip(copies, scales.copies(stage), strict=True):
         landed = np.array([(r, w, lane, at) for r, w, (lane, at) in landing(copy, lane=0, column=column)])
-        read = read_addresses(word, "sm100", dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
+        read = read_addresses(word, words, dtype="u8", major="K", shape=(int(landed[:, 0].max()) + 1, 16))
         source = read[landed[:, 0, None], 4 * landed[:, 1, None] + np.arange(4)]
         cells[landed[:, 2], landed[:, 3]] = shared[source]
     arrays = []
@@ -595,7 +614,9 @@ def factors(scales: Scales, numbers: tuple[NDArray[Any], NDArray[Any]], stage: i
         rows, rows_of_bytes = one.mn // blocks, []
         for k in range(len(scales.pointers)):
             reached = [scales.pointer_at(index, block, k) for block in range(blocks)]
-            rows_of_bytes.append(np.concatenate([factor_bytes(at, rows, count, halves=halves) for at in reached]))
+            rows_of_bytes.append(
+                np.concatenate([factor_bytes(at, rows, count, group=one.group, halves=halves) for at in reached])
+            )
         where = np.concatenate(rows_of_bytes, axis=1)
         arrays.append(cells[where[..., 0], where[..., 1], where[..., 2]])
     return tuple(arrays)

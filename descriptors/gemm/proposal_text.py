@@ -23,7 +23,9 @@ from descriptors.gemm.plan_request import MainLoop, kind_of_request
 from descriptors.gemm.planner import Proposals
 from descriptors.gemm.problem import TileProposals
 from descriptors.gemm.schedule import read_bytes
+from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import generation
 from descriptors.text import aligned, extents_text
 from descriptors.tmem.block_scaled import factors_of
 from layoutalg.frozen import contents
@@ -89,6 +91,7 @@ def plan_command(one: Plan) -> str:
     """
     loop = one.asked
     words = ["descriptors plan", loop.name, loop.a.name, f"--arch {loop.arch}", f"--tile {extents_text(loop.tile)}"]
+    words += [] if one.implicit is None else [_convolution_words(one.implicit.convolution)]
     words += [f"--stages {one.stages}"] if one.stages != min(one.budget.most_stages, USUAL_STAGES) else []
     words += [f"--b-dtype {loop.b.name}"] if loop.b != loop.a else []
     words += [f"--d-dtype {loop.d}"] if loop.d not in ("f32", "s32") else []
@@ -116,10 +119,16 @@ def _chosen(one: Plan, side: StagedOperand) -> bool:
 
 def _kind_words(loop: MainLoop) -> list[str]:
     """What is asked for of the kind and its scale factors, where it does not follow from the types."""
-    if loop.arch == "sm90":
+    if generation(loop.arch) == "sm90":
         return [] if loop.scale is None else [f"--scale-vector {loop.scale[1]}"]
-    words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request("sm100", loop.a, loop.b, None, None, None) else []
-    if loop.scale is None or loop.scale == factors_of(loop.kind, None, None)[:2]:
+    words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request(loop.arch, loop.a, loop.b, None, None, None) else []
+    if (
+        loop.scale is None
+        or loop.scale
+        == factors_of(
+            loop.kind, None, None, k=loop.extents[2] // (1 + loop.sparse), arch=loop.arch, legality=loop.legality
+        )[:2]
+    ):
         return words
     return [*words, f"--scale-dtype {loop.scale[0]}", f"--scale-vector {loop.scale[1]}"]
 
@@ -134,6 +143,16 @@ def _typed(command: str, indent: str = "   ") -> Iterator[str]:
             line = indent + "   "
         line += f" {option}"
     yield line
+
+
+def _convolution_words(one: Convolution) -> str:
+    """The convolution as it is asked for."""
+    words = [f"--conv {extents_text((one.images, one.height, one.width, one.channels))}"]
+    words.append(f"--filters {extents_text((one.filters, *one.taps))}")
+    for name, pair, usual in (("stride", one.stride, 1), ("dilation", one.dilation, 1), ("padding", one.padding, 0)):
+        words += [f"--{name} {extents_text(pair)}"] if pair != (usual, usual) else []
+    words += ["--pixels B"] if one.operand == "B" else []
+    return " ".join(words)
 
 
 def _epilogue_words(one: Plan) -> list[str]:

@@ -16,6 +16,8 @@ from descriptors.gemm.plan_scales import Scales
 from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import Major
+from descriptors.targets import generation
+from descriptors.tmem.block_scaled import vector_of
 from layoutalg.frozen import frozen
 
 
@@ -55,12 +57,12 @@ def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
     >>> line_of(main_loop("wgmma.sp.m64n8k16", "tf32", tile=(64, 8, 32))).ptx[-37:]
     '%a_desc, %b_desc, %e, %sel, %p, 1, 1;'
     """
-    if loop.arch == "sm90":
+    if generation(loop.arch) == "sm90":
         return _wgmma(loop)
     opcode = f"tcgen05.mma{'.sp' * loop.sparse}.cta_group::{loop.cta_group}.kind::{loop.kind}"
     factors, metadata = "", "[%e_tmem], " * loop.sparse
     if scales is not None:
-        opcode, factors = f"{opcode}.block_scale.scale_vec::{scales.qualifier}", "[%sfa_tmem], [%sfb_tmem], "
+        opcode, factors = f"{opcode}.block_scale{vector_of(scales.qualifier)}", "[%sfa_tmem], [%sfb_tmem], "
     ptx = f"{opcode} [%d_tmem], %a_desc, %b_desc, {metadata}%idesc, {factors}%p;"
     return PtxLine(ptx, ptx, 0, _idescs(loop, scales))
 
@@ -91,14 +93,15 @@ def _metadata(loop: MainLoop) -> str:
 
 def _idescs(loop: MainLoop, scales: Scales | None) -> tuple[int, ...]:
     scale_dtype, vector = loop.instruction_scale or (None, None)
-    m, n, _ = loop.extents
+    m, n, depth = loop.extents
     ids = [(a >> 30, b >> 30) for a, b in scales.pointers] if scales else [(0, 0)] * loop.blocks[2]
     selectors = arrangement(loop.a, loop.arch).selectors if loop.sparse else 1
     return tuple(
         idesc(
-            type_name(loop.a), type_name(loop.b), loop.d, m=m, n=n, kind=loop.kind, scale_dtype=scale_dtype,
-            scale_vector=vector, a_major=loop.a_major, b_major=loop.b_major, cta_group=loop.cta_group, sfa_id=sfa,
-            sfb_id=sfb, sparse=loop.sparse, sparsity_selector=k % selectors, legality=loop.legality,
+            type_name(loop.a), type_name(loop.b), loop.d, m=m, n=n, k=depth, kind=loop.kind, arch=loop.arch,
+            scale_dtype=scale_dtype, scale_vector=vector, a_major=loop.a_major, b_major=loop.b_major,
+            cta_group=loop.cta_group, sfa_id=sfa, sfb_id=sfb, sparse=loop.sparse, sparsity_selector=k % selectors,
+            legality=loop.legality,
         )
         for k, (sfa, sfb) in enumerate(ids)
     )  # fmt: skip

@@ -69,14 +69,17 @@ def _copies(plan: Plan, when: str) -> Iterator[IssueStep]:
     if pair:
         reason += f"; {2 * plan.transaction_bytes} if both CTAs of the pair signal the barrier of the leader"
     yield IssueStep("TMA", f"mbarrier.arrive.expect_tx full[s], {plan.transaction_bytes}", reason)
-    what, of = "cp.async.bulk.tensor.2d ...", "the boxes of A and of B"
+    to, of = "", "the boxes of A and of B"
     if plan.asked.cluster != (1, 1):
         count = plan.a.own_boxes + plan.b.own_boxes
-        what, of = (
-            "cp.async.bulk.tensor.2d ...multicast::cluster",
-            "this CTA's share of the boxes, to all that need them",
-        )
-    yield IssueStep("TMA", f"{count} x {what} full[s]", of)
+        to, of = "multicast::cluster", "this CTA's share of the boxes, to all that need them"
+    if plan.implicit is None:
+        yield IssueStep("TMA", f"{count} x cp.async.bulk.tensor.2d ...{to} full[s]", of)
+    else:
+        sides = (plan.a, plan.b) if plan.implicit.convolution.operand == "A" else (plan.b, plan.a)
+        pixels, filters = (side.own_boxes for side in sides)
+        yield IssueStep("TMA", f"{pixels} x cp.async.bulk.tensor.4d ...im2col...{to} full[s]", "pixels, at the tap")
+        yield IssueStep("TMA", f"{filters} x cp.async.bulk.tensor.3d ...{to} full[s]", "filters, at the same tap")
     if plan.metadata is not None and plan.metadata.bytes:
         yield IssueStep("TMA", "cp.async.bulk ... full[s]", f"{plan.metadata.bytes} bytes of metadata")
     if plan.scales is not None:
@@ -141,7 +144,8 @@ def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iter
 
 def _alloc(accumulators: TensorColumns) -> Iterator[IssueStep]:
     reason = f"one warp, once; {accumulators.plan.used} columns are used"
-    yield IssueStep("one warp", f"tcgen05.alloc {accumulators.plan.allocate} columns", reason)
+    exclusive = ".exclusive" * accumulators.plan.exclusive
+    yield IssueStep("one warp", f"tcgen05.alloc{exclusive} {accumulators.plan.allocate} columns", reason)
     yield IssueStep("one warp", "tcgen05.relinquish_alloc_permit", "no more will be allocated")
 
 
@@ -198,7 +202,9 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
         yield IssueStep("epilogue", f"{len(loads) - first} x {load}", "each warp, while the next tile is multiplied")
         yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
     yield IssueStep(
-        "one warp", f"tcgen05.dealloc {accumulators.plan.allocate} columns", "after a barrier of all readers"
+        "one warp",
+        f"tcgen05.dealloc{'.exclusive' * accumulators.plan.exclusive} {accumulators.plan.allocate} columns",
+        "after a barrier of all readers",
     )
 
 
@@ -215,7 +221,8 @@ def events(plan: Plan) -> list[str]:
     accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         return []
-    lines = [f"alloc d {accumulators.plan.allocate}", "relinquish"]
+    exclusive = " exclusive" * accumulators.plan.exclusive
+    lines = [f"alloc d {accumulators.plan.allocate}{exclusive}", "relinquish"]
     if plan.scales is not None:
         shapes = [one.copy for one in (plan.scales.a, plan.scales.b) for _ in one.steps]
         copies = zip(shapes, plan.scales.copies(), strict=True)

@@ -27,7 +27,7 @@ from descriptors.smem.operands.operand import (
     as_major,
     as_swizzle_mode,
 )
-from descriptors.smem.words.descriptor import WORDS, architecture
+from descriptors.smem.words.descriptor import MNEMONICS, architecture
 from layoutalg.frozen import frozen
 
 #: The arguments of one derivation, as plain data.
@@ -175,7 +175,7 @@ def lattice(
         majors=tuple(str(as_major(name)) for name in _names(majors, [str(major) for major in Major])),
         swizzles=tuple(str(as_swizzle_mode(name)) for name in _names(swizzles, [str(mode) for mode in SwizzleMode])),
         orders=tuple(_order(name) for name in _names(orders, ("mn", "k"))),
-        archs=tuple(architecture(name) for name in _names(archs, WORDS)),
+        archs=tuple(architecture(name) for name in _names(archs, MNEMONICS)),
         operands=tuple(_matrix(name) for name in _names(operands, ("A", "B"))),
         legality=legality,
     )

@@ -49,9 +49,10 @@ from descriptors.smem.operands.explicit import evaluated
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, Matrix, SwizzleMode, as_major
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.tma.tma_planner import tma_plan
-from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch
+from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES, Arch, window_bytes
 from descriptors.smem.words.tensor_map import TmaError
 from descriptors.sweep.finding import KEYS, Asked, Finding, Refusal, Survey
+from descriptors.targets import generation
 from layoutalg import AnyLayout, ComposedLayout, Layout, access, offsets, size
 from layoutalg.frozen import frozen, replace
 
@@ -373,8 +374,8 @@ def _derived(question: _Question, major: Major, swizzle: SwizzleMode, order: tup
     """A candidate, not proved yet."""
     tile = _padded(question, major, swizzle)
     d = derived(request_of(question.reader, TileSpec(major, swizzle, question.reads, tile, order)))
-    if (needed := size(tile) * d.element.storage_bits // 8) > WINDOW_BYTES:
-        must = f"search: a tile must lie in the {WINDOW_BYTES} bytes that a start address can name"
+    if (needed := size(tile) * d.element.storage_bits // 8) > (window := window_bytes(d.arch)):
+        must = f"search: a tile must lie in the {window} bytes that a start address can name"
         raise DescriptorError(f"{must}, found {brief(needed)}; tile = ({tile[0]},{tile[1]})")
     return d
 
@@ -398,7 +399,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
     # Stages lie back to back: an atom is as large as its pattern, and without a swizzle as what a tensor copy demands.
     last = (question.stages - 1) * stage
     carries = not d.advance_report(base=last).fits_field
-    bases = [base for base in range(0, last + 1, stage) if base + stage <= WINDOW_BYTES]
+    bases = [base for base in range(0, last + 1, stage) if base + stage <= window_bytes(d.arch)]
     stored = stores(bits[:mn, :k], moves(question.producer, question.tile, d.major, d.element), d.element)
     total, empty = last + stage, stage - mn * k * d.element.storage_bits // 8
     return Finding(
@@ -429,7 +430,7 @@ def _finding(question: _Question, d: Derivation, bits: NDArray[np.int64], orders
 def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
     """What an instruction reads of a tile at most: 32 bytes along K, of a sparse B twice as many."""
     k = 256 // by.element.storage_bits * (2 if by.sparse and by.matrix == "B" else 1)
-    rows = [128, 64] if by.arch == "sm100" else [64]
+    rows = [128, 64] if generation(by.arch) == "sm100" else [64]
     columns = list(range(256, 0, -8))
     for mn in {"A": rows, "B": columns, None: rows + columns}[by.matrix]:
         if tile[0] % mn == 0:

@@ -18,7 +18,7 @@ from typing import Any
 from descriptors.answers import fields
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.operand import as_major
-from descriptors.smem.words.descriptor import SMEM_BYTES, WINDOW_BYTES
+from descriptors.smem.words.descriptor import SMEM_BYTES, window_bytes
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, counted, extents_text, word_text
@@ -110,7 +110,7 @@ def derive_command(finding: Finding, request: Asked) -> str:
     descriptors derive --dtype bf16 --major K --swizzle 32B --tile 64x16
     """
     d, total = finding.derivation, finding.total_bytes
-    staged = finding.stages > 1 and total <= WINDOW_BYTES
+    staged = finding.stages > 1 and total <= window_bytes(d.arch)
     bytes_needed = total if staged or finding.stages == 1 else finding.stage_bytes
     words = [
         f"descriptors derive --dtype {d.element} --major {d.major} --swizzle {d.swizzle}",

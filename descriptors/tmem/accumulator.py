@@ -84,6 +84,7 @@ def accumulator(
     tiles: tuple[int, int] = (1, 1),
     interleaved: bool = True,
     legality: Legality = "strict",
+    arch: str = "sm100",
 ) -> TmemFragment:
     """The accumulator of one CTA, as a layout (m, n) or (m, n, M tiles, N tiles).
 
@@ -100,6 +101,7 @@ def accumulator(
         interleaved: whether a second tile of M 64 takes the lanes that the first leaves free, 16 on; else the next
             columns, as CUTLASS has it where A lies in tensor memory too.
         legality: how the tables of instructions are read, as in ``derive``.
+        arch: the architecture.
 
     Raises:
         IllegalError: if there is no such instruction.
@@ -115,7 +117,7 @@ def accumulator(
     ws, sparse = as_flag(ws, "accumulator: ws"), as_flag(sparse, "accumulator: sparse")
     m, n = (as_integer(one, f"accumulator: {name}", minimum=1, maximum=512) for one, name in ((m, "M"), (n, "N")))
     check_shape(
-        "sm100", kind, m=m, n=n, cta_group=pair, ws=ws, sparse=sparse, a_source=a_source, legality=as_mode(legality)
+        arch, kind, m=m, n=n, cta_group=pair, ws=ws, sparse=sparse, a_source=a_source, legality=as_mode(legality)
     )  # fmt: skip
     path, letter = datapath_of(m, pair, ws, sparse)
     layout = spread(path, n, bits, 32)

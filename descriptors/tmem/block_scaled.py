@@ -19,7 +19,7 @@ the tables of instructions.
 >>> from descriptors.smem.instructions.legality import check_scale
 >>> for kind in ("mxf8f6f4", "mxf4", "mxf4nvf4"):
 ...     dtype, vector, name = factors_of(kind, None, None)
-...     assert check_scale(kind, dtype, vector, k=DENSE_K["sm100", kind]).name == name
+...     assert check_scale(kind, dtype, vector, k=dense_k("sm100", kind)).name == name
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
+from descriptors.smem.instructions.facts import ScaleRow
 from descriptors.smem.instructions.idesc import as_kind, idesc
-from descriptors.smem.instructions.rules import Legality, type_name
-from descriptors.smem.instructions.tables import DENSE_K, SCALES
+from descriptors.smem.instructions.rules import Legality, as_arch, as_mode, dense_k, rows_of, type_name
 from descriptors.smem.operands.operand import Matrix, SwizzleMode, SwizzleName, as_element_type
 from descriptors.text import Told, word_text
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
@@ -42,7 +42,9 @@ from descriptors.tmem.scale_factors import ScaleFactors, scale_factors
 from layoutalg.frozen import frozen
 
 
-def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None) -> str:
+def scaled_kind(
+    a: str, b: str, kind: str | None, scale_dtype: str | None, vector: int | None, arch: str = "sm100"
+) -> str:
     """The kind that the types mean, scale factors understood.
 
     Raises:
@@ -54,29 +56,71 @@ def scaled_kind(a: str, b: str, kind: str | None, scale_dtype: str | None, vecto
     """
     if scale_dtype is None and not (isinstance(vector, int) and vector == 16):
         scale_dtype = "ue8m0"
-    mma_kind = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector)
+    mma_kind = as_kind(a, b, kind=kind, scale_dtype=scale_dtype, scale_vector=vector, arch=arch)
     if not mma_kind.startswith("mx"):
         raise DescriptorError(f"block-scaled: the kind must have scale factors, found {mma_kind}")
     return mma_kind
 
 
-def factors_of(kind: str, dtype: str | None, vector: int | None) -> tuple[str, int, str]:
+def factors_of(
+    kind: str,
+    dtype: str | None,
+    vector: int | None,
+    *,
+    k: int | None = None,
+    arch: str = "sm100",
+    legality: Legality = "strict",
+) -> tuple[str, int, str]:
     """The type of the factors, elements that share one, and PTX's qualifier, as given or as the kind has them.
+
+    Args:
+        kind: a kind with scale factors.
+        dtype: their type; by the kind if left out.
+        vector: elements that share one; likewise.
+        k: K of the instruction, as A and B store it; what the kind usually has if left out.
+        arch: the architecture.
+        legality: how the tables are read where they differ: mxf8f6f4 with K 64 takes one factor a row by PTX's table,
+            two by NVIDIA's compiler, which is the lenient reading.
 
     Raises:
         DescriptorError: if the kind has no such factors.
 
     >>> factors_of("mxf4nvf4", None, None), factors_of("mxf4nvf4", "ue8m0", None)
     (('ue4m3', 16, '4X'), ('ue8m0', 32, '2X'))
+    >>> [factors_of("mxf8f6f4", None, None, k=64, arch="sm107", legality=mode)[1] for mode in ("strict", "lenient")]
+    [64, 32]
     """
-    rows = [row for row in SCALES if row.kind == kind and DENSE_K["sm100", kind] in row.k]
-    first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector)]
+    step = dense_k(arch, kind) if k is None else k
+    rows: list[ScaleRow] = [row for row in rows_of("SCALES", arch, kind) if step == row.k[0]]
+    if as_mode(legality) == "lenient" and any(row.factors for row in rows):
+        rows = [row for row in rows if not row.factors]
+    first = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector, row.shared(step))]
     if not first:
-        legal = ", ".join(f"{row.dtype} by {row.vector}" for row in rows)
+        legal = ", ".join(dict.fromkeys(f"{row.dtype} by {row.vector}" for row in rows))
         request = f"{dtype or 'any'} by {vector or 'any'}"
         raise DescriptorError(f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}")
-    row = first[-1] if dtype is None and kind == "mxf4nvf4" else first[0]
-    return row.dtype, row.vector, row.name
+    usual = ("ue4m3", 16) if dtype is None and kind == "mxf4nvf4" else (first[0].dtype, first[0].vector)
+    row = min(first, key=lambda one: (one.dtype != usual[0], one.vector != usual[1]))
+    return row.dtype, row.shared(step), row.name
+
+
+def factors_disputed(kind: str, k: int, arch: str) -> tuple[str, ...]:
+    """Who says otherwise how many factors of a row an instruction takes; none where the sources agree.
+
+    >>> factors_disputed("mxf8f6f4", 32, "sm107"), len(factors_disputed("mxf8f6f4", 64, "sm107"))
+    ((), 1)
+    """
+    rows: list[ScaleRow] = [row for row in rows_of("SCALES", arch, kind) if k == row.k[0]]
+    return tuple(row.disputed for row in rows if row.disputed) if any(row.factors for row in rows) else ()
+
+
+def vector_of(qualifier: str) -> str:
+    """The part of an opcode that names how many elements share a factor.
+
+    >>> vector_of("4X"), vector_of("block16")
+    ('.scale_vec::4X', '.block16')
+    """
+    return f".scale_vec::{qualifier}" if qualifier.endswith("X") else f".{qualifier}"
 
 
 def widest_swizzle(k: int, dtype: str) -> SwizzleMode:
@@ -110,7 +154,7 @@ class BlockScaled(Told):
 
     Args:
         kind: the kind of the instructions.
-        qualifier: of the scale factors: ``1X``, ``2X`` or ``4X``.
+        qualifier: of the scale factors: ``1X``, ``2X``, ``4X``, ``block16`` or ``block32``.
         m, n, k: M and N of the instruction, K of the tile.
         cta_group: 1 or 2.
         scale_dtype: type of the factors.
@@ -147,7 +191,7 @@ class BlockScaled(Told):
         >>> block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3").ptx
         'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X'
         """
-        return f"tcgen05.mma.cta_group::{self.cta_group}.kind::{self.kind}.block_scale.scale_vec::{self.qualifier}"
+        return f"tcgen05.mma.cta_group::{self.cta_group}.kind::{self.kind}.block_scale{vector_of(self.qualifier)}"
 
     def verify(self) -> tuple[Report, Report, Landing, Landing]:
         """Prove the words of both operands by the read model, and the way of both scale factors to tensor memory.
@@ -160,6 +204,8 @@ class BlockScaled(Told):
     @property
     def evidence(self) -> str:
         """How it is known, all in all."""
+        if self.plan.arch != "sm100":
+            return self.plan.evidence
         return weakest(self.plan.evidence, self.sfa.evidence, self.sfb.evidence)
 
 
@@ -177,6 +223,8 @@ def block_scaled(
     a_swizzle: SwizzleMode | SwizzleName | None = None,
     b_swizzle: SwizzleMode | SwizzleName | None = None,
     accumulators: int = 1,
+    step: int | None = None,
+    arch: str = "sm100",
     legality: Legality = "strict",
 ) -> BlockScaled:
     """The words, layouts and columns of a block-scaled multiplication of one K-major tile.
@@ -194,6 +242,8 @@ def block_scaled(
         a_swizzle: of A; the widest that a row of the tile fills if left out.
         b_swizzle: of B, likewise.
         accumulators: how many are kept at once.
+        step: K of the instruction; what the kind usually has if left out. With 96 a tile has a multiple of 768 of K.
+        arch: the architecture.
         legality: how the tables of instructions are read.
 
     Raises:
@@ -205,9 +255,10 @@ def block_scaled(
     (['0xc000401000010000', '0xc000400000010000', '0x8020480'], 32)
     """
     b_type = a_dtype if b_dtype is None else b_dtype
-    mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector)
-    dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector)
-    step = DENSE_K["sm100", mma_kind]
+    arch = as_arch(arch)
+    mma_kind = scaled_kind(a_dtype, b_type, kind, scale_dtype, scale_vector, arch)
+    step = dense_k(arch, mma_kind) if step is None else as_integer(step, "block-scaled: K of the instruction")
+    dtype, vector, qualifier = factors_of(mma_kind, scale_dtype, scale_vector, k=step, arch=arch, legality=legality)
     depth = as_integer(k, "block-scaled: K", minimum=1, maximum=1 << 14)
     if depth % step:
         raise DescriptorError(f"block-scaled: K must be a multiple of {step}, found {depth}; kind {mma_kind}")
@@ -215,17 +266,18 @@ def block_scaled(
     m, cta_group = as_integer(m, "block-scaled: M"), as_integer(cta_group, "block-scaled: cta_group")
     plan = tmem_plan(
         m, n, depth, types[0], b_dtype=types[1], kind=mma_kind, cta_group=cta_group, scale_dtype=dtype,
-        scale_vector=vector, accumulators=accumulators, legality=legality,
+        scale_vector=vector, accumulators=accumulators, arch=arch, legality=legality,
     )  # fmt: skip
     sides: tuple[_Side, _Side] = (m, a_dtype, a_swizzle, "A"), (n, b_type, b_swizzle, "B")
-    a, b = (_operand(side, depth, step, mma_kind, cta_group, legality) for side in sides)
+    a, b = (_operand(side, depth, step, mma_kind, cta_group, legality, arch) for side in sides)
     twofold = (cta_group, m) == (2, 128)
     sfa = scale_factors(m // cta_group, depth, vector, step=step, of_64=twofold)
     sfb = scale_factors(n, depth, vector, step=step, halves=twofold)
 
     def word(sfa_id: int, sfb_id: int) -> int:
         return idesc(
-            *types, m=m, n=n, kind=mma_kind, scale_dtype=dtype, scale_vector=vector, cta_group=cta_group, sfa_id=sfa_id,
+            *types, m=m, n=n, k=step, kind=mma_kind, arch=arch, scale_dtype=dtype, scale_vector=vector,
+            cta_group=cta_group, sfa_id=sfa_id,
             sfb_id=sfb_id, legality=legality,
         )  # fmt: skip
 
@@ -236,13 +288,13 @@ def block_scaled(
     return BlockScaled(mma_kind, qualifier, m, n, depth, cta_group, dtype, a, b, sfa, sfb, plan, tuple(steps))
 
 
-def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality) -> Derivation:
+def _operand(side: _Side, k: int, step: int, kind: str, cta_group: int, legality: Legality, arch: str) -> Derivation:
     """An operand of one CTA, not proved yet."""
     mn, dtype, swizzle_name, which = side
     swizzle = widest_swizzle(k, dtype) if swizzle_name is None else swizzle_name
     return derive(
         (mn // cta_group, k), dtype, "K", swizzle, (mn // cta_group, step), operand=which, kind=kind,
-        cta_group=cta_group, legality=legality, verify=False,
+        cta_group=cta_group, arch=arch, legality=legality, verify=False,
     )  # fmt: skip
 
 

@@ -26,22 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from descriptors.errors import ChoiceError, DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
-from descriptors.smem.instructions.targets import ARCHITECTURES, architecture, has
 from descriptors.smem.operands.operand import choose
+from descriptors.targets import architecture, known
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import (
-    BELIEVED,
-    COLUMNS,
-    EXCLUSIVE_COLUMNS,
-    LEAST_COLUMNS,
-    NVIDIA,
-    allocation,
-    weakest,
-)
+from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, tensor_memory_arch, weakest
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -79,13 +71,13 @@ class ColumnPlan(Told):
         parts: what lies where, in the order of the columns.
         allocate: columns to allocate.
         notes: what else there is to know.
-        exclusive: the target whose exclusive allocation it is; "" for one beside which others may live.
+        arch: the architecture.
     """
 
     parts: tuple[Part, ...]
     allocate: int
     notes: tuple[str, ...] = ()
-    exclusive: str = ""
+    arch: str = "sm100"
 
     @property
     def headline(self) -> str:
@@ -98,13 +90,20 @@ class ColumnPlan(Told):
         return max(part.column + part.columns for part in self.parts)
 
     @property
+    def exclusive(self) -> bool:
+        """Whether the allocation must be an exclusive one: no other may live."""
+        return self.allocate > COLUMNS
+
+    @property
     def ctas(self) -> int:
         """CTAs whose columns an SM can hold at once."""
-        return 1 if self.exclusive else COLUMNS // self.allocate
+        return max(1, COLUMNS // self.allocate)
 
     @property
     def evidence(self) -> str:
-        """How it is known, all in all."""
+        """How it is known, all in all; beyond sm100, whose layouts were evaluated, as the table of targets says."""
+        if self.arch != "sm100":
+            return known(self.arch)
         return weakest(NVIDIA, *(part.fragment.evidence for part in self.parts if part.fragment is not None))
 
     def part(self, name: str) -> Part:
@@ -120,22 +119,22 @@ class ColumnPlan(Told):
         raise DescriptorError(f"tmem plan: a part must be one of {names}, found {name!r}")
 
 
-def plan_columns(
-    parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), exclusive: str | None = None
-) -> ColumnPlan:
+def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] = (), arch: str = "sm100") -> ColumnPlan:
     """Give each part its columns.
 
     Args:
         parts: the parts, in order; one with a lane shares the columns of the part before it.
         ctas: CTAs that must fit an SM at once.
         notes: what else there is to know.
-        exclusive: the target of an exclusive allocation, such as ``sm_107a``: a multiple of 32 columns, one CTA an SM.
+        arch: the architecture: sm107 has 576 columns, of which an exclusive allocation takes more than 512.
 
     Raises:
         DescriptorError: if they do not fit; it says what takes how many.
 
     >>> plan_columns([Part("D", 256), Part("SFA", 4), Part("SFB", 8)]).allocate
     512
+    >>> plan_columns([Part("D", 512), Part("SFA", 16)], arch="sm107").allocate
+    544
     >>> plan_columns([Part("D", 256), Part("SFA", 16)], ctas=2)
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
@@ -152,32 +151,16 @@ def plan_columns(
     if not placed_parts:
         raise DescriptorError("tmem plan: there must be a part, found none")
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
-    most = COLUMNS if exclusive is None else _exclusive_columns(exclusive)
+    most, allocate = architecture(arch).exclusive_columns, allocation(end)
     if end > most:
-        way = f"; an exclusive allocation of sm_107a has {EXCLUSIVE_COLUMNS}" if most < end <= EXCLUSIVE_COLUMNS else ""
-        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns{way}")
-    if exclusive is not None:
-        if count > 1:
-            raise DescriptorError(
-                f"tmem plan: an exclusive allocation must be the only one of its SM, find {count} CTAs"
-            )
-        allocate = -(-end // LEAST_COLUMNS) * LEAST_COLUMNS
-        return ColumnPlan(tuple(placed_parts), allocate, tuple(notes), exclusive)
-    allocate = allocation(end)
-    if allocate * count > COLUMNS:
+        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns")
+    if allocate * count > (most if count == 1 else COLUMNS):
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")
-    return ColumnPlan(tuple(placed_parts), allocate, tuple(notes))
+    return ColumnPlan(tuple(placed_parts), allocate, (*notes, *([_EXCLUSIVE] if allocate > COLUMNS else ())), arch)
 
 
-def _exclusive_columns(target: str) -> int:
-    """The columns that an exclusive allocation of a target may have."""
-    if not isinstance(target, str) or not has("exclusive allocation", target):
-        legal = [row.target for row in ARCHITECTURES if has("exclusive allocation", row.target)]
-        raise ChoiceError("tmem plan: the target of an exclusive allocation", target, legal)
-    return architecture(target).exclusive_columns
-
-
+_EXCLUSIVE = "more than 512 columns: tcgen05.alloc.exclusive, which no other allocation of the SM may live beside"
 _NOT_SHIFTED = "a second accumulator of M 64 begins 16 lanes on, in the columns of the first"
 _NARROW_HALVES = (
     "a block of scale factors for each half of B: that such N multiplies is the word of facebookexperimental/triton "
@@ -207,6 +190,7 @@ class _Mma:
     legality: Legality
     blocks: tuple[int, int]
     overlapping: bool
+    arch: str
 
 
 def tmem_plan(
@@ -230,7 +214,7 @@ def tmem_plan(
     overlapping: bool = False,
     blocks: Sequence[int] = (1, 1),
     ctas: int = 1,
-    exclusive: str | None = None,
+    arch: str = "sm100",
     legality: Legality = "strict",
 ) -> ColumnPlan:
     """Plan the tensor memory of a CTA that multiplies tiles with one shape of instruction.
@@ -258,7 +242,7 @@ def tmem_plan(
         blocks: instructions along M and along N of a tile: an accumulator for each, and the scale factors of all rows;
             accumulators are numbered M blocks first.
         ctas: CTAs that must fit an SM at once.
-        exclusive: the target of an exclusive allocation (PTX 9.4), such as ``sm_107a``, which has 576 columns.
+        arch: the architecture.
         legality: how the tables of instructions are read.
 
     Raises:
@@ -274,23 +258,23 @@ def tmem_plan(
     >>> made = tmem_plan(128, 256, 256, "e2m1", kind="mxf4", accumulators=2, overlapping=True)
     >>> [(part.name, part.column, part.shared) for part in made.parts], made.used
     ([('D0', 0, 0), ('D1', 232, 24), ('SFA', 488, 0), ('SFB', 496, 0)], 512)
-    >>> tmem_plan(128, 256, 256, "e2m1", scale_dtype="ue4m3", accumulators=2, exclusive="sm_107a").allocate
+    >>> tmem_plan(128, 256, 256, "e2m1", scale_dtype="ue4m3", accumulators=2, arch="sm107").allocate
     576
     """
-    b = dtype if b_dtype is None else b_dtype
+    b, arch = dtype if b_dtype is None else b_dtype, tensor_memory_arch(arch, "tmem plan")
     m, cta_group = as_integer(m, "tmem plan: M"), as_integer(cta_group, "tmem plan: cta_group")
-    kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector)
+    kind_name = as_kind(dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
     vector = scale_vector or (16 if kind_name == "mxf4nvf4" else 32) if kind_name.startswith("mx") else 0
     if k is None and (vector or sparse or a_source != "smem"):
         raise DescriptorError("tmem plan: K must be given: of the tile whose A, scale factors or metadata lie there")
     mma = _Mma(
         m, n, 1 if k is None else as_integer(k, "tmem plan: K", minimum=1, maximum=1 << 16), dtype,
-        ("s32" if kind_name == "i8" else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
+        ("s32" if kind_name in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype, kind_name, cta_group, ws,
         as_flag(sparse, "tmem plan: sparse"), choose("tmem plan: a_source", a_source, {"smem": "smem", "tmem": "tmem"}),
         vector, as_integer(accumulators, "tmem plan: accumulators", minimum=1, maximum=COLUMNS),
         as_integer(stages, "tmem plan: stages", minimum=1, maximum=COLUMNS),
         as_flag(interleaved, "tmem plan: interleaved"), legality,
-        _as_blocks(blocks), as_flag(overlapping, "tmem plan: overlapping"),
+        _as_blocks(blocks), as_flag(overlapping, "tmem plan: overlapping"), arch,
     )  # fmt: skip
     notes = [_NOT_SHIFTED] if interleaved else []
     if vector and (cta_group, m) == (2, 128):
@@ -299,8 +283,8 @@ def tmem_plan(
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
             raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
-    most = COLUMNS if exclusive is None else _exclusive_columns(exclusive)
-    return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, exclusive=exclusive)
+    most = architecture(arch).exclusive_columns
+    return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, arch=arch)
 
 
 def _overlapped(mma: _Mma, parts: list[Part], most: int) -> list[Part]:
@@ -353,7 +337,7 @@ def _as_stored(mma: _Mma) -> str:
 def _accumulators(mma: _Mma) -> Iterator[Part]:
     d = accumulator(
         mma.m, mma.n, mma.d_dtype, cta_group=mma.cta_group, ws=mma.ws, sparse=mma.sparse, kind=mma.kind,
-        a_source=mma.a_source, legality=mma.legality,
+        a_source=mma.a_source, legality=mma.legality, arch=mma.arch,
     )  # fmt: skip
     if as_flag(mma.interleaved, "tmem plan: interleaved") and HALF.name not in d.name:
         raise DescriptorError(f"tmem plan: interleaved accumulators must have M 64, found {mma.m}; {d.name}")

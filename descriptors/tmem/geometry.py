@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from descriptors import text
 from descriptors.errors import DescriptorError, as_integer
-from descriptors.smem.instructions.targets import ARCHITECTURES
+from descriptors.targets import ARCHITECTURES, architecture, tensor_architecture
 
 #: What NVIDIA's own code computes: layouts of CUTLASS and of the CuTe DSL, evaluated; what its compiler emits.
 NVIDIA = "NVIDIA's code, evaluated; not measured on a Blackwell GPU"
@@ -68,10 +68,35 @@ ALLOCATIONS = tuple(1 << i for i in range(COLUMNS.bit_length()) if 1 << i >= LEA
 def allocation(columns: int) -> int:
     """The columns that must be allocated for so many: the least power of two that holds them, 32 at least.
 
-    >>> allocation(5), allocation(197), all(allocation(one) == one for one in ALLOCATIONS)
-    (32, 256, True)
+    Beyond 512 the least multiple of 32, of an exclusive allocation.
+
+    >>> allocation(5), allocation(197), all(allocation(one) == one for one in ALLOCATIONS), allocation(520)
+    (32, 256, True, 544)
     """
+    if columns > COLUMNS:
+        return -(-columns // LEAST_COLUMNS) * LEAST_COLUMNS
     return max(LEAST_COLUMNS, 1 << (columns - 1).bit_length())
+
+
+def tensor_memory_arch(name: object, where: str) -> str:
+    """The architecture of a name that has tensor memory: ``sm107`` for ``sm_107a``.
+
+    Args:
+        name: the name, in either case of letters.
+        where: the operation, for the error message.
+
+    Raises:
+        ChoiceError: for an unknown one.
+        DescriptorError: for one that has none.
+
+    >>> tensor_memory_arch("sm_107a", "tmem plan")
+    'sm107'
+    """
+    arch = tensor_architecture(name, where)
+    if not architecture(arch).columns:
+        having = ", ".join(row.name for row in ARCHITECTURES if row.columns)
+        raise DescriptorError(f"{where}: arch must have tensor memory: one of {having}, found {arch}")
+    return arch
 
 
 class Cell(NamedTuple):
@@ -87,7 +112,7 @@ def address_of(lane: int, column: int, byte: int = 0) -> int:
 
     Args:
         lane: 0 to 127.
-        column: 0 to 511.
+        column: 0 to 511; of an exclusive allocation of sm_107 to 575.
         byte: 0 to 3, the scale factor data id.
 
     Raises:
@@ -97,7 +122,7 @@ def address_of(lane: int, column: int, byte: int = 0) -> int:
     ('0x200008', '0x80000004')
     """
     lane = as_integer(lane, "tmem: a lane", maximum=LANES - 1)
-    column = as_integer(column, "tmem: a column", maximum=COLUMNS - 1)
+    column = as_integer(column, "tmem: a column", maximum=EXCLUSIVE_COLUMNS - 1)
     return as_integer(byte, "tmem: a byte of a cell", maximum=3) << 30 | lane << 16 | column
 
 

@@ -20,7 +20,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from descriptors.errors import DescriptorError, as_integer, brief
-from descriptors.smem.proof import read_model
+from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.smem.proof.addresses import evidence
+from descriptors.smem.proof.read_model import read_addresses
 from descriptors.text import counted, tuple_text
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.geometry import CELL_BITS, COLUMNS, LANES, Cell, weakest
@@ -119,7 +121,7 @@ def prove_landing(
             at = tuple(int(one) for one in np.argwhere(differs)[0])
             source, (lane, column, bit) = int(origins[at]), (int(one) for one in places[at])
             first = (at, Cell(lane, column, bit + i), int(first_bits[at]) + i, None if source < 0 else source)
-    model = read_model.evidence(arch="sm100", dtype="u8", major="K")
+    model = evidence("sm100", as_element_type("u8"), Major.K)
     return Landing(element_bits.size, first_bits.size * bits, len(steps), wrong, first, weakest(cells.evidence, model))
 
 
@@ -141,7 +143,7 @@ def _sources(copy: str, steps: Sequence[Step]) -> NDArray[Any]:
     read_by = tmem_copy(copy)
     rows, row_bits = read_by.rows, read_by.bits
     for step in steps:
-        fetched = read_model.read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
+        fetched = read_addresses(step.word, dtype="u8", major="K", shape=(rows, row_bits // 8))
         bits_read = (8 * fetched.astype(np.int64))[:, :, None] + np.arange(8)
         words = bits_read.reshape(rows, row_bits // CELL_BITS, CELL_BITS)
         landed = landing(copy, lane=step.lane, column=step.column)

@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
-from descriptors.smem.instructions.targets import ARCHITECTURES, has
+from descriptors.targets import targets_with
 from descriptors.text import Told
 from descriptors.tmem.geometry import BELIEVED, CELL_BITS, DOCUMENTED
 from descriptors.tmem.moves import TmemMove, tmem_move
@@ -94,8 +94,7 @@ class TmemReduction(Told):
     def targets(self) -> tuple[str, ...]:
         """The targets that have it."""
         feature = f"tcgen05.ld.{'spcompress' if self.compressed else 'red'}"
-        names = [f"sm_{row.number}{letter}" for row in ARCHITECTURES for letter in "af"]
-        return tuple(name for name in names if has(feature, name))
+        return targets_with(feature)
 
     @property
     def ptx(self) -> str:

@@ -33,8 +33,9 @@ from layoutalg.frozen import replace
 FACTORS = 4
 #: Rows of the operand that one block of scale factors in shared memory holds.
 BLOCK_ROWS = 128
-#: Elements that may share a factor: as instructions have it, and those of 128, which four K steps of 32 take in turn.
-VECTORS = (16, 32, 128)
+#: Elements that may share a factor; 64 of mxf8f6f4 with K 64, as PTX's table has it; those of 128 four K steps of 32
+#: take in turn.
+VECTORS = (16, 32, 64, 128)
 
 _BITS = 8
 
@@ -47,7 +48,7 @@ def scale_cells(
     Args:
         mn: rows: M of the CTA, or N padded to a multiple of 128 (of 256 with ``halves``).
         k: K of the tile, padded to four factors.
-        vector: elements that share a factor, 16, 32 or 128.
+        vector: elements that share a factor, 16, 32, 64 or 128.
         halves: whether the halves of N sit apart, as for B where the arrangement is 2x2.
         apart: columns from four factors along K to the next four; as many as they take if left out.
         name: what they are called.
@@ -89,14 +90,14 @@ def as_vector(value: object) -> int:
     """The number of elements that share a factor.
 
     Raises:
-        DescriptorError: if it is none of 16, 32 and 128.
+        DescriptorError: if it is none of 16, 32, 64 and 128.
 
     >>> as_vector(16)
     16
     """
     vector = as_integer(value, "scale factors: the vector", minimum=1)
     if vector not in VECTORS:
-        raise DescriptorError(f"scale factors: the vector must be one of 16, 32, 128, found {vector}")
+        raise DescriptorError(f"scale factors: the vector must be one of 16, 32, 64, 128, found {vector}")
     return vector
 
 

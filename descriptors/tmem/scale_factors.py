@@ -1,7 +1,8 @@
 """The scale factors of one operand on their whole way: memory, the copies, tensor memory, and which byte an MMA reads.
 
 An instruction with ``f`` factors a row takes them from ``f`` bytes of a cell: K step j begins at factor ``j f``, in the
-columns of block ``j f / 4`` and at byte ``j f % 4`` of them. The byte is the scale factor data id; it goes to bits 30
+columns of block ``j f / 4`` and at byte ``j f % 4`` of them; what goes beyond byte 3 goes on in the next block, as the
+six factors of K 96 do, and the eight of K 128. The byte is the scale factor data id; it goes to bits 30
 and 31 of the pointer, from where compilers move it into the instruction descriptor.
 Source: PTX ISA 9.1, tcgen05, Scale Factor A ID and B ID; CuTe DSL 4.8.1, whose compiler emits those shifts (NVIDIA's
 code).
@@ -10,7 +11,7 @@ A factor of UE8M0 for 128 elements is one for 32, four times: four K steps name 
 
 Law: the K steps of a tile read its factors one after the other, each once.
 
->>> for vector, step, count in ((32, 32, 1), (32, 64, 2), (16, 64, 4)):
+>>> for vector, step, count in ((32, 32, 1), (32, 64, 2), (16, 64, 4), (32, 96, 3), (16, 96, 6), (16, 128, 8)):
 ...     found = scale_factors(128, 4 * step, vector, step=step)
 ...     ids = [place.byte for place in found.places]
 ...     assert ids == [count * j % 4 for j in range(4)] and [p.column for p in found.places] == [
@@ -60,10 +61,12 @@ from layoutalg.frozen import frozen, replace
 
 #: Bytes of a block: 128 rows by 4 factors.
 BLOCK_BYTES = BLOCK_ROWS * FACTORS
+#: Factors of a row that an instruction may take: of K 32, 64, 96 and 128 over the elements that share one.
+COUNTS = (1, 2, 3, 4, 6, 8)
 #: The copy of a block.
 COPY = "32x128b.warpx4"
 #: K of an instruction that takes one factor: several follow one another that take the same, of 128 elements.
-REPEATED_STEP = 32
+REPEATED, REPEATED_STEP = 128, 32
 #: That of two blocks along N, whose halves go to lanes 64 apart.
 COPY_OF_HALVES = "64x128b.warpx2::01_23"
 
@@ -74,7 +77,7 @@ def scale_memory(mn: int, k: int, vector: int, *, rows_first: bool = False) -> L
     Args:
         mn: rows.
         k: elements along K; ``vector`` of them share a factor.
-        vector: 16, 32 or 128.
+        vector: 16, 32, 64 or 128.
         rows_first: whether blocks are stacked along MN first, as CUTLASS has it in shared memory; else along K.
 
     Raises:
@@ -200,6 +203,7 @@ class ScaleFactors(Told):
         copy: shape and multicast of the copies.
         steps: the copies, from address 0 of shared memory.
         places: what each K step of an instruction reads.
+        group: columns of four factors of all rows.
     """
 
     mn: int
@@ -210,6 +214,7 @@ class ScaleFactors(Told):
     copy: str
     steps: tuple[Step, ...]
     places: tuple[Place, ...]
+    group: int = FACTORS
 
     @property
     def headline(self) -> str:
@@ -252,7 +257,7 @@ def scale_factors(
     Args:
         mn: rows: M of the CTA, or all of N.
         k: elements along K.
-        vector: elements that share a factor: 16 or 32; or 128, which a step of 32 has to itself.
+        vector: elements that share a factor: 16, 32 or 64; or 128, which a step of 32 has to itself.
         step: K of one instruction; if left out four factors' worth, of vectors of 32 two or one where K is no multiple
             of that, of vectors of 128 always 32.
         of_64: whether they are those of A where a CTA of a pair has 64 rows, of which the 2x2 arrangement reads 64.
@@ -275,15 +280,15 @@ def scale_factors(
         raise DescriptorError(f"scale factors: a CTA must have 64 rows there, found {mn}")
     counts = (4, 2, 1) if vector == 32 else (4,)  # K 128, 64 and 32 of an instruction; K 64
     most = next((count for count in counts if k % (count * vector) == 0), counts[-1]) * vector
-    most = REPEATED_STEP if vector > REPEATED_STEP else most
+    most = REPEATED_STEP if vector == REPEATED else most
     depth = most if step is None else as_integer(step, "scale factors: K of a step", minimum=1)
-    if vector > REPEATED_STEP and depth != REPEATED_STEP:
+    if vector == REPEATED and depth != REPEATED_STEP:
         raise DescriptorError(
             f"scale factors: K of a step must be {REPEATED_STEP}, of kind mxf8f6f4, where {vector} elements share a "
             f"factor, found {depth}"
         )
-    if vector <= REPEATED_STEP and (depth % vector or FACTORS * vector % depth):
-        rule = f"scale factors: K of a step must be 1, 2 or 4 times {vector}"
+    if vector != REPEATED and (depth % vector or depth // vector not in COUNTS):
+        rule = f"scale factors: K of a step must be {', '.join(map(str, COUNTS[:-1]))} or {COUNTS[-1]} times {vector}"
         raise DescriptorError(f"{rule}, found {depth}")
     if k % depth:
         raise DescriptorError(f"scale factors: K must be a multiple of {depth}, found {k}")
@@ -293,4 +298,4 @@ def scale_factors(
     steps = copy_steps(rows if halves else mn, k, vector, rows=rows, base=base, halves=halves)
     wide, firsts = rows // (64 if halves else 32), [j * depth // vector for j in range(k // depth)]
     places = tuple(Place(first // FACTORS * wide, first % FACTORS) for first in firsts)
-    return ScaleFactors(mn, k, vector, memory, cells, COPY_OF_HALVES if halves else COPY, steps, places)
+    return ScaleFactors(mn, k, vector, memory, cells, COPY_OF_HALVES if halves else COPY, steps, places, wide)

@@ -26,21 +26,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def factor_bytes(pointer: int, rows: int, count: int, *, halves: bool = False) -> NDArray[np.int64]:
+def factor_bytes(pointer: int, rows: int, count: int, *, group: int = 4, halves: bool = False) -> NDArray[np.int64]:
     """Lane, column and byte of every factor that one instruction reads: axes (row, factor, 3).
 
     Args:
         pointer: what the instruction is given.
         rows: M of the CTA, or N.
         count: factors of a row: K of the instruction over the elements that share one.
+        group: columns of four factors of all rows of the tile; the fifth factor is the first of the next group.
         halves: whether the halves of N lie apart: ``cta_group`` 2 with M 128.
 
     >>> factor_bytes(0x80000004, 128, 2)[70].tolist()
     [[6, 6, 2], [6, 6, 3]]
+    >>> factor_bytes(0x80000004, 128, 6)[0].tolist()
+    [[0, 4, 2], [0, 4, 3], [0, 8, 0], [0, 8, 1], [0, 8, 2], [0, 8, 3]]
     """
     import numpy as np
 
     row, factor = np.meshgrid(np.arange(rows), np.arange(count), indexing="ij")
     part = rows // 2 if halves else rows
     lane, column = row % 32 + 64 * (row // part), (pointer & 0xFFFF) + row % part // 32
-    return np.stack([lane, column, (pointer >> 30) + factor], axis=-1)
+    byte = (pointer >> 30) + factor
+    return np.stack([lane, column + byte // 4 * group, byte % 4], axis=-1)

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from descriptors.text import Told
 from descriptors.tmem import shift_model
 from descriptors.tmem.geometry import COLUMNS, LANES, allocation
+from descriptors.tmem.shift_copies import RowCopies
 from descriptors.tmem.shift_steps import STEP_COLUMNS, ShiftProblem, ShiftStep
 from layoutalg.frozen import frozen
 
@@ -183,13 +184,13 @@ def _run(
     if step.kind == "clear":
         shift_model.clear(cells, 0, one.filters)
     elif step.kind == "load":
-        places = range(step.places[cta], step.places[cta] + LANES)
-        shift_model.load(cells, column, _words(one, activations[:, h, :, channels], places, machine.bits))
+        rows = RowCopies(one).rows(activations[..., channels], h, step.places[cta : cta + 1], LANES)
+        shift_model.load(cells, column, _words(rows, machine.bits))
     elif step.kind == "shift":
         shift_model.shift(cells, step.lane, column, quarters=machine.quarters)
     elif step.kind == "refresh":
-        rows = _words(one, activations[:, h, :, channels], step.places[4 * cta : 4 * cta + 4], machine.bits)
-        shift_model.refresh(cells, step.lane, column, rows)
+        rows = RowCopies(one).rows(activations[..., channels], h, step.places[4 * cta : 4 * cta + 4], 1)
+        shift_model.refresh(cells, step.lane, column, _words(rows, machine.bits))
     else:
         b, masks = filters[:, step.tap.r, step.tap.s, channels], step.masks[4 * cta : 4 * cta + 4]
         accumulated = step.enable_input_d
@@ -200,14 +201,11 @@ def _elements(bits: int) -> int:
     return 32 * STEP_COLUMNS // bits
 
 
-def _words(one: ShiftProblem, rows: Numbers, places: Sequence[int], bits: int) -> NDArray[np.uint32]:
-    """The activations with some places, packed into 8 words each; zeros where a place is outside of the flat row."""
+def _words(rows: Numbers, bits: int) -> NDArray[np.uint32]:
+    """Activations packed into 8 words a row."""
     import numpy as np
 
-    flat = rows.reshape(one.places, -1)
-    inside = np.array([0 <= place < one.places for place in places])
-    chosen_rows = flat[np.clip(np.asarray(places), 0, one.places - 1)] * inside[:, None]
-    words: NDArray[np.uint32] = np.ascontiguousarray(chosen_rows.astype(f"<i{bits // 8}")).view("<u4").astype(np.uint32)
+    words: NDArray[np.uint32] = np.ascontiguousarray(rows.astype(f"<i{bits // 8}")).view("<u4").astype(np.uint32)
     return words
 
 
@@ -228,7 +226,7 @@ def outcome(outputs: Numbers, definition: Numbers) -> Outcome:
 
 
 #: The most multiplications that a tile has or that are simulated, and elements of activations and outputs there.
-MOST_SIMULATED, _MOST_ELEMENTS = 10_000, 1 << 22
+MOST_SIMULATED, MOST_ELEMENTS = 10_000, 1 << 22
 
 #: How each part is known.
 EVIDENCE = (
@@ -345,7 +343,7 @@ class ShiftConvolution(Told):
         elements = max(one.images * one.height * one.width * one.channels, one.outputs)
         for what, number, most in (
             ("multiplications", count, MOST_SIMULATED),
-            ("elements", elements, _MOST_ELEMENTS),
+            ("elements", elements, MOST_ELEMENTS),
         ):
             if number > most:
                 raise DescriptorError(

@@ -59,6 +59,9 @@ class ShiftProblem:
         padding: on each side, along H and W.
         stride_h: rows from one output row to the next.
         dilation_h: rows from one tap to the next.
+        first, step: the activation that place 0 of an image is, and how far the next one lies: of a view others than 0
+            and 1, outside of the image too.
+        of_width: activations of a row in memory; 0 where the width says it.
     """
 
     images: int
@@ -70,6 +73,14 @@ class ShiftProblem:
     padding: tuple[int, int]
     stride_h: int
     dilation_h: int
+    first: int = 0
+    step: int = 1
+    of_width: int = 0
+
+    @property
+    def source(self) -> int:
+        """Activations of a row in memory."""
+        return self.of_width or self.width
 
     @property
     def rows(self) -> int:
@@ -151,7 +162,7 @@ def shift_problem(
     >>> shift_problem(2, 9, 9, 16, 16, (3, 3), stride=(1, 2))
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: shift: the stride along W must be 1, so that the next output reads the next
-    activation, found 2; cut W by its residues modulo 2: a sum of convolutions of stride 1
+    activation, found 2; cut W by its residues modulo 2: a sum of convolutions of stride 1, as shift_views does
     """
     n, h, w, c, k = (
         as_integer(one, f"shift: {what}", minimum=1, maximum=_MOST)
@@ -163,12 +174,13 @@ def shift_problem(
     if stride_w != 1:
         raise DescriptorError(
             "shift: the stride along W must be 1, so that the next output reads the next activation, found "
-            f"{stride_w}; cut W by its residues modulo {stride_w}: a sum of convolutions of stride 1"
+            f"{stride_w}; cut W by its residues modulo {stride_w}: a sum of convolutions of stride 1, as "
+            "shift_views does"
         )
     if dilation_w != 1:
         raise DescriptorError(
             f"shift: the dilation along W must be 1, so that the next tap reads the next activation, found {dilation_w}"
-            f"; cut W by its residues modulo {dilation_w}: as many convolutions of dilation 1"
+            f"; cut W by its residues modulo {dilation_w}: as many convolutions of dilation 1, as shift_views does"
         )
     problem = ShiftProblem(n, h, w, c, k, rs, pads, stride_h, dilation_h)
     _check(problem)
@@ -201,7 +213,8 @@ def _check(problem: ShiftProblem) -> None:
     if 2 * pad_w > s - 1:
         raise DescriptorError(
             f"shift: the padding along W must be at most {(s - 1) // 2}, so that no row has more outputs than "
-            f"activations, found {pad_w}; Q = {problem.columns}, W = {problem.width}, S = {s}"
+            f"activations, found {pad_w}; Q = {problem.columns}, W = {problem.width}, S = {s}; "
+            "shift_views copies the padding too"
         )
 
 

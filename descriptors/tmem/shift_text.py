@@ -20,10 +20,16 @@ from __future__ import annotations
 from typing import Any
 
 from descriptors.answers import fields
+from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.tma.map_notation import arguments_text, map_record
+from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap, TmaError
 from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
-from descriptors.tmem.geometry import weakest
+from descriptors.tmem.copied import tmem_copied
+from descriptors.tmem.geometry import LANES, weakest
 from descriptors.tmem.shift_convolution import EVIDENCE, Outcome, ShiftConvolution, ShiftProof
+from descriptors.tmem.shift_copies import RowCopies
 from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftStep, Traffic, table
+from descriptors.tmem.shift_views import ViewedConvolution, ViewedProof
 
 #: What no source settles, by what is taken for true.
 _NOT_SETTLED = {
@@ -61,6 +67,7 @@ def tell_convolution(
         f"   tap s    reads place {one.width} n + q + s - {one.padding[1]}; masked where it is padding",
         f"   columns  D [0,{one.filters}), A {ranges} by turns; allocate {convolution.allocate}",
     ]
+    lines += copy_lines(convolution)
     steps = convolution.steps(row, tile)
     first_run = _first_run(steps)
     lines.append(f"row {row}, tile {tile}: {counted(len(steps), 'step')}; {_which_run(steps, first_run)}")
@@ -73,6 +80,51 @@ def tell_convolution(
     lines += [f"   known    {what}: {grade}" for what, grade in EVIDENCE]
     lines.append(f"   not settled: {_NOT_SETTLED[convolution.quarters]}")
     return "\n".join([*lines, tell_proof(report)] if report is not None else lines)
+
+
+def copy_lines(convolution: ShiftConvolution) -> list[str]:
+    """The tensor maps of the copies that bring the flat rows, and the words that tensor memory is filled by."""
+    one = convolution.problem
+    try:
+        load, refresh = (made for made, _ in row_maps(convolution))
+    except TmaError as error:
+        return [f"   from NHWC  no tensor map: {error}"]
+    step = f"{one.step} (p mod {one.width})" if one.step > 1 else f"p mod {one.width}"
+    first = f"{one.first} + " if one.first else ""
+    return [
+        f"   load     cuTensorMapEncodeIm2col, C W N H: {arguments_text(load)}",
+        f"            from place p at (c, {first}{step}, p div {one.width}, h); zeros are the halo",
+        f"   refresh  the same, pixels={_pixels(refresh)} swizzle=128B, four copies 128 bytes apart",
+        *(
+            f"   word     {word_text(word)} of {name}"
+            for (_, word), name in zip(row_maps(convolution), _COPIES, strict=True)
+        ),
+    ]
+
+
+#: The copies from shared to tensor memory.
+_COPIES = ("tcgen05.cp.128x256b, of a load at address 0", "tcgen05.cp.4x256b, of a refresh at address 0")
+
+
+def _pixels(one: TensorMap) -> int:
+    assert isinstance(one.box, Im2colWindow)
+    return one.box.pixels
+
+
+def row_maps(convolution: ShiftConvolution) -> tuple[tuple[TensorMap, int], ...]:
+    """The map of a load and that of a row that is refreshed, each with the word of its copy to tensor memory.
+
+    Raises:
+        TmaError: if no driver takes such a map.
+    """
+    copies, element, channels = RowCopies(convolution.problem), convolution.element, convolution.step_channels
+    made = []
+    for rows, places, swizzle, copy in ((LANES, LANES, "32B", "128x256b"), (4, 1, "128B", "4x256b")):
+        mode = SwizzleMode(swizzle)
+        tile = (rows, mode.span_bytes * 8 // element.bits)
+        word = tmem_copied(tile, element.name, mode, copy).steps[0].word
+        made.append((copies.tensor_map(element, channels, places, mode), word))
+    return tuple(made)
 
 
 def _first_run(steps: tuple[ShiftStep, ...]) -> tuple[ShiftStep, ...]:
@@ -155,6 +207,7 @@ def record_convolution(
         "steps": [_step(convolution, step) for step in convolution.steps(row, tile)],
         "traffic": [_traffic(row_of) for row_of in table(sorted({*TAPS, one.taps[1]}))],
         "copied": _traffic(convolution.copied),
+        "tensor_maps": _maps_record(convolution),
         "proof": None if report is None else record_proof(report),
         "not_settled": _NOT_SETTLED[convolution.quarters],
         "evidence": weakest(*(grade for _, grade in EVIDENCE)),
@@ -178,6 +231,18 @@ def _step(convolution: ShiftConvolution, step: ShiftStep) -> dict[str, Any]:
     return record | {"lane": step.lane} | ({"places": list(step.places)} if step.places else {})
 
 
+def _maps_record(convolution: ShiftConvolution) -> dict[str, Any]:
+    """The maps of NHWC memory by the names of ``cuda.h``; {} where there are none."""
+    try:
+        maps = row_maps(convolution)
+    except TmaError:
+        return {}
+    return {
+        name: {"by": "cuTensorMapEncodeIm2col", "dimensions": "C W N H", **map_record(one), "word": word_text(word)}
+        for name, (one, word) in zip(("load", "refresh"), maps, strict=True)
+    }
+
+
 def _traffic(one: Traffic) -> dict[str, Any]:
     sizes = {"rows": one.rows, "rows_without": one.plain}
     bytes_ = {"bytes": one.rows * ROW_BYTES, "bytes_without": one.plain * ROW_BYTES}
@@ -194,6 +259,83 @@ def tell_proof(proof: ShiftProof) -> str:
     else:
         lines.append(f"wrong: {_wrong(proof.outcome, proof.outputs)}; {by}")
     return "\n".join(lines)
+
+
+def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None) -> str:
+    """A convolution through views, for a person.
+
+    Args:
+        convolution: what is told.
+        report: its proof, for the last line.
+
+    >>> from descriptors.tmem.shift_views import shift_views
+    >>> print(*tell_views(shift_views((1, 5, 9, 16), (16, 3, 3), stride=2)).splitlines()[:3], sep="\\n")
+    convolution of 1x5x9x16 by 16 filters of 3x3, stride 2x2, through 2 views of W, A shifted in tensor memory
+       output   1x2x4x16, 18 multiplications: each view a convolution of stride and dilation 1 along W, none masked
+       view  outputs q     taps s  activations w  tiles  multiplications
+    """
+    one = convolution.convolution
+    rows: list[tuple[object, ...]] = [("view", "outputs q", "taps s", "activations w", "tiles", "multiplications")]
+    for number, (view, part) in enumerate(zip(convolution.views, convolution.parts, strict=True)):
+        q, s = view.outputs(one), view.taps(one)
+        w = range(view.first, view.first + view.step * part.problem.width, view.step)
+        rows.append((number, *map(_span, (q, s, w)), part.tiles, part.multiplications))
+    output = extents_text((one.images, *one.outputs, one.filters))
+    lines = [
+        f"convolution of {one}, through {counted(len(convolution.views), 'view')} of W, A shifted in tensor memory",
+        f"   output   {output}, {counted(convolution.multiplications, 'multiplication')}: each view a convolution of "
+        "stride and dilation 1 along W, none masked",
+        *aligned(rows, indent=3),
+        "of view 0; the others begin at other activations:",
+        *copy_lines(convolution.parts[0]),
+        *(f"   known    {what}: {grade}" for what, grade in EVIDENCE),
+    ]
+    return "\n".join([*lines, report.headline] if report is not None else lines)
+
+
+def _span(numbers: range) -> str:
+    """The first, the second and the last of some numbers."""
+    listed = [str(one) for one in (*numbers[:2], *numbers[2:][-1:])]
+    return ", ".join([*listed[:2], *(["..."] if len(numbers) > 3 else []), *listed[2:]])
+
+
+def record_views(convolution: ViewedConvolution, report: ViewedProof | None = None) -> dict[str, Any]:
+    """The same as plain data; each view has the steps of its first tile.
+
+    Args:
+        convolution: what is told.
+        report: its proof.
+    """
+    one = convolution.convolution
+    views = [
+        {
+            "q": list(view.outputs(one)),
+            "s": list(view.taps(one)),
+            **fields(view, "first step"),
+            **record_convolution(part),
+        }
+        for view, part in zip(convolution.views, convolution.parts, strict=True)
+    ]
+    return {
+        "activations": [one.images, one.height, one.width, one.channels],
+        "filters": [one.filters, *one.taps, one.channels],
+        "output": [one.images, *one.outputs, one.filters],
+        **fields(one, "stride dilation padding"),
+        "multiplications": convolution.multiplications,
+        "views": views,
+        "proof": None if report is None else record_viewed_proof(report),
+        "evidence": weakest(*(grade for _, grade in EVIDENCE)),
+    }
+
+
+def tell_viewed_proof(proof: ViewedProof) -> str:
+    """Its proof, for a person."""
+    return proof.headline
+
+
+def record_viewed_proof(proof: ViewedProof) -> dict[str, Any]:
+    """The same as plain data."""
+    return {**fields(proof, "ok outputs multiplications"), "wrong": _outcome(proof.outcome)}
 
 
 def _wrong(outcome: Outcome, outputs: int) -> str:

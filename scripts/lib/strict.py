@@ -30,7 +30,7 @@ from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, Matrix, SwizzleMode
-from descriptors.smem.words.descriptor import SMEM_BYTES, WORDS, Arch
+from descriptors.smem.words.descriptor import MNEMONICS, SMEM_BYTES, Arch
 from descriptors.text import counted
 
 #: Tasks that wait at an executor at a time.
@@ -95,7 +95,7 @@ class Tally:
 
 
 def kinds(
-    archs: Sequence[Arch] = tuple(WORDS), dtypes: Sequence[str] = tuple(ELEMENT_TYPES), widest: int = 256
+    archs: Sequence[Arch] = tuple(MNEMONICS), dtypes: Sequence[str] = tuple(ELEMENT_TYPES), widest: int = 256
 ) -> Iterator[Kind]:
     """Every operand that some instruction reads by all sources, MN up to ``widest``, in a fixed order.
 

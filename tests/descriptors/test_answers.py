@@ -35,6 +35,7 @@ from descriptors import (
     record,
     scale_factors,
     shift_convolution,
+    shift_views,
     tell,
     tma_plan,
     tmem_copied,
@@ -58,6 +59,7 @@ from descriptors.smem.instructions.rules import select_rows
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.formulas import formulas
 from descriptors.sweep.search import survey
+from descriptors.targets import ARCHITECTURES
 
 GOLDEN = 0x4000404000010000
 SW128 = "S<3,3,3> o 0 o (64,16):(64,1)"
@@ -86,6 +88,7 @@ SAME: dict[str, Callable[[], Any]] = {
         parse_tensor_map(MAP), "(64,64):(64,1)", major="K"
     ),
     f"tensor-map '{MAP}' {GOLDEN} --major K": lambda: word_check(parse_tensor_map(MAP), GOLDEN, major="K"),
+    "shapes --arch all": lambda: ARCHITECTURES,
     "shapes --arch sm100": lambda: select_rows("sm100"),
     "shapes --arch sm100 --kind f16": lambda: select_rows("sm100", "f16"),
     "idesc --a bf16 --m 128 --n 256": lambda: decode_idesc(idesc("bf16", m=128, n=256), "f16"),
@@ -137,6 +140,8 @@ PARTS: list[Any] = [
     check_ptx(PIPELINE.read_text(encoding="utf-8")),  # the command names the file as well
     scale_factors(128, 64, 16).verify(),
     shift_convolution(1, 3, 9, 16, 16, (3, 3)).verify(),
+    shift_views((1, 3, 9, 16), (16, 3, 3), stride=(1, 2)),
+    shift_views((1, 3, 9, 16), (16, 3, 3), stride=(1, 2)).verify(),
     *(make() for make, _ in PROVED.values()),
     check_contract(
         '[operand.a]\ndtype = "bf16"\nlayout = "(64,16):(16,1)"\nswizzle = "32B"\nmma = "64x16"\nexpect.base = 0\n'

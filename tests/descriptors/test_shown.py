@@ -23,6 +23,7 @@ TMA = f"of('smem.tma.tma_planner').tma_plan({D})"
 COPIED = "of('tmem.copied').tmem_copied((128, 64), 'bf16', '128B', '128x256b')"
 ACCUMULATOR = "of('tmem.accumulator').accumulator(128, 8)"
 SHIFT = "of('tmem.shift_convolution').shift_convolution(2, 3, 20, 16, 16, (1, 3), (0, 1))"
+VIEWS = "of('tmem.shift_views').shift_views((1, 3, 20, 16), (16, 1, 3), stride=(1, 2))"
 PTX = "'.version 8.8\\n.target sm_90a\\n.entry k() { wgmma.fence.sync.aligned; ret; }'"
 PLAN = "of('gemm.planner').plan('m64n8k16', 'bf16', tile=(64, 8, 16), stages=1)"
 CHAIN = (
@@ -51,6 +52,7 @@ VALUES = (
     *("of('tmem.moves').tmem_move('16x256b.x2')", "of('tmem.reductions').tmem_reduction('32x32b.x2.max.f32')"),
     *(f"of('tmem.readout').readout({ACCUMULATOR}, '32x32b')", "of('tmem.scale_factors').scale_factors(128, 64, 16)"),
     *("of('tmem.block_scaled').block_scaled(128, 8, 64, 'e4m3')", SHIFT, f"{SHIFT}.verify()"),
+    *(VIEWS, f"{VIEWS}.verify()", "of('smem.tma.convolution').convolution((1, 9, 9, 16), (8, 3, 3))"),
     "of('check.event_report').check_events(['alloc d 48', 'dealloc d'])",
     *(f"of('check.inspection').check_ptx({PTX})", f"of('check.story').explain_ptx({PTX})"),
     *(
@@ -104,7 +106,7 @@ def test_a_value_shows_itself_alike_whatever_is_imported(representations: dict[s
 
 def test_every_public_class_of_values_is_looked_at(representations: dict[str, list[Any]]) -> None:
     public = [one for name in dir(descriptors) if isinstance(one := getattr(descriptors, name), type)]
-    values = {one for one in public if not issubclass(one, (Enum, Exception))}
+    values = {one for one in public if not issubclass(one, (Enum, Exception, str))}  # a name is a str
     assert {f"{one.__module__}.{one.__name__}" for one in values} <= {
         one[0] for both in representations.values() for one in both
     }

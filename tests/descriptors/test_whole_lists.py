@@ -20,7 +20,7 @@ from descriptors import TmaError, derive, tma_plan
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
 from descriptors.smem.proof.read_model import read_rows
 from descriptors.smem.tma import tma_planner as planner
-from descriptors.smem.words.tensor_map import DATA_TYPES, SWIZZLES
+from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import Layout, LayoutError
 
 WHOLE_BYTES = sorted(name for name, element in ELEMENT_TYPES.items() if element.bits % 8 == 0)
@@ -61,7 +61,7 @@ def test_a_copy_with_each_swizzle_is_known_as_measured_or_as_documented(swizzle:
             planner._check(plan, "sm90")
 
 
-@each("dtype", sorted(DATA_TYPES))
+@each("dtype", sorted(ELEMENT_TYPES))
 def test_a_copy_of_each_type_is_known_as_measured_or_as_documented(dtype: str) -> None:
     per_16 = ELEMENT_TYPES[dtype].per_16_bytes
     tile = {"dtype": dtype, "major": "K", "swizzle": "128B", "mma": (8, per_16), "arch": "sm100"}

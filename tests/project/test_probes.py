@@ -140,6 +140,7 @@ class TestWords:
         assert set(units()) == {
             "banks",
             "base",
+            "im2col",
             "races",
             "tma",
             "fragments_mma",

@@ -19,6 +19,7 @@ from descriptors import (
     accumulator,
     block_scaled,
     check_events,
+    convolution,
     decode,
     decode_idesc,
     derive,
@@ -67,6 +68,10 @@ VALUES: dict[str, Callable[[], Any]] = {
     "main loop of Blackwell": lambda: plan("m128n8k64", "e2m1", tile=(128, 8, 64), kind="mxf4nvf4", stages=1),
     "proposals": lambda: propose("bf16", tile=(64, 8, 16), arch="sm90", stages=1),
     "product": lambda: plan("m64n8k16", "bf16", tile=(64, 8, 16), stages=1).verify(),
+    "convolution": lambda: convolution((1, 9, 9, 16), (8, 3, 3), padding=1),
+    "implicit product": lambda: plan(
+        "m64n8k16", "bf16", tile=(64, 8, 16), stages=1, convolution=convolution((1, 9, 9, 16), (8, 3, 3))
+    ),
     "fragment": lambda: accumulator(128, 64, cta_group=2),
     "columns": lambda: tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3"),
     "load": lambda: tmem_move("16x256b.x2.pack::16b"),

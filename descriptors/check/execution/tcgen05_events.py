@@ -62,8 +62,8 @@ from descriptors.check.ptx.multiplications import (
 from descriptors.check.ptx.ptx_operands import Address, Operand
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
-from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.operand import ELEMENT_TYPES
+from descriptors.targets import has
 
 _KINDS = {"mma": "a multiplication", "cp": "tcgen05.cp", "shift": "tcgen05.shift"}
 

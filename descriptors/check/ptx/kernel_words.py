@@ -44,12 +44,12 @@ from descriptors.smem.instructions.idesc import (
     extent_of,
     illegal,
 )
-from descriptors.smem.instructions.targets import has
 from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
-from descriptors.smem.words.descriptor import WORDS, Arch
+from descriptors.smem.words.descriptor import Arch, smem_word
+from descriptors.targets import has
 from layoutalg.frozen import contents, frozen
 
 
@@ -79,8 +79,17 @@ class Use:
 
     @property
     def arch(self) -> str:
-        """The architecture whose word it is: sm107 has one of its own."""
-        return "sm107" if self.target.startswith("sm_107") and self.kind in RUBIN_DESCRIPTORS else "sm100"
+        """The architecture whose word it is: sm107, and what follows it, has one of its own."""
+        return word_arch(self.target) if self.kind in RUBIN_DESCRIPTORS else "sm100"
+
+
+def word_arch(target: str) -> str:
+    """The architecture whose words the ``tcgen05`` instructions of a target take; that of sm_100 if it is not known.
+
+    >>> word_arch("sm_107f"), word_arch("sm_103a"), word_arch("")
+    ('sm107', 'sm100', 'sm100')
+    """
+    return "sm107" if has("wide descriptor", target) else "sm100"
 
 
 def instruction_of(read: DecodedInstruction, use: Use) -> Instruction | None:
@@ -190,7 +199,7 @@ class SmemOperand:
     @property
     def known_fields(self) -> tuple[str, ...]:
         """The fields whose bits are known, but for where the operand starts."""
-        fields = WORDS[self.arch].fields[1:]
+        fields = smem_word(self.arch).fields[1:]
         return tuple(field.name for field in fields if self.word.mask & field.mask == field.mask)
 
     @property
@@ -206,10 +215,10 @@ def field_value(one: SmemOperand, name: str) -> Any:
     >>> field_value(one, "stride_byte_offset"), field_value(one, "leading_byte_offset"), field_value(one, "version")
     (1024, None, None)
     """
-    fields = {field.name: field for field in WORDS[one.arch].fields}
+    fields = {field.name: field for field in smem_word(one.arch).fields}
     if name not in fields or one.word.mask & fields[name].mask != fields[name].mask:
         return None
-    return WORDS[one.arch].decode(one.word.value & START_FREE | one.word.value & 0x3FFF)[name]
+    return smem_word(one.arch).decode(one.word.value & START_FREE | one.word.value & 0x3FFF)[name]
 
 
 #: Types that are read as others are: bits lie eight to a byte.
@@ -236,9 +245,9 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
         return
     phase = _phase(one)
     started, phased = (one.word.mask & bits == bits for bits in (0x3FFF, phase))
-    fields, shown = WORDS[one.arch], word_shown(one.word)
+    fields, shown = smem_word(one.arch), word_shown(one.word)
     word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
-    version = fields["version"].mask if one.arch == "sm100" else 0
+    version = fields["version"].mask if one.arch != "sm90" else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
         yield "word-version", f"found {shown} for {one.matrix}, which has 0"
@@ -305,7 +314,7 @@ def _remarks(
 
 def _completions(word: int, one: SmemOperand) -> Iterator[int]:
     """Whole words that an operand's may be: with LBO as a tile of some size has it, if it is not known."""
-    leading = WORDS[one.arch][LEADING]
+    leading = smem_word(one.arch)[LEADING]
     if not leading.mask & ~one.word.mask:
         yield word
         return
@@ -314,7 +323,7 @@ def _completions(word: int, one: SmemOperand) -> Iterator[int]:
     if isinstance(mode, SwizzleMode) and not is_read(walked(as_major(one.major), mode), LEADING):
         yield word | 1 << leading.low
         return
-    stride = (word & WORDS[one.arch][STRIDE].mask) >> WORDS[one.arch][STRIDE].low
+    stride = (word & smem_word(one.arch)[STRIDE].mask) >> smem_word(one.arch)[STRIDE].low
     for units in dict.fromkeys((*(1 << n for n in range(13)), stride, 2 * stride, 4 * stride, 8 * stride)):
         yield word | units << leading.low & leading.mask
 
@@ -339,7 +348,7 @@ def _rule(remark: Remark) -> str:
 
 def _of_the_address(one: SmemOperand) -> Iterator[tuple[str, str]]:
     """A start that is an address of shared memory, shifted by another number of bits than the field counts."""
-    right = WORDS[one.arch]["start_address"].unit.bit_length() - 1
+    right = smem_word(one.arch)["start_address"].unit.bit_length() - 1
     if one.shifts and right not in one.shifts:
         by = " or ".join(map(str, one.shifts))
         yield (

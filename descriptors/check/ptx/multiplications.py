@@ -40,7 +40,7 @@ from typing import Literal
 
 from descriptors.check.ptx.constant_folding import Values, number
 from descriptors.check.ptx.control_flow import Block
-from descriptors.check.ptx.kernel_words import SmemOperand, Use, instruction_of
+from descriptors.check.ptx.kernel_words import SmemOperand, Use, instruction_of, word_arch
 from descriptors.check.ptx.known_bits import NOTHING, Known, exactly
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
@@ -49,9 +49,8 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction as Described
 from descriptors.smem.instructions.idesc import decode_idesc
 from descriptors.smem.instructions.tables import DENSE_K
-from descriptors.smem.instructions.targets import has
 from descriptors.smem.words.descriptor import Arch
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import frozen
 
 _SHAPE = re.compile(r"m(\d{1,4})n(\d{1,4})k(\d{1,4})\Z")
 _WGMMA_KINDS = {
@@ -403,7 +402,7 @@ def _tensor(
     words = known_bits.values(32)
     described = _described(words, use) if view.k else None
     # Without the instruction descriptor the words of the operands are known, but not what they are of.
-    operands = tuple(_tensor_operands(view, described, known, shifts, target))
+    operands = tuple(_tensor_operands(view, described, known, shifts, word_arch(target)))
     d = view.d if isinstance(view.d, Address) else Address("")
     place = known.get(d.base, NOTHING)
     result = f"{place.base or d.base}+{place.offset + d.offset}"
@@ -420,7 +419,7 @@ def _described(words: tuple[int, ...], use: Use) -> Described | None:
 
 
 def _tensor_operands(
-    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts, target: str
+    view: TensorMma, described: Described | None, known: Mapping[str, Known], shifts: Shifts, arch: Arch
 ) -> Iterator[SmemOperand]:
     if described is not None and described.m and described.n:
         sides = tensor_sides(view, described)
@@ -428,20 +427,7 @@ def _tensor_operands(
         sides = Side("A", view.a, "", "K", (0, 0)), Side("B", view.b, "", "K", (0, 0))
     for one in sides:
         if not isinstance(one.operand, Address):
-            made = _smem_operand(one, "sm100", known, shifts)
-            yield replace(made, word=_narrow(made.word)) if has("wide descriptor", target) else made
-
-
-#: What sm107 has more: the highest bit of the start, and of LBO, which has 15 bits with it.
-_START_BIT, _LBO_BIT, _WIDE_LBO = 1 << 14, 1 << 30, 0x7FFF << 16
-
-
-def _narrow(word: Known) -> Known:
-    """A word of sm107 as one of sm100: its start modulo 2**18, its LBO unknown where it is larger."""
-    mask, value = word.mask | _START_BIT, word.value & ~_START_BIT
-    if value & _LBO_BIT:
-        mask, value = mask & ~_WIDE_LBO, value & ~_WIDE_LBO
-    return word._replace(mask=mask, value=value)
+            yield _smem_operand(one, arch, known, shifts)
 
 
 def _shifts(operand: object, shifts: Shifts) -> tuple[int, ...]:

@@ -52,7 +52,8 @@ from descriptors.check.ptx.ptx_operands import (
     number,
     operands,
 )
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.targets import generation
 from layoutalg.frozen import frozen
 
 #: What a text may have at most: in bytes, and in nested blocks.
@@ -366,8 +367,10 @@ class Module:
     @property
     def arch(self) -> str:
         """``sm90``, ``sm100`` (which stands for all that have tcgen05), or "" for any other target."""
-        found = re.match(r"sm_(\d{1,4})(?!\d)", self.target)
-        return {9: "sm90", 10: "sm100", 11: "sm100"}.get(int(found[1]) // 10, "") if found else ""
+        try:
+            return generation(self.target)
+        except ChoiceError:
+            return ""
 
 
 def parse(text: str) -> Module:

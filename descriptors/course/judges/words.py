@@ -46,7 +46,7 @@ from descriptors.smem.debug.read import read
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_swizzle_mode
-from descriptors.smem.words.descriptor import WORDS, Arch, SmemDescriptor, architecture
+from descriptors.smem.words.descriptor import MNEMONICS, Arch, SmemDescriptor, architecture, smem_word
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
 from layoutalg.frozen import replace
@@ -97,7 +97,7 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[
     key = next((short for short, long in FIELDS.items() if key in (short, long.replace("_", " "))), "")
     if not key:
         return f"must be a field ({', '.join(FIELDS)}) and the mended word, as: start 0x0123456789abcdef"
-    mine, before, fields = words_of(text)[0], words_of(broken)[0], WORDS[architecture(arch)]
+    mine, before, fields = words_of(text)[0], words_of(broken)[0], smem_word(architecture(arch))
     if mine == before:
         return "is the broken word itself"
     wrong = mismatch_of(compared(mine, layout, arch, keywords))
@@ -155,7 +155,7 @@ def compared(number: int, layout: str, arch: Arch, keywords: Mapping[str, Any]) 
 #: The three numberings of the swizzle modes, and what a lesson calls where they stand.
 _CALLED = {"sm90": "wgmma", "sm100": "tcgen05", "tma": "a tensor copy"}
 _CODES: dict[str, dict[int, Any]] = {
-    arch: {code: mode for mode, code in word["swizzle"].codes} for arch, word in WORDS.items()
+    arch: {code: mode for mode, code in smem_word(arch)["swizzle"].codes} for arch in MNEMONICS
 }
 _CODES |= {"tma": {code: mode for mode, (_, code) in SWIZZLES.items()}}
 
@@ -180,7 +180,7 @@ def twins(
         return "is one word twice"
     if (one ^ other) & ~((1 << high) - (1 << low)):
         return f"differs in more than the bits {low} to {high - 1}"
-    modes = [str(WORDS[architecture(arch)].decode(word)["swizzle"]) for word in (one, other)]
+    modes = [str(smem_word(architecture(arch)).decode(word)["swizzle"]) for word in (one, other)]
     if mode is not None and modes[0] != mode:
         return f"has the mode {modes[0]}, where the sentence is about {mode}"
     places = _places(one, arch, keywords), _places(other, arch, keywords)

@@ -12,6 +12,8 @@ Law: without a cluster nothing of it is in the text.
 
 from __future__ import annotations
 
+import re
+
 
 def texts(cluster: tuple[int, int], *, sparse: bool = False) -> dict[str, str]:
     """What stands at each place of the template.
@@ -25,9 +27,9 @@ def texts(cluster: tuple[int, int], *, sparse: bool = False) -> dict[str, str]:
     """
     many = cluster != (1, 1)
     return {
-        "copy_box": (_SENT if many else _COPIED).removesuffix("\n"),
+        "copy_box": (f"{_SENT}\n{_TOGETHER}" if many else _COPIED).removesuffix("\n"),
         "copies": "\n".join(
-            _boxes(name, mn, many, sparse and name == "A") for name, mn in (("A", "row"), ("B", "column"))
+            _boxes(name, mn, cluster, sparse and name == "A") for name, mn in (("A", "row"), ("B", "column"))
         ),
         "first": "blockIdx.x / CTAS" if many else "blockIdx.x",
         "stride": "gridDim.x / CTAS" if many else "gridDim.x",
@@ -66,26 +68,52 @@ def release_statement(stage: str, cluster: tuple[int, int], when: str = "") -> s
     return f"{f'if ({when}) ' if when else ''}release({barrier}, thread);"
 
 
-def _boxes(name: str, mn: str, many: bool, halved: bool) -> str:
+def _boxes(name: str, mn: str, cluster: tuple[int, int], halved: bool) -> str:
     low, size, depth = name.lower(), "M" if name == "A" else "N", "(TILE_K / 2)" if halved else "TILE_K"
-    if many:
-        share = f"{name}_BOXES / CLUSTER_{'N' if name == 'A' else 'M'}"
-        head = (
-            f"      for (int i = 0; i < {share}; ++i) {{\n"
-            f"        const int box = rank {'/' if name == 'A' else '%'} CLUSTER_M * ({share}) + i;\n"
-        )
-        full = f"full, {low}_mask"
-    else:
+    body = (
+        f"        const int mn = {mn} * TILE_{size} + {low}_box_mn(box), k = step * {depth} + {low}_box_k(box);\n"
+        f"        copy_box(base + {name}_BASE + stage * {name}_STAGE_BYTES + {low}_box_at(box), map_{low}, "
+        f"{name}_MN_MAJOR ? mn : k, {name}_MN_MAJOR ? k : mn,\n                 $full);\n"
+    )
+    return box_loop(name, body, cluster)
+
+
+def box_loop(name: str, body: str, cluster: tuple[int, int]) -> str:
+    """The loop over the boxes of an operand that a CTA copies.
+
+    Args:
+        name: ``A`` or ``B``.
+        body: its statements; ``$full`` is the barrier, and of a cluster the mask.
+        cluster: CTAs along M and along N.
+    """
+    if cluster == (1, 1):
         head = (
             f"#pragma unroll({name}_BOXES <= 4 ? {name}_BOXES : 1)\n"
             f"      for (int box = 0; box < {name}_BOXES; ++box) {{\n"
         )
-        full = "full"
-    return (
-        f"{head}        const int mn = {mn} * TILE_{size} + {low}_box_mn(box), k = step * {depth} + {low}_box_k(box);\n"
-        f"        copy_box(base + {name}_BASE + stage * {name}_STAGE_BYTES + {low}_box_at(box), map_{low}, "
-        f"{name}_MN_MAJOR ? mn : k, {name}_MN_MAJOR ? k : mn,\n                 {full});\n      }}"
+        return head + body.replace("$full", "full") + "      }"
+    share = f"{name}_BOXES / CLUSTER_{'N' if name == 'A' else 'M'}"
+    head = (
+        f"      for (int i = 0; i < {share}; ++i) {{\n"
+        f"        const int box = rank {'/' if name == 'A' else '%'} CLUSTER_M * ({share}) + i;\n"
     )
+    return head + body.replace("$full", f"full, {name.lower()}_mask") + "      }"
+
+
+def copy_functions(text: str, cluster: tuple[int, int]) -> str:
+    """Functions that copy, and what else a cluster needs.
+
+    Args:
+        text: of functions whose ``$parameter``, ``$multicast``, ``$mask_...`` and ``$input`` are those of a multicast.
+        cluster: CTAs along M and along N.
+    """
+    many = cluster != (1, 1)
+    values = [r"(\$mask_)(\d)", r", %\2" if many else ""], [r"\$parameter", ", uint32_t mask" if many else ""]
+    more = ([r"\$multicast", ".multicast::cluster" if many else ""],
+            [r"\$input", ', "h"(static_cast<uint16_t>(mask))' if many else ""])  # fmt: skip
+    for pattern, value in (*values, *more):
+        text = re.sub(pattern, value, text)
+    return f"{text}\n{_TOGETHER}" if many else text
 
 
 _COPIED = """\
@@ -107,7 +135,8 @@ __device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, in
       "l"(map), "r"(inner), "r"(outer), "r"(barrier), "h"(static_cast<uint16_t>(mask))
       : "memory");
 }
-
+"""
+_TOGETHER = """\
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire;" ::: "memory");

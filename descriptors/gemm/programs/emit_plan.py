@@ -26,9 +26,24 @@ from descriptors.gemm.programs import (
     sm100_kernel,
 )
 from descriptors.smem.operands.operand import choose
+from descriptors.targets import generation
 from descriptors.text import extents_text, known_line
 
 __all__ = ["PLAN_LANGUAGES", "emit_plan"]
+
+
+def _relative(plan: Plan) -> Plan:
+    """A plan whose words move by their start address alone.
+
+    Raises:
+        DescriptorError: if LBO is an address too.
+    """
+    if plan.a.derivation.crossing is not None:
+        raise DescriptorError(
+            "emit: K of the instruction must not be 96, whose words have two addresses, and programs move one, found "
+            f"{plan.asked.name}; --json has every word and step"
+        )
+    return plan
 
 
 def _alone(plan: Plan) -> Plan:
@@ -63,12 +78,18 @@ def _loop(plan: Plan) -> Plan:
 
 def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    return sm90_kernel.kernel(plan, name) if plan.asked.arch == "sm90" else sm100_kernel.kernel(_alone(plan), name)
+    if plan.implicit is not None and plan.implicit.convolution.operand == "B":
+        raise DescriptorError(
+            "emit: a program of a convolution must have the pixels in A, so that outputs are N P Q K, found them in B: "
+            "the same product, transposed; ptx, cutedsl and header write its inner loop"
+        )
+    hopper = generation(plan.asked.arch) == "sm90"
+    return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(_alone(plan), name)
 
 
 def _ptx(plan: Plan, name: str) -> str:
     """The inner loop."""
-    write = inner_loop_wgmma.write if plan.asked.arch == "sm90" else inner_loop_tcgen05.write
+    write = inner_loop_wgmma.write if generation(plan.asked.arch) == "sm90" else inner_loop_tcgen05.write
     return write(_loop(plan), name)
 
 
@@ -110,7 +131,7 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
         return _of_warps(made, language, name)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
-    title, rest = write(made, name).split("\n", 1)
+    title, rest = write(_relative(made), name).split("\n", 1)
     # A header names operands, of which each says how it is known; what runs says it of the whole.
     known = [] if language == "header" else known_line(made.asked.arch)
     mark = "#" if language == "cutedsl" else "//"

@@ -19,6 +19,7 @@ from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters.recipe import recipe
+from descriptors.targets import generation
 from descriptors.text import counted
 from layoutalg import ComposedLayout, Layout, Swizzle, composition, cosize, make_layout
 
@@ -152,7 +153,7 @@ def write(plan: Plan, name: str) -> str:
 def _check(plan: Plan) -> None:
     loop = plan.asked
     missing = [element.name for element in (loop.a, loop.b) if element.name not in _TYPES]
-    if loop.arch == "sm90" and loop.kind == "tf32":
+    if generation(loop.arch) == "sm90" and loop.kind == "tf32":
         missing = ["wgmma of tf32"]
     if plan.loads is not None:
         missing = ["A in registers"]
@@ -170,7 +171,7 @@ def _operation(plan: Plan) -> str:
     a, b, d = (f"cutlass.{_TYPES[name]}" for name in (loop.a.name, loop.b.name, loop.d))
     shape = str(loop.extents)
     majors = ", ".join(f"OperandMajorMode.{major}" for major in (loop.a_major, loop.b_major))
-    if loop.arch == "sm90":
+    if generation(loop.arch) == "sm90":
         types = {"f16": f"MmaF16BF16Op({a}, {d}", "f8": f"MmaF8Op({a}, {b}, {d}", "i8": f"MmaI8Op({a}, {b}, {d}"}
         return f"{types[loop.kind]}, {shape}, warpgroup.OperandSource.SMEM, {majors})"
     place = f"tcgen05.CtaGroup({loop.cta_group}), tcgen05.OperandSource.SMEM"

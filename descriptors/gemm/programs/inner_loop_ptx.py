@@ -16,13 +16,12 @@ from collections.abc import Iterable, Sequence
 
 from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan import Plan
+from descriptors.smem.words.descriptor import smem_word
+from descriptors.targets import architecture, as_version
 from descriptors.text import word_text
 
-#: The bits of a word that say where an operand starts, in 16-byte units.
-START_FIELD = 0x3FFF
-
-#: The version of PTX and the target of each architecture.
-TARGETS = {"sm90": ("8.0", "sm_90a"), "sm100": ("8.7", "sm_100a")}
+#: The least version of PTX that a loop of ``tcgen05`` is written for.
+_LEAST = "8.7"
 #: The version from which on ptxas takes ``wgmma.mma_async.sp`` of all types; 8.2 has those without u8 by s8.
 _SPARSE_VERSION = "8.4"
 #: What an entry is given.
@@ -44,7 +43,7 @@ def frame(
     """A module with one entry.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture.
         name: of the entry.
         title: a line of comment.
         registers: declarations.
@@ -55,10 +54,9 @@ def frame(
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
-    version, target = TARGETS[arch]
-    version = _SPARSE_VERSION if metadata else version
+    identifier(name)
+    version, target = version_and_target(arch)
+    version = max(version, _SPARSE_VERSION, key=as_version) if metadata else version
     lines = "\n".join(line if line.endswith(":") else f"    {line}" for line in body)
     declared = "".join(f"    {line}\n" for line in registers)
     about, out = f"\n// {metadata}" if metadata else "", f".param .u64 {name}_out"
@@ -76,6 +74,20 @@ def frame(
 {declared}{lines}
 }}
 """
+
+
+def identifier(name: object) -> str:
+    """The name of an entry.
+
+    Raises:
+        DescriptorError: if it is no identifier.
+
+    >>> identifier("gemm")
+    'gemm'
+    """
+    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
+        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    return name
 
 
 def barriers(plan: Plan) -> tuple[int, int, int]:
@@ -122,16 +134,36 @@ def next_stage(stages: int, label: str) -> list[str]:
     ]
 
 
-def stage_word(target: str, first: str, step: str, word: int) -> list[str]:
+def version_and_target(arch: str) -> tuple[str, str]:
+    """What ``.version`` and ``.target`` of a loop say.
+
+    >>> version_and_target("sm90"), version_and_target("sm100"), version_and_target("sm107")
+    (('8.0', 'sm_90a'), ('8.7', 'sm_100a'), ('9.4', 'sm_107a'))
+    """
+    row = architecture(arch)
+    return row.ptx if row.tables == "sm90" else max(row.ptx, _LEAST, key=as_version), row.target
+
+
+def start_field(plan: Plan) -> int:
+    """The bits of a word that say where an operand starts, in 16-byte units.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> hex(start_field(plan("m64n8k16", "bf16", tile=(64, 8, 64), stages=2, verify=False)))
+    '0x3fff'
+    """
+    return smem_word(plan.asked.arch)["start_address"].mask
+
+
+def stage_word(target: str, first: str, step: str, word: int, field: int) -> list[str]:
     """The word of a stage: where the operand starts there, put into its field, and all other fields of a word.
 
-    >>> stage_word("%a", "%a_first", "%step", 0x4000004000010040)[-1]
+    >>> stage_word("%a", "%a_first", "%step", 0x4000004000010040, 0x3FFF)[-1]
     'or.b64 %a, %a, 0x4000004000010000;'
     """
     return [
         f"add.u64 {target}, {first}, {step};",
-        f"and.b64 {target}, {target}, {START_FIELD:#x};",
-        f"or.b64 {target}, {target}, {word_text(word & ~START_FIELD)};",
+        f"and.b64 {target}, {target}, {field:#x};",
+        f"or.b64 {target}, {target}, {word_text(word & ~field)};",
     ]
 
 

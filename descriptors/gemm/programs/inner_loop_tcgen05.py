@@ -22,12 +22,12 @@ from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY
 from descriptors.gemm.programs.inner_loop_ptx import (
-    START_FIELD,
     barriers,
     frame,
     linear,
     next_stage,
     stage_word,
+    start_field,
     wait,
 )
 from descriptors.text import word_text
@@ -59,7 +59,7 @@ def write(plan: Plan, name: str) -> str:
     body += [*_commit(plan, "%smem_done"), "all:", *_end(plan, accumulators)]
     title = f"{plan.headline}: the loop of a CTA"
     pair = "\n.explicitcluster .reqnctapercluster 2, 1, 1" if plan.asked.cta_group == 2 else ""
-    return frame("sm100", name, title, _registers(plan, accumulators), body, pair)
+    return frame(plan.asked.arch, name, title, _registers(plan, accumulators), body, pair)
 
 
 def _registers(plan: Plan, accumulators: TensorColumns) -> list[str]:
@@ -93,7 +93,8 @@ def _begin(plan: Plan, name: str, accumulators: TensorColumns) -> Iterator[str]:
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %warp, %thread, 5;", f"mov.u32 %smem, {name}_smem;")
     yield from (f"add.u32 %smem_done, %smem, {done};", f"add.u32 %smem_tmem, %smem, {done + 8};")
     yield from ("setp.ne.u32 %other, %warp, 0;", "@%other bra allocated;")
-    yield f"tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {accumulators.plan.allocate};"
+    exclusive = "exclusive." * accumulators.plan.exclusive
+    yield f"tcgen05.alloc.{exclusive}{group}.sync.aligned.shared::cta.b32 [%smem_tmem], {accumulators.plan.allocate};"
     yield f"tcgen05.relinquish_alloc_permit.{group}.sync.aligned;"
     yield from (
         "allocated:",
@@ -106,7 +107,7 @@ def _begin(plan: Plan, name: str, accumulators: TensorColumns) -> Iterator[str]:
         yield from ("mov.u32 %rank, %cluster_ctarank;", "setp.ne.u32 %other, %rank, 0;", "@%other bra all;")
     yield from ("shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     for low, side in (("a", plan.a), ("b", plan.b)):
-        yield f"add.u64 %{low}_first, %start, {side.word & START_FIELD};"
+        yield f"add.u64 %{low}_first, %start, {side.word & start_field(plan)};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
 
 
@@ -119,11 +120,11 @@ def _stage(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
     yield "tcgen05.fence::after_thread_sync;"
     for low, side in (("a", plan.a), ("b", plan.b)):
         yield from linear("%step", "%stage", side.stage_steps)
-        yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word)
+        yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word, start_field(plan))
     for copy, step, word, column in _copies(plan):
         yield f"mul.wide.u32 %step, %stage, {step};"
-        yield f"add.u64 %s_desc, %start, {word & START_FIELD};"
-        yield from stage_word("%s_desc", "%s_desc", "%step", word)
+        yield f"add.u64 %s_desc, %start, {word & start_field(plan)};"
+        yield from stage_word("%s_desc", "%s_desc", "%step", word, start_field(plan))
         yield f"add.u32 %d_tmem, %tmem, {column};"
         yield f"tcgen05.cp.{_group(plan)}.{copy} [%d_tmem], %s_desc;"
     yield "setp.ne.u32 %p, %tile, 0;"
@@ -193,5 +194,6 @@ def _end(plan: Plan, accumulators: TensorColumns) -> Iterator[str]:
     yield from ("tcgen05.fence::before_thread_sync;", *_together(plan))
     yield from ("tcgen05.fence::after_thread_sync;", "setp.ne.u32 %other, %warp, 0;", "@%other bra end;")
     yield from ("ld.shared.b32 %tmem, [%smem_tmem];",)
-    yield f"tcgen05.dealloc.{group}.sync.aligned.b32 %tmem, {accumulators.plan.allocate};"
+    exclusive = "exclusive." * accumulators.plan.exclusive
+    yield f"tcgen05.dealloc.{exclusive}{group}.sync.aligned.b32 %tmem, {accumulators.plan.allocate};"
     yield from ("end:", "ret;")

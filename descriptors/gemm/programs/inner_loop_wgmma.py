@@ -23,12 +23,12 @@ from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.programs.c_expressions import byte_lines
 from descriptors.gemm.programs.inner_loop_ptx import (
-    START_FIELD,
     barriers,
     frame,
     linear,
     next_stage,
     stage_word,
+    start_field,
     wait,
 )
 from descriptors.gemm.register_operand import REGISTERS, ROWS, LoadedOperand
@@ -59,7 +59,7 @@ def write(plan: Plan, name: str) -> str:
     ]
     title = f"{plan.headline}: the loop of a warpgroup"
     about = "Then the packed metadata of the rows of the tile." if plan.metadata is not None else ""
-    return frame("sm90", name, title, _registers(plan, accumulators), body, metadata=about)
+    return frame(plan.asked.arch, name, title, _registers(plan, accumulators), body, metadata=about)
 
 
 def _registers(plan: Plan, accumulators: Registers) -> list[str]:
@@ -93,10 +93,10 @@ def _begin(plan: Plan, name: str, accumulators: Registers) -> Iterator[str]:
     yield from ("mov.u32 %thread, %tid.x;", "shr.u32 %group, %thread, 7;")
     yield from (f"mov.u32 %smem, {name}_smem;", "shr.u32 %flip, %smem, 4;", "cvt.u64.u32 %start, %flip;")
     if plan.loads is None:
-        yield f"add.u64 %a_first, %start, {plan.a.word & START_FIELD};"
+        yield f"add.u64 %a_first, %start, {plan.a.word & start_field(plan)};"
         yield from linear("%step", "%group", plan.a.mn_steps[: accumulators.warpgroups])
         yield "add.u64 %a_first, %a_first, %step;"
-    yield f"add.u64 %b_first, %start, {plan.b.word & START_FIELD};"
+    yield f"add.u64 %b_first, %start, {plan.b.word & start_field(plan)};"
     yield from ("mov.u32 %tile, 0;", "mov.u32 %stage, 0;", "mov.u32 %parity, 0;", "setp.eq.u32 %always, 0, 0;")
     zero = "0f00000000" if plan.asked.d == "f32" else "0"
     kind = "f32" if plan.asked.d == "f32" else "b32"
@@ -114,7 +114,7 @@ def _stage(plan: Plan, accumulators: Registers) -> Iterator[str]:
     for low, side in (("a", plan.a), ("b", plan.b)):
         if low == "b" or plan.loads is None:
             yield from linear("%step", "%stage", side.stage_steps)
-            yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word)
+            yield from stage_word(f"%{low}", f"%{low}_first", "%step", side.word, start_field(plan))
     if plan.loads is not None:
         for j in range(_own_blocks(plan, accumulators)):
             for k in range(plan.asked.blocks[2]):

@@ -50,7 +50,7 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     major, minor = digits[:-1], digits[-1]
     headers = {_HEADERS[one] for one in _types(plan) if one in _HEADERS}
     parts = mma_copies.texts(plan, name)
-    return template("mma", "narrow_check" if loop.kind else "check").substitute(
+    return template("mma", *(("narrow_check", "main") if loop.kind else ())).substitute(
         _host(),
         **mma_scaled.texts(plan),
         **parts,

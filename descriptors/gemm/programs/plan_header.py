@@ -20,6 +20,7 @@ from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.smem.emitters import header
 from descriptors.smem.emitters.recipe import recipe
+from descriptors.targets import generation
 from descriptors.text import word_text
 
 
@@ -91,7 +92,7 @@ def _numbers(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _metadata(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
     """What a sparse A needs beside its words."""
-    places, sm90 = [metadata.place(k) for k in range(blocks)], metadata.packed.arch == "sm90"
+    places, sm90 = [metadata.place(k) for k in range(blocks)], generation(metadata.packed.arch) == "sm90"
     yield "METADATA_COVERED", f"{metadata.packed.covered}u  // elements along K whose metadata are packed together"
     if sm90:
         yield "METADATA_REGISTERS", f"{metadata.registers}u  // of a thread, for an M block and a stage"

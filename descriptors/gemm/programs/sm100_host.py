@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
+from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
@@ -28,7 +29,8 @@ from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
 from layoutalg import Layout, coalesce, flatten, make_layout, size
 
-_COMMON = Template("""\
+#: What every host program begins with.
+COMMON = """\
 static void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(status));
@@ -46,6 +48,20 @@ using Encode = CUresult (*)(
     CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
     const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
+"""
+
+#: A tensor on the device.
+ON_DEVICE = """\
+static void* on_device(const std::vector<uint8_t>& bytes) {
+  void* data = nullptr;
+  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
+  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  return data;
+}
+
+"""
+
+_MAP = """\
 static CUtensorMap tensor_map(
     void* data, CUtensorMapDataType type, cuuint64_t inner, cuuint64_t outer, cuuint64_t row_bytes,
     cuuint32_t box_inner, cuuint32_t box_outer, CUtensorMapSwizzle swizzle) {
@@ -65,14 +81,7 @@ static CUtensorMap tensor_map(
   return map;
 }
 
-static void* on_device(const std::vector<uint8_t>& bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
-  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-  return data;
-}
-
-""")
+"""
 
 _MAIN = Template("""\
 int main() {
@@ -130,7 +139,12 @@ def host(plan: Plan, name: str) -> str:
     if plan.metadata is not None:
         tensors += _metadata(plan.metadata)
     if scales is not None:
-        code = "one == 1 ? 127 : 128" if scales.dtype == "ue8m0" else "one == 1 ? 56 : 64"
+        if scales.dtype not in _ONE_AND_TWO:
+            raise DescriptorError(
+                f"emit: scale factors must be of {' or '.join(_ONE_AND_TWO)}, whose codes are published, found "
+                f"{scales.dtype}; --emit ptx writes the loop"
+            )
+        code = f"one == 1 ? {_ONE_AND_TWO[scales.dtype]}"
         a, b = "kTileM / kPair", "kTileN"
         zeros = 1 + loop.sparse
         tensors += _factors("sfa", scales.a, "m", a, code, zeros)
@@ -138,7 +152,7 @@ def host(plan: Plan, name: str) -> str:
     held = plan.accumulators
     turns = isinstance(held, TensorColumns) and held.sets > 1
     kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
-    return _COMMON.substitute() + _MAIN.substitute(
+    return COMMON + _MAP + ON_DEVICE + _MAIN.substitute(
         times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
         extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind,
         tensors="\n".join(tensors),
@@ -245,6 +259,9 @@ def _terms(mode: object, name: str) -> list[str]:
     return terms
 
 
+#: The codes of 1 and 2, by the type of the scale factors.
+_ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
+
 #: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
 _FIELDS = {
     "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
@@ -264,6 +281,8 @@ def code_of(dtype: str, value: int) -> int:
     """
     if dtype in ("s8", "u8"):
         return value & 0xFF
+    if dtype == "s1z4m11":  # a sign and a magnitude
+        return int(value < 0) << 15 | abs(value)
     exponent, mantissa = _FIELDS[dtype]
     size = abs(value)
     sign = int(value < 0) << (exponent + mantissa)

@@ -26,19 +26,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from string import Template
 
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
-from descriptors.gemm.programs import sm100_turns
-from descriptors.gemm.programs.inner_loop_ptx import barriers
+from descriptors.gemm.programs import sm100_convolution, sm100_turns
+from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
 from descriptors.gemm.programs.sm100_host import host
+from descriptors.targets import architecture
 from descriptors.text import word_text
 from descriptors.tmem.readout import Load, Readout
 
 _HEAD = Template("""\
 // $title.
-// nvcc -std=c++17 -gencode arch=compute_100a,code=sm_100a -o $name $name.cu
+// nvcc -std=c++17 -gencode arch=compute_${number}a,code=sm_${number}a -o $name $name.cu
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -130,8 +131,7 @@ def kernel(plan: Plan, name: str) -> str:
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
     """
-    if not isinstance(name, str) or not (name.isascii() and name.isidentifier()) or len(name) > 64:
-        raise DescriptorError(f"emit: name must be an identifier of at most 64 letters and digits, found {brief(name)}")
+    identifier(name)
     for side in (plan.a, plan.b):
         if len(side.tma.dimensions) != 2:
             map_text = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
@@ -142,10 +142,11 @@ def kernel(plan: Plan, name: str) -> str:
     pair, turns = loop.cta_group == 2, held.sets > 1
     after = sm100_turns.BARRIERS if turns else 8
     head = _HEAD.substitute(
-        title=plan.headline, name=name, tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
+        title=plan.headline, number=architecture(loop.arch).number, name=name,
+        tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         after=after, smem=done + after + 8, turns=sm100_turns.constants(held) + "\n" if turns else "",
-    )  # fmt: skip
+    ) + sm100_convolution.constants(plan)  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
     body = _KERNEL.substitute(
@@ -159,7 +160,7 @@ def kernel(plan: Plan, name: str) -> str:
         roles=(sm100_turns.roles(held) if turns else _ROLES).substitute(
             # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
             leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-            copies=_indented(_copies(plan), turns),
+            copies=_indented(_copies(plan) if plan.implicit is None else sm100_convolution.copies(plan), turns),
             stage=_indented(_stage(plan), turns),
             stores="\n".join(stores(plan)),
         ),
@@ -167,7 +168,9 @@ def kernel(plan: Plan, name: str) -> str:
     half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
     head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
     functions = [instructions(plan), *([sm100_turns.release(loop.cta_group)] if turns else [])]
-    return "\n".join([head + common(plan), *functions, body + host(plan, name)])
+    implicit = plan.implicit
+    program = host(plan, name) if implicit is None else sm100_convolution.host(plan, implicit, name)
+    return "\n".join([head + common(plan), *functions, body + program])
 
 
 def _indented(lines: Iterable[str], deeper: bool) -> str:
@@ -278,14 +281,7 @@ __device__ __forceinline__ uint64_t placed(uint64_t word, uint32_t smem, uint32_
   return (word & ~0x3fffull) | ((word + (smem >> 4) + units) & 0x3fffull);
 }
 
-// A box into shared memory; $signals.
-__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group_of_copy "
-      "[%0], [%1, {%2, %3}], [%4];"
-      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
-}
-
+$copy_box
 // Arrives when all tcgen05.mma and tcgen05.cp issued so far are done; it is a fence before the arrival too.
 __device__ __forceinline__ void commit(uint32_t barrier) {
 $commit
@@ -295,12 +291,12 @@ __device__ __forceinline__ void fence_after() { asm volatile("tcgen05.fence::aft
 __device__ __forceinline__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
 
 __device__ __forceinline__ void allocate(uint32_t to) {
-  asm volatile("tcgen05.alloc.cta_group::$group.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
+  asm volatile("tcgen05.alloc$of.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
   asm volatile("tcgen05.relinquish_alloc_permit.cta_group::$group.sync.aligned;" ::: "memory");
 }
 
 __device__ __forceinline__ void deallocate(uint32_t tmem) {
-  asm volatile("tcgen05.dealloc.cta_group::$group.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
+  asm volatile("tcgen05.dealloc$of.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
 }
 
 // All threads of the CTA$pair, with what they did to tensor memory and to barriers.
@@ -311,6 +307,15 @@ $together
 }
 """)
 
+_COPY_BOX = """\
+// A box into shared memory; $signals.
+__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group "
+      "[%0], [%1, {%2, %3}], [%4];"
+      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+"""
 _COMMIT = """\
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");"""
@@ -334,13 +339,13 @@ def common(plan: Plan) -> str:
     accumulators, pair = plan.accumulators, plan.asked.cta_group == 2
     assert isinstance(accumulators, TensorColumns)
     cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
+    signals = "the barrier is that of the leader, in either CTA of the pair" if pair else "its bytes go to the barrier"
+    box = _COPY_BOX.replace("$signals", signals).replace("$group", ".cta_group::2" if pair else "")
     return COMMON.substitute(
-        signals="the barrier is that of the leader, in either CTA of the pair"
-        if pair
-        else "its bytes go to the barrier",
-        group_of_copy=".cta_group::2" if pair else "",
+        copy_box=box if plan.implicit is None else sm100_convolution.functions(pair),
         commit=_COMMIT_PAIR if pair else _COMMIT,
         group=plan.asked.cta_group,
+        of=f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{plan.asked.cta_group}",
         columns=accumulators.plan.allocate,
         pair=", and of the other one of the pair" if pair else "",
         together=cluster if pair else "  __syncthreads();",
@@ -476,11 +481,15 @@ def _stored(plan: Plan, index: int, load: Load) -> list[str]:
     step = element_steps(read)[1][1]
     to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {step}]"
     guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
+    inside = ""
+    if plan.implicit is not None:  # tiles may end beyond the outputs
+        guard += f"if (row + {i * rows + origin[0]} < kPixels) "
+        inside = f"if ({right} + i * {step} < columns) "
     expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
         loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
     )
     place = "set" if accumulators.sets > 1 else "tmem + (warp << 21)"
     return [
         f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});",
-        f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {to} = {expression};",
+        f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {inside}{to} = {expression};",
     ]

@@ -32,7 +32,7 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
-from descriptors.gemm.programs import cluster, sm90_promotion, sm90_sparse, sm90_store
+from descriptors.gemm.programs import cluster, sm90_convolution, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
 from descriptors.gemm.thread_registers import check_registers, registers
@@ -59,7 +59,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     check_registers(plan)
     few, more = _setmaxnreg(accumulators.warpgroups)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
-    return template("sm90").substitute(
+    places = dict(
         barriers=part("barriers"),
         encoder=Template(part("encoder")).substitute(name=name),
         head=_head(plan),
@@ -76,28 +76,29 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
         fewer_registers=few,
         more_registers=more,
-        tensor_maps="\n".join(
-            filter(
-                None,
-                [
-                    *(tensor_map(side.matrix, encode_arguments(side)) for side in (plan.a, plan.b)),
-                    sm90_store.host(plan),
-                    _strides(plan),
-                ],
-            )
-        ),
+        tensor_maps="\n".join(filter(None, [*_maps(plan), sm90_store.host(plan), _strides(plan)])),
         a_memory=_memory(plan.a),
         b_memory=_memory(plan.b),
     )
+    places |= sm90_convolution.texts(plan)
+    whole = template("sm90") if plan.implicit is None else template("sm90", "fill", "sm90_convolution")
+    return whole.substitute(places)
 
 
-def template(name: str, check: str = "check") -> Template:
-    """A program with its places: what is its own, what checks its product, and the host.
+def _maps(plan: Plan) -> list[str]:
+    if plan.implicit is not None:
+        return [sm90_convolution.maps(plan, plan.implicit)]
+    return [tensor_map(side.matrix, encode_arguments(side)) for side in (plan.a, plan.b)]
+
+
+def template(name: str, *more: str) -> Template:
+    """A program with its places: what is its own, what fills its operands and checks its product, and the host.
 
     Args:
-        name, check: of the files.
+        name: of the file.
+        more: of the files that follow; those of a product if left out.
     """
-    return Template(part(name) + part(check) + part("main"))
+    return Template("".join(part(one) for one in (name, *(more or ("fill", "check", "main")))))
 
 
 def part(name: str) -> str:
@@ -225,10 +226,11 @@ def constants(plan: Plan, accumulators: Registers) -> str:
         f"using TypeB = {CPP_TYPES[loop.b.name]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
         *sm90_store.constants(plan),
+        *sm90_convolution.constants(plan),
     ]
     lines += sm90_sparse.constants(plan) if plan.promotion is None else sm90_promotion.constants(plan.promotion)
     for side in (plan.a, plan.b):
-        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
+        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None, plan.implicit is None)]
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
     lines += ["", "// The product is checked with integers between these."]
     lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
@@ -237,7 +239,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
     return "\n".join([*lines, "", *_positions(accumulators)])
 
 
-def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
+def _operand(side: StagedOperand, by_word: bool, of_matrix: bool) -> Iterator[str]:
     name = side.matrix
     low = name.lower()
     if len(side.tma.dimensions) != 2:
@@ -248,7 +250,8 @@ def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
     assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
     yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
+    if of_matrix:
+        yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
     if by_word:
         yield from _words(side)
     boxes = side.boxes

@@ -170,7 +170,8 @@ def conditions(plan: Plan) -> list[str]:
     made = plan.epilogue
     assert made is not None
     tests = [] if made.staged is None else [f"(N * {BITS[made.staged.type] // 8}) % 16 == 0"]
-    return tests + (["K > (SPLITS - 1) * TILE_K"] if made.splits > 1 else [])
+    steps = "K > (SPLITS - 1) * TILE_K" if plan.implicit is None else "TAPS * ((K + TILE_K - 1) / TILE_K) >= SPLITS"
+    return tests + ([steps] if made.splits > 1 else [])
 
 
 def _store_two(d: str) -> str:

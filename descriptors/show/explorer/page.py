@@ -44,7 +44,7 @@ from descriptors.smem.derivation.derive import derive
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import MNEMONICS
 
 #: Who answers a page's questions: nobody, a server, a worker with Python in it.
 ENGINES = ("none", "server", "worker")
@@ -266,7 +266,7 @@ def choices() -> dict[str, list[str]]:
         "dtype": list(ELEMENT_TYPES),
         "major": ["K", "MN"],
         "swizzle": [str(mode) for mode in SwizzleMode],
-        "arch": list(WORDS),
+        "arch": list(MNEMONICS),
         "operand": ["", "A", "B"],
         "unit": list(UNITS),
         "colour": list(COLOURS),

@@ -28,7 +28,8 @@ from descriptors.smem.operands.explicit import as_unit, explicit_tile, printed_t
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode, as_element_type
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
-from descriptors.smem.words.descriptor import WORDS, Arch, architecture
+from descriptors.smem.words.descriptor import Arch, architecture, smem_word
+from descriptors.targets import generation
 from descriptors.text import extents_text, word_text
 from layoutalg import (
     ComposedLayout,
@@ -152,7 +153,7 @@ def _word(q: Question, number: int) -> dict[str, Any]:
 
 def _arch_of(q: Question, number: int) -> Arch:
     """The architecture of the controls; the other one where a word of sm100 would have no version."""
-    if architecture(q.arch) == "sm100" and number >> 46 & 7 != 1 and number >> 62:
+    if generation(architecture(q.arch)) == "sm100" and number >> 46 & 7 != 1 and number >> 62:
         return "sm90"
     return architecture(q.arch)
 
@@ -299,7 +300,7 @@ def _word_and_layout(q: Question, number: int, text: str) -> dict[str, Any]:
 
 def _two_words(q: Question, one: int, other: int) -> dict[str, Any]:
     """Two words, field by field."""
-    layout = WORDS[_arch_of(q, one)]
+    layout = smem_word(_arch_of(q, one))
     first, second = layout.decode(one), layout.decode(other)
     lines = [
         f"   {field.name} {span(field)}: {first[field.name]} and {second[field.name]}"

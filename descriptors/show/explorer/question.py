@@ -39,7 +39,7 @@ from descriptors.smem.derivation.proved import Proof, proved
 from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.operand import major_of
 from descriptors.smem.words.bitfield import Field, span
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import counted, word_text
 from layoutalg import Layout, evaluate
 from layoutalg.frozen import frozen
@@ -252,7 +252,7 @@ def edited_word(view: View, q: Question) -> int | None:
     if not q.word.strip() and not q.edit:
         return None
     number = _word(q.word) if q.word.strip() else own_word(view)
-    layout = WORDS[view.derivation.arch]
+    layout = view.derivation.descriptor.word
     for name, text in q.edit:
         field = layout[name]
         number = number & ~field.mask | field.store(_typed_value(field, text), layout.name) << field.low
@@ -289,7 +289,7 @@ def word_fields(view: View, word: int) -> list[dict[str, Any]]:
 
 def read_fields(arch: str) -> tuple[Field, ...]:
     """The fields of an architecture's word."""
-    return next(word.fields for name, word in WORDS.items() if name == arch)
+    return smem_word(arch).fields
 
 
 def comparison(view: View) -> dict[str, Any] | None:

@@ -28,7 +28,7 @@ from descriptors.smem.debug.decode import decode
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word, window_bytes
 from descriptors.text import word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
@@ -120,7 +120,9 @@ class DifferencePicture(Picture):
     def _tables(self) -> tuple[list[list[int]], list[list[int]], list[list[bool]]]:
         """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs."""
         d, (u, v) = self.diff, self._unit()
-        stored = stored_rows(d.layout, d.element, base=d.base, pattern_start=d.pattern_start)
+        stored = stored_rows(
+            d.layout, d.element, base=d.base, pattern_start=d.pattern_start, window=window_bytes(d.arch)
+        )
         read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
         mn, k = d.shape
         scale = 8 // address_bits(d.element)
@@ -208,7 +210,7 @@ class DifferencePicture(Picture):
         for name, word in words:
             decoded = decode(word, d.arch, dtype=d.element, major=d.right_major or d.major, shape=d.shape)
             figure.text(0, y, f"{name}: {word_text(word)}", "ink", 15, bold=True)
-            y = word_panel(figure, 0, y + 30, WIDE, WORDS[d.arch], word, moves=changed, idle=decoded.dont_care) + 44
+            y = word_panel(figure, 0, y + 30, WIDE, smem_word(d.arch), word, moves=changed, idle=decoded.dont_care) + 44
         return y - 44
 
     def _title(self) -> str:

@@ -19,7 +19,7 @@ from descriptors.show.pictures.panels import story
 from descriptors.smem.debug.decode import Decoded
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.words.bitfield import Field, Word, span
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import aligned, word_text
 from layoutalg import Figure, Picture, Scene
 from layoutalg.frozen import frozen
@@ -61,7 +61,7 @@ class WordPicture(Picture):
         title = word_text(word.word)
         y = figure.heading(0, 0, title, f"{self._what()}; bit 63 is on the left.", WIDE, mono=True) + 24
         idle = word.dont_care
-        y = word_panel(figure, 0, y, WIDE, WORDS[word.arch], word.word, moves=self.wrong, idle=idle) + 40
+        y = word_panel(figure, 0, y, WIDE, smem_word(word.arch), word.word, moves=self.wrong, idle=idle) + 40
         heads = ("bits", "field", "value", "in the word", "what it says")
         figure.texts(((x, y, head) for x, head in zip(COLUMNS[1:], heads, strict=True)), "muted", 11.5)
         figure.lines([(0, y + 8, WIDE, y + 8)], "rule", 0.8)

@@ -26,6 +26,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.addresses import address_bits, fetched_rows, stored_rows
+from descriptors.smem.words.descriptor import window_bytes
 from descriptors.text import extents_text, tuple_text
 from layoutalg import Figure, Layout, bank_group
 from layoutalg.frozen import frozen
@@ -211,7 +212,7 @@ def misread(view: View) -> tuple[tuple[int, int], ...]:
 def _misread(view: View) -> tuple[tuple[int, int], ...]:
     assert view.word is not None
     d, (high, deep), (i, j) = view.derivation, view.derivation.mma, view.subtile
-    whole = stored_rows(d.smem_tile, d.element, base=view.base, pattern_start=view.base)
+    whole = stored_rows(d.smem_tile, d.element, base=view.base, pattern_start=view.base, window=window_bytes(d.arch))
     block = [row[j * deep : (j + 1) * deep] for row in whole[i * high : (i + 1) * high]]
     for stage in view.anatomy.stage_coordinate:
         block = [[one[stage] for one in row] for row in block]

@@ -29,7 +29,8 @@ from descriptors.smem.derivation.symbolic import SymbolicDerivation
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.words.descriptor import SmemDescriptor
+from descriptors.smem.words.descriptor import SmemDescriptor, word_format
+from descriptors.targets import generation
 from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -98,7 +99,7 @@ def _of_tile(d: Derivation, base: int) -> Claim:
     step = d.swizzle.alignment_bytes if aligned else LINE_BYTES
     domain = Domain(step, 0, 0 if aligned else None)
     word = d.descriptor.encode()
-    one = Operand(d.arch, d.element.name, str(d.major), d.mma)
+    one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     question = tile_question(one, _tile(d.smem_tile), word, _moves(d), domain, ignored=d.dont_care_mask())
     where = f"any address that is a multiple of {step}, from which the tile lies in the window"
     facts = (
@@ -154,13 +155,15 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         d.symbols,
         tile.modes,
         tile.swizzle,
-        CODES[d.arch][SmemDescriptor(d.arch, 0, 0, d.swizzle).encode() >> (62 if d.arch == "sm90" else 61)],
+        CODES[word_format(d.arch)][
+            SmemDescriptor(d.arch, 0, 0, d.swizzle).encode() >> (62 if generation(d.arch) == "sm90" else 61)
+        ],
         d.leading_byte_offset // 16,
         d.stride_byte_offset // 16,
         _modes(d.advance),
         tuple(short for name, short in fields if name not in d.dont_care),
     )
-    one = Operand(d.arch, d.element.name, str(d.major), d.mma)
+    one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
     facts = (
         f"The words of every tile {extents} read it, for all positive integers {symbols}",
@@ -187,7 +190,7 @@ def _of_word(found: Diff) -> Claim:
             "claim: a word must read a layout of its own, found an operand that crosses atoms; the claim of its tile "
             "is that of descriptors derive --smt2"
         )
-    one = Operand(found.arch, found.element.name, str(found.major), found.shape)
+    one = Operand(word_format(found.arch), found.element.name, str(found.major), found.shape)
     still = Moves(tuple((1, 0) for _ in tile.modes))
     domain = Domain(_PATTERN, found.base, found.pattern_start)
     question = tile_question(one, tile, found.word, still, domain)

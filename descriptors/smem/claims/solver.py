@@ -26,6 +26,7 @@ from descriptors.smem.claims.walk_terms import fields as fields_of
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, first_mismatches
+from descriptors.smem.words.descriptor import window_bytes
 from descriptors.text import word_text
 
 #: Elements that a word is asked to read before the search for one is given up.
@@ -105,7 +106,9 @@ def word_that_reads(found: Diff, solver: str | None = None) -> int | None:
     """
     claim(found)  # refuses what is no layout of its own
     one = Operand(found.arch, found.element.name, str(found.major), found.shape)
-    rows = stored_rows(found.layout, found.element, base=found.base, pattern_start=found.pattern_start)
+    rows = stored_rows(
+        found.layout, found.element, base=found.base, pattern_start=found.pattern_start, window=window_bytes(found.arch)
+    )
     scale, sorts = 4 if one.half else 1, "(define-sort N () (_ BitVec 32))\n(define-sort Word () (_ BitVec 64))"
     premises = [sorts, "(declare-const word Word)", fields_of(one), walk(one), "(assert (meaningful word))"]
     where = (0, 0)

@@ -137,7 +137,7 @@ def _counts(one: Operand, tile: Tile) -> list[int]:
 def _fits(one: Operand, tile: Tile, domain: Domain) -> tuple[int, int] | None:
     """The least and the greatest address from which the whole tile lies in the window; None if there is none."""
     low, high = tile.reach
-    first, last = max(0, -(low * one.bits // 8)), WINDOW - -(-(high + 1) * one.bits // 8)
+    first, last = max(0, -(low * one.bits // 8)), one.window - -(-(high + 1) * one.bits // 8)
     first += (domain.at - first) % domain.step
     return (first, last) if first <= last else None
 
@@ -180,25 +180,30 @@ def _words(one: Operand, word: int, moves: Moves, names: Sequence[str], ignored:
     at = [BITS.product(name, 3) if moves.third and name == "j" else name for name in names]
     terms = [mode_term(*mode, index, BITS) for mode, index in zip(moves.start, at, strict=True)]
     begins = [BITS.part("base", 16), *([-(domain.at // 16)] if domain.at else [])]
-    start = BITS.sum("((_ zero_extend 18) ((_ extract 13 0) first))", *begins, *terms)
+    wide, top = one.address_bits, one.address_bits - 1
+    start = BITS.sum(f"((_ zero_extend {32 - wide}) ((_ extract {top} 0) first))", *begins, *terms)
     lines = [
         remark(f"4. The words: the first one, of a tile at address {domain.at}, and how it moves, in 16 bytes."),
         f"(define-fun mask () Word #x{ignored:016x}) ; bits which may be anything",
         f"(define-fun first () Word (bvxor #x{word:016x} (bvand ignored mask)))",
         f"(define-fun units () N {start})",
     ]
-    fits, upper = [BITS.below("units", 1 << 14)], "((_ extract 63 14) first)"
+    fits, upper = [BITS.below("units", 1 << wide)], f"((_ extract 63 {wide}) first)"
     if moves.lines is not None:
         line = BITS.part(BITS.sum(BITS.product("j", 3), 2), 8)
         others = [term for x, term in enumerate(terms) if x != 1]
         own = BITS.sum(
-            "((_ zero_extend 18) ((_ extract 29 16) first))", *begins, mode_term(*moves.lines, line, BITS), *others
+            f"((_ zero_extend {32 - wide}) ((_ extract {16 + top} 16) first))",
+            *begins,
+            mode_term(*moves.lines, line, BITS),
+            *others,
         )
         lines.append(f"(define-fun line () N {own}) ; LBO: the line that the last of 3 pieces of K lies in")
-        fits.append(BITS.below("line", 1 << 14))
-        upper = "((_ extract 63 30) first) ((_ extract 13 0) line) ((_ extract 15 14) first)"
+        fits.append(BITS.below("line", 1 << wide))
+        between = f"((_ extract 15 {wide}) first)"
+        upper = f"((_ extract 63 {16 + wide}) first) ((_ extract {top} 0) line) {between}"
     lines.append(f"(define-fun fits () Bool {both(fits)}) ; so that adding to the word carries into no other field")
-    moved = f"(concat {upper} ((_ extract 13 0) units))"
+    moved = f"(concat {upper} ((_ extract {top} 0) units))"
     if domain.pattern is None:
         rows = "((_ zero_extend 61) ((_ extract 9 7) base))"
         moved = f"(bvor {moved} (bvshl {rows} (_ bv49 64)))"
@@ -216,9 +221,11 @@ def _assumptions(
     lines.append(f"(assert (= {BITS.rest('base', domain.step)} {BITS.number(domain.at % domain.step)}))")
     if whole is not None:
         first, last = whole
-        lines.append(f"(assert {BITS.least(first, 'base', last)}) ; the tile lies in the {WINDOW} bytes of the window")
+        lines.append(
+            f"(assert {BITS.least(first, 'base', last)}) ; the tile lies in the {one.window} bytes of the window"
+        )
     else:
         lines.append("; The tile is larger than the window: of the operands that a start address names.")
-        lines += [f"(assert {BITS.below('base', WINDOW)})", "(assert fits)"]
+        lines += [f"(assert {BITS.below('base', one.window)})", "(assert fits)"]
     lines += [f"(assert {BITS.below(name, end)})" for name, end in ends]
     return "\n".join(lines)

@@ -33,7 +33,7 @@ from descriptors.smem.claims.terms import BITS, remark
 
 #: Bits that an element takes up, by its type; of narrow ones in containers those of a place.
 STORED_BITS = {
-    "f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
+    "f16": 16, "bf16": 16, "s1z4m11": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "e2m3": 8, "e3m2": 8,
     "e2m1_unpacksmem": 8, "e2m1": 4,
 }  # fmt: skip
 
@@ -50,18 +50,21 @@ class Swizzle(NamedTuple):
 NONE, ROWS_32, ROWS_64 = Swizzle(16, 0, 4, 8), Swizzle(32, 1, 4, 8), Swizzle(64, 2, 4, 8)
 ROWS_128 = Swizzle(128, 3, 4, 8)
 ATOMS_32 = Swizzle(128, 2, 5, 4)
-#: The swizzle of each code: bits [62,64) of a word of sm90, [61,64) of one of sm100.
+#: The swizzle of each code: bits [62,64) of a word of sm90, [61,64) of one of sm100 and of sm107.
 CODES = {
     "sm90": {0: NONE, 1: ROWS_128, 2: ROWS_64, 3: ROWS_32},
     "sm100": {0: NONE, 1: ATOMS_32, 2: ROWS_128, 4: ROWS_64, 6: ROWS_32},
 }
+CODES["sm107"] = CODES["sm100"]
+#: Bits of the start address and of LBO in a word.
+ADDRESS_BITS = {"sm90": 14, "sm100": 14, "sm107": 15}
 
 
 class Operand(NamedTuple):
     """What the walk depends on besides the word.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
         dtype: name of the element type.
         major: ``"K"`` or ``"MN"``.
         shape: extents (MN, K) in elements.
@@ -84,6 +87,16 @@ class Operand(NamedTuple):
         return STORED_BITS[self.dtype]
 
     @property
+    def address_bits(self) -> int:
+        """Bits of the start address and of LBO."""
+        return ADDRESS_BITS[self.arch]
+
+    @property
+    def window(self) -> int:
+        """What a start address can name, in bytes."""
+        return 16 << self.address_bits
+
+    @property
     def half(self) -> int:
         """1 where addresses count half bytes, else 0."""
         return int(self.bits == 4)
@@ -100,26 +113,29 @@ class Operand(NamedTuple):
     @property
     def may_cross(self) -> bool:
         """Whether LBO may be an absolute address: of 48 bytes of K in rows of 128."""
-        return self.arch == "sm100" and self.major == "K" and self.shape[1] * self.bits == 48 * 8
+        return self.arch != "sm90" and self.major == "K" and self.shape[1] * self.bits == 48 * 8
 
 
 def fields(one: Operand) -> str:
     """The fields of a word, in units of addresses."""
     code = 62 if one.arch == "sm90" else 61
     sixteen = BITS.number(one.counted(16))
+    wide = one.address_bits
+    widths = "Start, LBO and SBO are 14 bits" if wide == 14 else f"Start and LBO are {wide} bits, SBO 14"
     lines = [
         remark(
-            "2. The fields of a 64-bit word. Start, LBO and SBO are 14 bits that count 16 bytes.\n"
+            f"2. The fields of a 64-bit word. {widths} that count 16 bytes.\n"
             f"(PTX ISA 9.1, matrix descriptor of {'wgmma' if one.arch == 'sm90' else 'tcgen05'})"
         ),
         *(
-            f"(define-fun {name} ((w Word)) N (bvmul {sixteen} ((_ zero_extend 18) ((_ extract {low + 13} {low}) w))))"
-            for name, low in (("start", 0), ("leading", 16), ("stride", 32))
+            f"(define-fun {name} ((w Word)) N "
+            f"(bvmul {sixteen} ((_ zero_extend {32 - bits}) ((_ extract {low + bits - 1} {low}) w))))"
+            for name, low, bits in (("start", 0, wide), ("leading", 16, wide), ("stride", 32, 14))
         ),
         "(define-fun base-offset ((w Word)) N ((_ zero_extend 29) ((_ extract 51 49) w)))",
         f"(define-fun code ((w Word)) N ((_ zero_extend {32 - (64 - code)}) ((_ extract 63 {code}) w)))",
     ]
-    if one.arch == "sm100":
+    if one.arch != "sm90":
         lines.append("(define-fun absolute ((w Word)) Bool (= ((_ extract 52 52) w) #b1))")
     return "\n".join(lines)
 
@@ -222,12 +238,13 @@ def _meaningful(one: Operand) -> str:
     """Whether a word means anything: version, swizzle code and LBO mode of sm100; every word of sm90 does."""
     if one.arch == "sm90":
         return "(define-fun meaningful ((w Word)) Bool true)"
-    known = " ".join(f"(= (code w) {BITS.number(code)})" for code in CODES["sm100"])
+    known = " ".join(f"(= (code w) {BITS.number(code)})" for code in CODES[one.arch])
     absolute = "(not (absolute w))"
     if one.may_cross:
         line = f"(= {BITS.rest('(leading w)', one.counted(128))} {BITS.number(0)})"
         absolute = f"(or {absolute} (and (= (code w) {BITS.number(2)}) (= (base-offset w) {BITS.number(0)}) {line}))"
     return (
-        "; A word of sm100 has version 1, a swizzle code that is one; LBO mode 1 only where 48 bytes of K may cross.\n"
+        f"; A word of {one.arch} has version 1, a swizzle code that is one; "
+        "LBO mode 1 only where 48 bytes of K may cross.\n"
         f"(define-fun meaningful ((w Word)) Bool\n  (and (= ((_ extract 48 46) w) #b001) (or {known}) {absolute}))"
     )

@@ -35,7 +35,7 @@ from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Sw
 from descriptors.smem.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import first_mismatches
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor, architecture
+from descriptors.smem.words.descriptor import Arch, SmemDescriptor, architecture, window_bytes
 from descriptors.text import tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, make_layout, size
 from layoutalg.frozen import frozen
@@ -102,7 +102,7 @@ def fitted(
         start_address=base + offset * element.storage_bits // 8,
         base_offset=0 if mode is SwizzleMode.NONE else shifted // LINE_BYTES % 8,
     )
-    stored_at = stored_rows(layout, element, base=base, pattern_start=pattern_start)
+    stored_at = stored_rows(layout, element, base=base, pattern_start=pattern_start, window=window_bytes(arch))
     fetched = fetched_rows([descriptor.encode()], arch=arch, element=element, major=major, shape=shape)[0]
     if stored_at != fetched:
         wrong = first_mismatches(stored_at, fetched, unit=address_unit(element), most=1)[0]

@@ -37,7 +37,8 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
 )
 from descriptors.smem.words.bitfield import Field, UnknownCode
-from descriptors.smem.words.descriptor import WORDS, Arch, architecture
+from descriptors.smem.words.descriptor import Arch, architecture, smem_word
+from descriptors.targets import generation, holders
 from descriptors.text import Told, word_text
 from layoutalg.frozen import frozen
 
@@ -105,8 +106,8 @@ class Decoded(Told):
 
     @property
     def absolute(self) -> bool:
-        """Whether the leading byte offset is an address: LBO mode 1 of sm_103a."""
-        return self.arch == "sm100" and bool(self["lbo_mode"])
+        """Whether the leading byte offset is an address: LBO mode 1, of K = 96."""
+        return generation(self.arch) == "sm100" and bool(self["lbo_mode"])
 
     @property
     def headline(self) -> str:
@@ -152,7 +153,8 @@ def decode(
     element = None if dtype is None else as_element_type(dtype)
     contiguous = None if major is None else as_major(major)
     extents = None if shape is None else as_extents(shape, "decode: shape", "decode: an extent")
-    values, layout = WORDS[name].decode(number), WORDS[name]
+    layout = smem_word(name)
+    values = layout.decode(number)
     reading = Reading(
         arch=name,
         word=number,
@@ -212,11 +214,11 @@ def _dont_care(reading: Reading) -> tuple[str, ...]:
 def _meaning(name: str, reading: Reading) -> str:
     """What a field says about this operand, in words; both readings where the major is not known."""
     if name == "lbo_mode" and reading.absolute:
-        return "1 for an absolute leading address: K = 96 of sm_103a"
+        return f"1 for an absolute leading address: K = 96 of {holders('K = 96')}"
     if name == "swizzle":
         return f"{reading.code} means {elsewhere(reading.arch, reading.code)}" if reading.code else ""
     if name not in (LEADING, STRIDE):
-        return _MEANINGS[name]
+        return f"1 in every {reading.arch} word" if name == "version" else _MEANINGS[name]
     if name == LEADING and reading.absolute:
         return "absolute address of the line of 128 bytes in which K goes on"
     if not isinstance(reading.mode, SwizzleMode):
@@ -235,8 +237,8 @@ def _step(name: str, major: Major, mode: SwizzleMode) -> str:
 _MEANINGS = {
     "start_address": "where the operand starts",
     "base_offset": "lines of 128 bytes by which the swizzle pattern is shifted",
-    "version": "1 in every sm100 word",
     "lbo_mode": "0 for a relative leading offset",
+    "row_half": "which half of a row of 48 bytes of a compressed B is read: bytes 0 to 23, or 24 to 47",
 }
 
 

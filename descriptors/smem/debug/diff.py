@@ -34,7 +34,8 @@ from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.descriptor import WINDOW_BYTES, WORDS, Arch, architecture
+from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes
+from descriptors.targets import generation
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -158,10 +159,16 @@ def diff(
     tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
     extents = as_shape(shape, tile)
     operand, part = _operand(tile, mode, element, extents, _subtile(subtile, tile), name)
-    base_option, values = base_of(layout) if base is None else base, WORDS[name].decode(number)
+    base_option, values = base_of(layout) if base is None else base, smem_word(name).decode(number)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    place, pattern = _base(base_option, first, operand, values), _address("pattern_start", pattern_start)
-    rows = part.addresses(place, pattern) if part else stored_rows(operand, element, base=place, pattern_start=pattern)
+    window = window_bytes(name)
+    place = _base(base_option, first, operand, values, window)
+    pattern = _address("pattern_start", pattern_start, window)
+    rows = (
+        part.addresses(place, pattern, window)
+        if part
+        else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
+    )
     fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
     wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
@@ -205,7 +212,7 @@ def _operand(
     try:
         return operand_of(tile, shape, at), None
     except DescriptorError:
-        part = crossing_operand(tile, mode, element, shape, at) if arch == "sm100" else None
+        part = crossing_operand(tile, mode, element, shape, at) if generation(arch) == "sm100" else None
         if part is None:
             raise
     return tile, part
@@ -221,10 +228,12 @@ def _right_across(
         return None, str(error)
 
 
-def _base(base_option: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any]) -> int:
+def _base(
+    base_option: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any], window: int
+) -> int:
     """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
     if base_option is not None:
-        return _address("base", base_option)
+        return _address("base", base_option, window)
     base = int(values["start_address"]) - first
     if base < 0:
         raise DescriptorError(
@@ -234,8 +243,8 @@ def _base(base_option: object, first: int, operand: Layout | ComposedLayout, val
     return base
 
 
-def _address(what: str, value: object) -> int:
-    address = as_integer(value, f"diff: {what}", maximum=WINDOW_BYTES - 1)
+def _address(what: str, value: object, window: int) -> int:
+    address = as_integer(value, f"diff: {what}", maximum=window - 1)
     if address % 16:
         raise DescriptorError(f"diff: {what} must be a multiple of 16 bytes, found {address}")
     return address
@@ -267,7 +276,8 @@ def _right_word(
     Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
     against the swizzle of its mode, so that the layout itself is compared once more here.
     """
-    reason, own = "", stored_rows(operand, element, base=base, pattern_start=pattern_start)
+    reason, window = "", window_bytes(arch)
+    own = stored_rows(operand, element, base=base, pattern_start=pattern_start, window=window)
     for contiguous in sorted(Major, key=lambda one: one is not major):
         for other_mode in sorted(SwizzleMode, key=lambda one: one is not mode):
             try:
@@ -275,14 +285,14 @@ def _right_word(
             except LayoutError as error:
                 reason = reason or str(error)
                 continue
-            moved_rows = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start)
+            moved_rows = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start, window=window)
             if moved_rows == own:
                 return fit, ""
     return None, reason
 
 
 def _changes(word: int, right: Fit) -> tuple[Change, ...]:
-    fields = WORDS[right.descriptor.arch]
+    fields = right.descriptor.word
     own, correct = fields.decode(word), fields.decode(right.descriptor.encode())
     names = [field.name for field in fields.fields if field.name not in right.match.dont_care]
     return tuple(Change(name, own[name], correct[name]) for name in names if own[name] != correct[name])

@@ -17,8 +17,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.debug.decode import Decoded, decode
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major
-from descriptors.smem.proof import read_model
-from descriptors.smem.proof.addresses import fetched_rows
+from descriptors.smem.proof.addresses import evidence, fetched_rows
 from descriptors.smem.words.descriptor import Arch
 from layoutalg.frozen import frozen
 
@@ -76,5 +75,5 @@ def read(
         element=element,
         major=contiguous,
         addresses=tuple(map(tuple, fetched)),
-        evidence=read_model.evidence(arch=decoded.arch, dtype=element, major=contiguous, absolute=decoded.absolute),
+        evidence=evidence(decoded.arch, element, contiguous, absolute=decoded.absolute),
     )

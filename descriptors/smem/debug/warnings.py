@@ -16,8 +16,8 @@ Law: a group of rows is what the swizzle's pattern takes before it repeats, and 
 
 >>> all(group_bytes(mode) == mode.period_bytes for mode in SwizzleMode if mode.swizzle is not None)
 True
->>> from descriptors.smem.words.descriptor import WORDS
->>> all(WORDS[arch]["swizzle"].load(code) is mode for arch in WORDS for code, mode in NUMBERINGS[arch].items())
+>>> from descriptors.smem.words.descriptor import MNEMONICS, smem_word
+>>> all(smem_word(arch)["swizzle"].load(code) is mode for arch in MNEMONICS for code, mode in NUMBERINGS[arch].items())
 True
 """
 
@@ -37,10 +37,10 @@ from descriptors.smem.words.descriptor import (
     SM90_SWIZZLE_CODES,
     SM100_DESCRIPTOR,
     SM100_SWIZZLE_CODES,
-    SMEM_BYTES,
     Arch,
 )
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
+from descriptors.targets import architecture, generation, holders
 from layoutalg.frozen import frozen
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
@@ -88,7 +88,7 @@ class Reading:
 
     @property
     def absolute(self) -> bool:
-        """Whether the leading byte offset is an address: LBO mode 1 of sm_103a."""
+        """Whether the leading byte offset is an address: LBO mode 1, of K = 96."""
         return bool(self.values.get("lbo_mode", 0))
 
     @property
@@ -147,7 +147,7 @@ def elsewhere(arch: str, code: int) -> str:
     >>> elsewhere("sm90", 1)
     '128B_BASE32B in sm100, 32B in a TMA tensor map'
     """
-    others = {place: codes.get(code) for place, codes in NUMBERINGS.items() if place != arch}
+    others = {place: codes.get(code) for place, codes in NUMBERINGS.items() if place != generation(arch)}
     return ", ".join(f"{mode or 'nothing'} in {place}" for place, mode in others.items())
 
 
@@ -198,8 +198,9 @@ def notes(word: Reading) -> tuple[Remark, ...]:
 
 
 def _swizzle_code(word: Reading) -> Iterator[Remark]:
-    own = {mode: code for code, mode in NUMBERINGS[word.arch].items()}
-    others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != word.arch)
+    of = generation(word.arch)
+    own = {mode: code for code, mode in NUMBERINGS[of].items()}
+    others = (codes.get(word.code) for place, codes in NUMBERINGS.items() if place != of)
     modes_elsewhere = [mode for mode in dict.fromkeys(others) if mode in own and mode is not word.mode]
     other = f"{word.code} means {elsewhere(word.arch, word.code)}"
     codes = "".join(f"; {mode} is {own[mode]} in {word.arch}" for mode in modes_elsewhere if mode)
@@ -231,11 +232,11 @@ def _illegal_operand(word: Reading) -> Iterator[Remark]:
 
 
 def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
-    if word.arch == "sm100":
+    if generation(word.arch) == "sm100":
         version = word.values["version"]
         if version != 1:
             hint = ", as in an sm90 word" if version == 0 else ""
-            yield Remark("version", "version", f"must be 1 in an sm100 word, is {version}{hint}")
+            yield Remark("version", "version", f"must be 1 in an {word.arch} word, is {version}{hint}")
     elif word.unknown_bits & SM100_DESCRIPTOR["version"].mask == _SM100_VERSION:
         yield Remark("other-arch", "", "bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none")
 
@@ -244,7 +245,7 @@ def _misplaced_line(word: Reading) -> Iterator[Remark]:
     """What PTX does not allow beside an absolute leading address, or nobody shows."""
     if not word.absolute:
         return
-    rule = f"1 makes {LEADING} an absolute address, which K = 96 of sm_103a alone reads:"
+    rule = f"1 makes {LEADING} an absolute address, which K = 96 of {holders('K = 96')} alone reads:"
     line, base = word.values[LEADING], word.values["base_offset"]
     for wrong, text in (
         (word.mode is not SwizzleMode.B128, f"swizzle must be 128B, is {word.mode}"),
@@ -262,7 +263,7 @@ def _unknown_bits(word: Reading) -> Iterator[Remark]:
         return
     many = word.unknown_bits.bit_count() > 1
     text = f"bit{'s' if many else ''} {_ranges(word.unknown_bits)} belong{'' if many else 's'} to no field"
-    if word.arch == "sm90":
+    if generation(word.arch) == "sm90":
         text += " and are ignored" if many else " and is ignored"
         text += " (measured on a Hopper GPU)"
         if word.mode is SwizzleMode.NONE and word.unknown_bits >> 52:
@@ -299,8 +300,8 @@ def _repeated(word: Reading, element: ElementType, major: Major, shape: tuple[in
         text = f"{elements} elements are read from {len(places)} places ({', '.join(steps)})"
         yield Remark("repeated-rows", STRIDE, text)
     end = (max(places) + 1) * address_bits(element) // 8
-    if end > SMEM_BYTES:
-        text = f"the operand is read up to byte {end}, beyond the {SMEM_BYTES} that a thread block can have"
+    if end > (most := architecture(word.arch).shared):
+        text = f"the operand is read up to byte {end}, beyond the {most} that a thread block can have"
         yield Remark("memory", "start_address", text)
 
 
@@ -331,8 +332,8 @@ def _pattern(word: Reading) -> Iterator[Remark]:
 
 def _memory(word: Reading) -> Iterator[Remark]:
     start = word.values["start_address"]
-    if start >= SMEM_BYTES and not word.shape:
-        yield Remark("memory", "start_address", f"lies beyond the {SMEM_BYTES} bytes that a thread block can have")
+    if start >= (most := architecture(word.arch).shared) and not word.shape:
+        yield Remark("memory", "start_address", f"lies beyond the {most} bytes that a thread block can have")
 
 
 def _inside_an_atom(word: Reading) -> Iterator[Remark]:
@@ -346,7 +347,9 @@ def _inside_an_atom(word: Reading) -> Iterator[Remark]:
 
 def _absolute(word: Reading) -> Iterator[Remark]:
     if word.absolute:
-        text = f"1 makes {LEADING} an absolute address: it must move with the tile, and sm_103a alone reads it"
+        text = (
+            f"1 makes {LEADING} an absolute address: it must move with the tile, and {holders('K = 96')} alone read it"
+        )
         yield Remark("absolute-leading", "lbo_mode", text)
 
 

@@ -3,10 +3,10 @@
 Law: the stored numbers of a decoded word, put back at their bits, and its unknown bits are the word.
 
 >>> from descriptors import decode
->>> from descriptors.smem.words.descriptor import WORDS
+>>> from descriptors.smem.words.descriptor import smem_word
 >>> for word in (0x4000404000010000 ^ 3 << bit for bit in range(63)):
 ...     told = record_decoded(decode(word, "sm90"))
-...     put = sum(stored << WORDS["sm90"][name].low for name, stored in told["stored"].items())
+...     put = sum(stored << smem_word("sm90")[name].low for name, stored in told["stored"].items())
 ...     assert word_text(put | int(told["unknown_bits"], 16)) == told["word"] == word_text(word)
 
 Law: the text of a comparison says that all is the same if and only if its data does, and has a line for each mismatch.
@@ -35,7 +35,7 @@ from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, span
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import aligned, known_line, known_record, listed, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
@@ -213,7 +213,7 @@ def _right_word(diff: Diff) -> Iterator[str]:
         changes.append(f"major {diff.major} -> {diff.right_major}")
     yield from listed("change: ", changes or ["nothing"])
     yield f"right word: {word_text(diff.right_word)}"
-    if (values := WORDS[diff.arch].decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
+    if (values := smem_word(diff.arch).decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
         yield f"   its base offset is {values['base_offset']}, as the swizzle pattern starts at {diff.pattern_start:#x}"
     if diff.illegal:
         yield f"but no instruction reads such an operand: {diff.illegal}"

@@ -148,6 +148,7 @@ class AdvanceReport:
         capacity: bytes of shared memory that a thread block has.
         highest_base: the highest aligned address of a tile that fits, in bytes; None where none does.
         named: how many of the subtiles lie where a start address can name them, counted up to 2**18.
+        window: what a start address can name, in bytes.
 
     >>> from descriptors import derive
     >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
@@ -164,11 +165,12 @@ class AdvanceReport:
     capacity: int
     highest_base: int | None
     named: int
+    window: int = WINDOW_BYTES
 
     @property
     def fits_field(self) -> bool:
         """Whether every start address fits its field: no subtile's word carries."""
-        return self.lowest_start >= 0 and self.highest_start < WINDOW_BYTES
+        return self.lowest_start >= 0 and self.highest_start < self.window
 
     @property
     def fits_memory(self) -> bool:
@@ -177,12 +179,13 @@ class AdvanceReport:
 
     def __str__(self) -> str:
         starts = f"start at {self.lowest_start} to {self.highest_start} (subtile {tuple_text(self.last)})"
+        field = f"the {self.window.bit_length() - 5}-bit field"
         if self.fits_field and self.fits_memory:
-            verdict = f"within the 14-bit field and {self.capacity} bytes"
+            verdict = f"within {field} and {self.capacity} bytes"
         elif self.fits_field:
-            verdict = f"within the 14-bit field but OUT of the {self.capacity} bytes of shared memory"
+            verdict = f"within {field} but OUT of the {self.capacity} bytes of shared memory"
         else:
-            verdict = f"OUT of the 14-bit field, which ends at {WINDOW_BYTES} after {counted(self.named, 'subtile')}"
+            verdict = f"OUT of {field}, which ends at {self.window} after {counted(self.named, 'subtile')}"
             verdict += f", and of {self.capacity} bytes"
         if self.subtiles == 1:
             return f"1 subtile starts at {self.lowest_start} and ends at {self.end}: {verdict}"
@@ -190,8 +193,9 @@ class AdvanceReport:
 
 
 def advance_report(
-    advance: Layout | ComposedLayout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int
-) -> AdvanceReport:
+    advance: Layout | ComposedLayout, *, base: int, start: int, reach: int, span: int, alignment: int, capacity: int,
+    window: int = WINDOW_BYTES,
+) -> AdvanceReport:  # fmt: skip
     """The report of a tile from the steps between its subtiles.
 
     Args:
@@ -203,6 +207,7 @@ def advance_report(
         span: bytes of a swizzled row, within which the swizzle permutes.
         alignment: what a tile's address must be a multiple of, in bytes.
         capacity: bytes of shared memory.
+        window: what a start address can name, in bytes.
 
     >>> rows = Layout((2, 4), (512, 2))
     >>> advance_report(rows, base=0, start=0, reach=8096, span=128, alignment=1024, capacity=10**5).end
@@ -213,13 +218,13 @@ def advance_report(
     # Operands that cross atoms reach two columns further, but the last of them ends in the line that it begins in.
     end = -(-(highest + reach) // span) * span
     room = (capacity - (end - base)) // alignment * alignment
-    if lowest >= 0 and highest + reach <= WINDOW_BYTES:
+    if lowest >= 0 and highest + reach <= window:
         within = size(advance)
     elif isinstance(advance, Layout):
-        within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach))
+        within = sum(1 for _ in named_subtiles(advance, first=base + start, reach=reach, window=window))
     else:
         starts = numbers(sums([_listed(mode) for mode in advance], base + start))
-        within = sum(0 <= one <= WINDOW_BYTES - reach for one in starts)
+        within = sum(0 <= one <= window - reach for one in starts)
     return AdvanceReport(
         base=base,
         subtiles=size(advance),
@@ -230,6 +235,7 @@ def advance_report(
         capacity=capacity,
         highest_base=room if room >= 0 else None,
         named=within,
+        window=window,
     )
 
 
@@ -257,7 +263,9 @@ def _listed(mode: ComposedLayout) -> list[int]:
     return [16 * mode(i) for i in range(size(mode))]
 
 
-def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple[tuple[int, ...], int]]:
+def named_subtiles(
+    advance: Layout, *, first: int, reach: int, window: int = WINDOW_BYTES
+) -> Iterator[tuple[tuple[int, ...], int]]:
     """Coordinate and start, in bytes, of every subtile that lies in the window of the start address; 2**18 at most.
 
     Law: those are the coordinates c with ``0 <= first + 16 * advance(c)`` and the end ``reach`` bytes on in the window;
@@ -267,6 +275,7 @@ def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple
         advance: from subtile to offset of its start, in 16-byte units.
         first: start of the first subtile, in bytes.
         reach: bytes from a subtile's start to the end of its last 16-byte unit, before the swizzle.
+        window: what a start address can name, in bytes.
 
     >>> list(named_subtiles(Layout((2, 2**40), (2**13, 2**12)), first=0, reach=16))
     [((0, 0), 0), ((0, 1), 65536), ((0, 2), 131072), ((0, 3), 196608), ((1, 0), 131072), ((1, 1), 196608)]
@@ -279,7 +288,7 @@ def named_subtiles(advance: Layout, *, first: int, reach: int) -> Iterator[tuple
             leaves.append((index, below, size(leaf), 16 * stride))
             below *= size(leaf)
     leaves.sort(key=lambda leaf: -abs(leaf[3]))
-    subtiles = _walk(leaves, (0,) * len(advance), first, WINDOW_BYTES - reach)
+    subtiles = _walk(leaves, (0,) * len(advance), first, window - reach)
     yield from islice(subtiles, MOST_SUBTILES)
 
 

@@ -18,11 +18,12 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from descriptors.smem.instructions import tables
-from descriptors.smem.instructions.rules import ARCHES, MODES
+from descriptors.smem.instructions.rules import MODES
 from descriptors.smem.operands.atoms import ATOMS, OTHER_ATOMS
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, MATRICES, Major, SwizzleMode
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import tensor_arches
 from layoutalg.frozen import frozen
 
 #: What a value is: extents (128x64), positions (1,0), the extents or the name of an instruction (m64n128k16), one name
@@ -130,8 +131,9 @@ _ROWS = (
     ),
     Argument(
         "arch", "name", ("reader", "symbolic", "tma"),
-        "sm90 (wgmma) or sm100 (tcgen05).  [default: as the word or the instruction says, else sm100]",
-        "sm90 or sm100.", default="sm100", choices=ARCHES,
+        "sm90 (wgmma), sm100 (tcgen05), or what follows it: sm103 sm107 sm110.  "
+        "[default: as the word or the instruction says, else sm100]",
+        "sm90, sm100, or what follows it: sm103 sm107 sm110.", default="sm100", choices=tensor_arches(),
     ),
     Argument(
         "operand", "name", ("reader",),

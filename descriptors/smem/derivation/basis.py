@@ -75,7 +75,7 @@ from descriptors.smem.proof.theorem import (
     permuted,
     stored,
 )
-from descriptors.smem.words.descriptor import WINDOW_BYTES, SmemDescriptor
+from descriptors.smem.words.descriptor import SmemDescriptor, window_bytes, word_format
 from descriptors.text import tuple_text
 
 
@@ -105,6 +105,7 @@ class CutTile(NamedTuple):
         modes: all of them, MN and K first.
         operands: how many there are.
         low, high: the least and the greatest offset of an element, before the exclusive-or.
+        window: what a start address can name, in bytes.
     """
 
     start: int
@@ -113,6 +114,7 @@ class CutTile(NamedTuple):
     operands: int
     low: int
     high: int
+    window: int
 
     def fits(self, bits: int, base: int) -> bool:
         """Whether all elements, of so many bits, lie in the window from a base: then every word has its start address.
@@ -122,7 +124,7 @@ class CutTile(NamedTuple):
         >>> tile.fits(16, 2**18 - 2**15), tile.fits(16, 2**18 - 2**14)
         (True, False)
         """
-        return base * 8 + self.low * bits >= 0 and base * 8 + (self.high + 1) * bits <= WINDOW_BYTES * 8
+        return base * 8 + self.low * bits >= 0 and base * 8 + (self.high + 1) * bits <= self.window * 8
 
 
 def cut_tile(d: Derivation) -> CutTile:
@@ -146,7 +148,7 @@ def cut_tile(d: Derivation) -> CutTile:
         operands *= mode.operands
         low += mode.low
         high += mode.high
-    return CutTile(start, xor, tuple(modes), operands, low, high)
+    return CutTile(start, xor, tuple(modes), operands, low, high, window_bytes(d.arch))
 
 
 def _cut_mode(shape: Any, stride: Any, extent: int, whole: int, crossing: bool) -> CutMode:
@@ -203,7 +205,7 @@ def one_by_one(d: Derivation, tile: CutTile, words: Sequence[int], base: int) ->
     left_open = False
     for where, word in zip(product(*map(range, counts)), words, strict=True):
         corner = [x * part for x, part in zip(where, extents, strict=True)]
-        of_operand = _one(d, tile, form, corner, fields(word, d.arch), base)
+        of_operand = _one(d, tile, form, corner, fields(word, word_format(d.arch)), base)
         if of_operand.outcome == "different":
             return Verdict(
                 "different",
@@ -321,7 +323,7 @@ def _read_digits(d: Derivation, word: int) -> _Read | None:
     Raises:
         DescriptorError: if the word has no meaning.
     """
-    word_fields = fields(word, d.arch)
+    word_fields = fields(word, word_format(d.arch))
     walked = walk(word_fields, d.element.name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None:
         return None
@@ -336,7 +338,7 @@ def _read_digits(d: Derivation, word: int) -> _Read | None:
 def _first_word(d: Derivation, tile: CutTile, first: int, base: int) -> int | None:
     """What the first word of a tile must be, if what it reads is the tile's; None if not, or that is not so plain."""
     crossing = d.crossing is not None
-    whole, rest = per_16_bytes(d.element.name), unplaced(first, crossing)
+    whole, rest = per_16_bytes(d.element.name), unplaced(first, crossing, word_format(d.arch))
     digits_read = _read_digits(d, rest)
     if (
         digits_read is None
@@ -373,7 +375,7 @@ def fetched(d: Derivation) -> Affine | None:
     None if that is over no whole digits, or where operands cross atoms.
     """
     name, whole = d.element.name, per_16_bytes(d.element.name)
-    word_fields = fields(d.descriptor_at(0).encode(), d.arch)
+    word_fields = fields(d.descriptor_at(0).encode(), word_format(d.arch))
     walked = walk(word_fields._replace(start=0), name, "K" if d.major is Major.K else "MN", d.mma)
     if walked is None or word_fields.absolute or d.crossing is not None:
         return None
@@ -401,7 +403,7 @@ def verdict_for_all(family: SymbolicDerivation) -> bool:
     (True, False)
     """
     name, word = family.element.name, SmemDescriptor(family.arch, 0, 0, family.swizzle).encode()
-    word_fields = fields(word, family.arch)
+    word_fields = fields(word, word_format(family.arch))
     whole, step = per_16_bytes(name), family.match.stride_byte_offset // 16
     word_fields = word_fields._replace(leading=family.match.leading_byte_offset // 16, stride=step)
     operand = walk(word_fields, name, "K" if family.major is Major.K else "MN", family.mma)

@@ -4,7 +4,7 @@ A K-major tile with swizzle 128B lies in lines of 128 bytes, eight pieces of 16;
 each row. Instruction j begins at piece 3*j, and where that is the 7th or 8th of its line it goes on at the beginning of
 the next line, which lies where the tile has it. So neither the start nor the next line is a step times j: the tile is
 cut into columns of one piece, and both places are read off the layout of the columns. The word holds both, the line as
-an absolute address (LBO mode 1 of sm_103a); where K does not go on in another line, it names its own, as NVIDIA does.
+an absolute address (LBO mode 1, of K = 96); where K does not go on in another line, it names its own, as NVIDIA does.
 Source: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" and its restrictions; CUTLASS
 ``sm103_blockscaled_mma_warpspecialized.hpp`` (eight instructions over three buffers of 128 bytes of K) and
 ``mma_traits_sm100.hpp``, namespace SM103, ``mma_unpack`` (LBO is the start address of the next buffer's descriptor).
@@ -57,7 +57,7 @@ from descriptors.smem.proof.digits import normal
 from descriptors.smem.proof.mismatch import first_mismatches
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.proof.theorem import Affine, modes, stored
-from descriptors.smem.words.descriptor import Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import WINDOW_BYTES, Arch, SmemDescriptor, window_bytes
 from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, LayoutError, coalesce, flatten, logical_divide, make_layout, size
 from layoutalg.frozen import frozen, replace
@@ -302,17 +302,18 @@ class CrossingOperand:
         assert isinstance(begins, int)
         return 16 * (start_of(self.columns.recast) + begins + self.columns.crossing.goes_on(k))
 
-    def addresses(self, base: int, pattern_start: int) -> Rows:
+    def addresses(self, base: int, pattern_start: int, window: int = WINDOW_BYTES) -> Rows:
         """The address of every element, ``addresses[mn][k]``, in the unit of ``address_bits``.
 
         Args:
             base: address of the layout's offset 0, in bytes.
             pattern_start: an address where the swizzle pattern starts, in bytes.
+            window: the address window, in bytes.
 
         Raises:
             DescriptorError: if the tile does not lie in the address window.
         """
-        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start)
+        whole = stored_rows(self.tile, self.element, base=base, pattern_start=pattern_start, window=window)
         (mn, k), (i, j, *stages) = self.shape, self.at
         addresses = [row[j * k : (j + 1) * k] for row in whole[i * mn : (i + 1) * mn]]
         for stage in stages:
@@ -323,7 +324,7 @@ class CrossingOperand:
         """The form of the operand and its descriptor, proved.
 
         Args:
-            arch: ``"sm100"``.
+            arch: the architecture, one with ``tcgen05``.
             base: address of the layout's offset 0, in bytes.
             pattern_start: an address where the swizzle pattern starts, in bytes.
             absolute: whether LBO shall be an address also where K does not go on in another line.
@@ -343,7 +344,7 @@ class CrossingOperand:
             base_offset=pattern_start // LINE_BYTES % 8,
             leading_is_absolute=crosses or absolute,
         )
-        stored_at = self.addresses(base, pattern_start)
+        stored_at = self.addresses(base, pattern_start, window_bytes(arch))
         word = descriptor.encode()
         read_at = fetched_rows([word], arch=arch, element=self.element, major=Major.K, shape=self.shape)[0]
         if stored_at != read_at:

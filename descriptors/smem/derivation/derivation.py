@@ -39,7 +39,7 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
-from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor
+from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
 from descriptors.text import Told, extents_text, word_text
 from layoutalg import ComposedLayout, Layout, cosize, size
 from layoutalg.frozen import frozen, replace
@@ -297,14 +297,15 @@ class Derivation(PlacedSubtiles):
     def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
         """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
 
-        Law: ``WORDS[arch].decode`` of a word gives the fields of ``descriptor_at(base)`` moved by the subtile's offset.
+        Law: ``smem_word(arch).decode`` of a word gives the fields of ``descriptor_at(base)`` moved by the subtile's
+        offset.
 
         Args:
             base: address of the tile, in bytes.
             stage: as in ``offsets_bytes``.
 
         Raises:
-            DescriptorError: as ``descriptor_at``; FieldError if a subtile starts beyond the 14-bit field.
+            DescriptorError: as ``descriptor_at``; FieldError if a subtile starts beyond its field.
 
         >>> from descriptors import derive
         >>> hex(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16)).words()[0][2])
@@ -365,6 +366,7 @@ class Derivation(PlacedSubtiles):
             span=self.swizzle.span_bytes,
             alignment=self.swizzle.alignment_bytes,
             capacity=SMEM_BYTES if self.capacity is None else self.capacity,
+            window=window_bytes(self.arch),
         )
 
 

@@ -38,9 +38,10 @@ from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain
-from descriptors.smem.proof import read_model
+from descriptors.smem.proof.addresses import evidence
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.smem.words.descriptor import MNEMONICS
+from descriptors.targets import generation, holders
 from descriptors.text import aligned, bits_text, counted, extents_text, some, tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
 from layoutalg.frozen import contents
@@ -80,10 +81,10 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
     what = f"first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
     yield "word", f"{word_text(encoded)}  {what}"
     assumed = f", assumed, {because}" if because else ""
-    known = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=d.crossing is not None)
+    known = evidence(d.arch, d.element, d.major, absolute=d.crossing is not None)
     yield (
         "arch",
-        f"{d.arch} ({MNEMONICS[d.arch] if d.instruction == 'mma' else d.instruction}){assumed}"
+        f"{d.arch} ({MNEMONICS[generation(d.arch)] if d.instruction == 'mma' else d.instruction}){assumed}"
         + ("" if proved else f": {known}"),
     )
     meanings = step_meanings(d)
@@ -267,7 +268,7 @@ def _meanings(d: Derivation) -> dict[str, str]:
     """What each field says about this operand, and whether the hardware looks at it."""
     notes = {"start_address": "moves from subtile to subtile"}
     if d.crossing is not None:
-        notes["lbo_mode"] = "LBO is an absolute address; sm_103a alone"
+        notes["lbo_mode"] = f"LBO is an absolute address; {holders('K = 96')} alone"
     for name, meaning in step_meanings(d).items():
         because = unread_because(d, name)
         notes[name] = f"{meaning}; {because}" if because else meaning
@@ -431,4 +432,5 @@ def record_reach(report: AdvanceReport) -> dict[str, Any]:
     >>> record_reach(derive((128, 128), "bf16", "K", "128B", (64, 16)).advance_report())["fits_field"]
     True
     """
-    return {**contents(report), **fields(report, "fits_field fits_memory")}
+    known = {name: value for name, value in contents(report).items() if name != "window"}
+    return {**known, **fields(report, "fits_field fits_memory")}

@@ -23,6 +23,7 @@ from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.words.bitfield import span
+from descriptors.targets import generation, holders
 from descriptors.text import extents_text, known_line, word_text
 from layoutalg import size
 
@@ -137,9 +138,9 @@ def _line_sentences(d: Derivation) -> Iterator[str]:
     assert d.crossing is not None
     across = [str(k) for k in range(size(d.advance[1])) if d.crossing.crosses(k)]
     yield (
-        "LBO, the leading byte offset, is no step but an absolute address (lbo_mode 1, sm_103a alone): that of the "
-        "line of 128 bytes in which K goes on, in the first row. It moves with the tile, so that a word is right at "
-        "one address of the tile only."
+        f"LBO, the leading byte offset, is no step but an absolute address (lbo_mode 1, {holders('K = 96')} alone): "
+        "that of the line of 128 bytes in which K goes on, in the first row. It moves with the tile, so that a word "
+        "is right at one address of the tile only."
     )
     yield (
         f"An operand reads {PIECES} pieces of 16 bytes of each row, of which a line holds {LINE}: of the "
@@ -161,7 +162,7 @@ def _masks(d: Derivation) -> str:
         else "Every field matters: words of two tools must agree in all of them."
     )
     unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
-    unnamed_bits = "ignored too, as measured on an H200" if d.arch == "sm90" else "written as 0"
+    unnamed_bits = "ignored too, as measured on an H200" if generation(d.arch) == "sm90" else "written as 0"
     return f"{sentence} The bits of no field, {word_text(unnamed, word.bits)}, are {unnamed_bits}."
 
 

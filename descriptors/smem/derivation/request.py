@@ -53,6 +53,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.operands.swizzled import plain, start_of
 from descriptors.smem.words.descriptor import Arch, architecture
+from descriptors.targets import generation
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
 from layoutalg.frozen import frozen
@@ -157,7 +158,7 @@ def instruction_extents(
         return mn, k
     if mma is not None:
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
-    if arch != "sm100":
+    if generation(arch) != "sm100":
         raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
     row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits
@@ -246,7 +247,7 @@ class Reader:
     """The instruction that reads a tile, as far as it is known, and how strictly it must exist.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture.
         element: the element type.
         extents: extents (MN, K) that it reads, in elements; None if only the layout can tell.
         matrix: ``"A"`` or ``"B"``; None for either.

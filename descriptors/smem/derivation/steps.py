@@ -6,7 +6,7 @@
 4. ``match``        one operand in canonical form, whose two free steps are LBO and SBO;
 5. ``advance``      the rest of step 3: from subtile to its offset from the first, in 16-byte units.
 
-An operand with 48 bytes of K (K = 96 of sm_103a) that crosses from one swizzle atom to the next is no part of the tile
+An operand with 48 bytes of K (K = 96) that crosses from one swizzle atom to the next is no part of the tile
 that repeats: there steps 2 to 5 are of columns of 16 bytes, and the words differ in two fields (``crossing``).
 
 No stride is written by hand: every number, or polynomial, comes out of the algebra and the tables of ``atoms`` and
@@ -40,6 +40,7 @@ from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import Tile, matched_steps
 from descriptors.smem.operands.operand import ElementType
+from descriptors.targets import generation
 
 
 class Steps(NamedTuple):
@@ -93,7 +94,7 @@ def steps(by: Reader, spec: TileSpec) -> Steps:
     try:
         return Steps(atom, tile, *matched_steps(tile, spec.reads, by.element, wanted), None)
     except DescriptorError:
-        if by.cp is not None or by.arch != "sm100":
+        if by.cp is not None or generation(by.arch) != "sm100":
             raise
         cut = columns(tile, by.element, spec.major, spec.swizzle, spec.reads)
         if cut is None:

@@ -29,11 +29,10 @@ from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.derivation.advance import named_subtiles, numbers
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.proof import read_model
-from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.smem.proof.addresses import address_unit, evidence, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import SHOWN, Mismatch, first_mismatches
 from descriptors.smem.proof.read_model import Rows
-from descriptors.smem.words.descriptor import WINDOW_BYTES
+from descriptors.smem.words.descriptor import window_bytes
 from descriptors.text import Told, counted, tuple_text
 from layoutalg import ComposedLayout, Layout, Swizzle, cosize, from_offsets, make_layout, size
 from layoutalg.frozen import frozen
@@ -106,7 +105,7 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
     """
     if not isinstance(derivation, Derivation):
         raise DescriptorError(f"verify: the operand must be a derivation, found {brief(derivation)}")
-    d, places = derivation, _bases(bases)
+    d, places = derivation, _bases(bases, window_bytes(derivation.arch))
     words, differing, mismatches, beyond = 0, 0, list[Mismatch](), 0
     for base in places:
         subtiles = _subtiles(d, base)
@@ -116,14 +115,14 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
             differing += count
             mismatches += first
     absolute = d.descriptor.leading_is_absolute
-    evidence = read_model.evidence(arch=d.arch, dtype=d.element, major=d.major, absolute=absolute)
-    return Report(words * d.mma[0] * d.mma[1], words, places, differing, tuple(mismatches), evidence, beyond)
+    known = evidence(d.arch, d.element, d.major, absolute=absolute)
+    return Report(words * d.mma[0] * d.mma[1], words, places, differing, tuple(mismatches), known, beyond)
 
 
-def _bases(bases: object) -> tuple[int, ...]:
+def _bases(bases: object, window: int) -> tuple[int, ...]:
     if not isinstance(bases, (tuple, list)) or not bases:
         raise DescriptorError(f"verify: bases must be one or more addresses, found {brief(bases)}")
-    return tuple(as_integer(base, "verify: a base", maximum=WINDOW_BYTES - 1) for base in bases)
+    return tuple(as_integer(base, "verify: a base", maximum=window - 1) for base in bases)
 
 
 class _Subtile(NamedTuple):
@@ -181,7 +180,9 @@ def _nameable_subtiles(d: Derivation, advance: Layout, base: int) -> Iterator[_S
     """The subtiles that a start address can name, each a layout of its own: the tile evaluated at its coordinates."""
     rows, swizzle, offset = parts(d.smem_tile)
     first, number = d.descriptor_at(base), 0
-    for at, start in named_subtiles(advance, first=first.start_address, reach=16 * cosize(d.canonical)):
+    for at, start in named_subtiles(
+        advance, first=first.start_address, reach=16 * cosize(d.canonical), window=window_bytes(d.arch)
+    ):
         begin, modes = offset, list[Layout]()
         for index, (mode, where) in enumerate(zip(rows, at, strict=True)):
             extent = d.mma[index] if index < 2 else 1
@@ -195,13 +196,13 @@ def _nameable_subtiles(d: Derivation, advance: Layout, base: int) -> Iterator[_S
         number += 1
     if not number:
         raise DescriptorError(
-            f"verify: a subtile must lie in the {WINDOW_BYTES} bytes that a start address can name, found none; "
-            f"base = {base}, smem_tile = {d.smem_tile}"
+            f"verify: a subtile must lie in the {window_bytes(d.arch)} bytes that a start address can name, found "
+            f"none; base = {base}, smem_tile = {d.smem_tile}"
         )
 
 
 def _stored_part(d: Derivation, swizzle: Swizzle | None, offset: int, modes: Sequence[Layout], base: int) -> Rows:
     """Where the elements of a part of the tile are."""
     part = ComposedLayout(swizzle or Swizzle(0, 4, 3), offset, make_layout(*modes))
-    rows: Rows = stored_rows(part, d.element, base=base, pattern_start=base)
+    rows: Rows = stored_rows(part, d.element, base=base, pattern_start=base, window=window_bytes(d.arch))
     return rows

@@ -28,6 +28,7 @@ from descriptors.smem.instructions.transpose import transpose_bit, transpose_not
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.words.descriptor import MNEMONICS
+from descriptors.targets import generation, holders
 from descriptors.text import known_line, tuple_text
 from layoutalg import ComposedLayout, Layout, coalesce, flatten, size
 from layoutalg.frozen import frozen
@@ -251,7 +252,7 @@ def _terms(
 
 def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     descriptor, unread = d.descriptor, set(d.dont_care)
-    reader = MNEMONICS[d.arch] if d.instruction == "mma" else d.instruction
+    reader = MNEMONICS[generation(d.arch)] if d.instruction == "mma" else d.instruction
     what = f"{d.element} operands, {d.major}-major, swizzle {d.swizzle}"
     yield f"Shared-memory descriptors ({d.arch}, {reader}) of {what}:"
     stacked = f", atoms stacked in order {tuple_text(d.order)}" if d.order else ""
@@ -260,7 +261,8 @@ def _comment(d: Derivation, coordinates: tuple[str, ...]) -> Iterator[str]:
     yield f"advance  {d.advance}  from the first subtile to subtile {tuple_text(coordinates)}, in 16-byte units"
     offsets = [(LEADING, descriptor.leading_byte_offset), (STRIDE, descriptor.stride_byte_offset)]
     if d.crossing is not None:
-        yield f"{LEADING} is the address of the line of 128 bytes in which K goes on (lbo_mode 1, sm_103a alone):"
+        mode = f"lbo_mode 1, {holders('K = 96')} alone"
+        yield f"{LEADING} is the address of the line of 128 bytes in which K goes on ({mode}):"
         yield f"lines    {d.crossing.lines}  along K, from the first, in 16-byte units"
         del offsets[0]
     yield ", ".join(f"{name} {value} bytes{' (not read)' if name in unread else ''}" for name, value in offsets)

@@ -63,6 +63,7 @@ class TypeRow:
         d: types of the accumulator.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
+        wide: whether an instruction of more K than usual takes them too, where there is one.
     """
 
     arch: str
@@ -72,6 +73,7 @@ class TypeRow:
     d: tuple[str, ...]
     source: str
     disputed: str = ""
+    wide: bool = True
 
 
 @frozen
@@ -169,9 +171,10 @@ class ScaleRow:
         vector: elements that share one, counted as they are stored (a sparse A without its zeros).
         name: PTX qualifier of that vector size (``1X``, ``2X``, ``4X``; with K 96 only ``block32``, ``block16``).
         ids: legal values of the two scale factor data ids.
-        k: legal K.
+        k: legal K, that of a dense instruction first.
         source: where it is published.
         disputed: who says otherwise; empty where the sources agree.
+        factors: of a row that an instruction takes; 0 for one for each vector.
     """
 
     arch: str
@@ -183,6 +186,11 @@ class ScaleRow:
     k: tuple[int, ...]
     source: str
     disputed: str = ""
+    factors: int = 0
+
+    def shared(self, k: int) -> int:
+        """Elements that share a factor in an instruction of so much K, as it is stored."""
+        return k // self.factors if self.factors else self.vector
 
 
 @frozen

@@ -63,9 +63,9 @@ from descriptors.smem.instructions.rules import (
     rows_of,
     type_name,
 )
-from descriptors.smem.instructions.targets import architecture
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
+from descriptors.targets import architecture, generation, holders
 from layoutalg.frozen import contents, frozen
 
 _FLAG = ((False, 0), (True, 1))
@@ -167,13 +167,18 @@ def word_of(kind: str, arch: str = "sm100") -> Word:
     (23, 29)
     """
     arch = as_arch(arch)
-    if architecture(arch).tables != "sm100":
+    if generation(arch) != "sm100":
         raise DescriptorError(f"idesc: the arch of an instruction descriptor must have tcgen05, found {arch}")
-    known = RUBIN_DESCRIPTORS if arch == "sm107" else INSTRUCTION_DESCRIPTORS
+    known = RUBIN_DESCRIPTORS if _is_rubin(arch) else INSTRUCTION_DESCRIPTORS
     kinds = [row.kind for row in rows_of("KINDS", arch)]
     if not isinstance(kind, str) or kind not in kinds:
         raise ChoiceError("idesc: kind", kind, kinds)
     return known[kind]
+
+
+def _is_rubin(arch: str) -> bool:
+    """Whether an architecture has the words of sm107."""
+    return architecture(arch).words == "sm107"
 
 
 #: Options that not every kind's word has a field for, with the value that needs none.
@@ -249,7 +254,9 @@ def refusals(one: Instruction, legality: Legality) -> Iterator[IllegalError]:
     """
     kind, pair, major = one.kind, one.cta_group, one.b_major
     arch = one.arch
-    yield from _caught(lambda: check_types(arch, kind, one.a_dtype, one.b_dtype, one.d_dtype, legality=legality))
+    wide = type(one.k) is int and one.k > dense_k(arch, kind) * (1 + (one.sparse is True))
+    types = one.a_dtype, one.b_dtype, one.d_dtype
+    yield from _caught(lambda: check_types(arch, kind, *types, wide=wide, legality=legality))
     yield from shape_refusals(
         arch, kind, m=one.m, n=one.n, k=one.k, cta_group=pair, sparse=one.sparse, ws=one.ws,
         a_source=one.a_source, legality=legality,
@@ -293,7 +300,7 @@ def _option_refusals(one: Instruction) -> Iterator[IllegalError]:
 
 def _versions(one: Instruction) -> tuple[int, ...]:
     """Versions of sparsity: sm107 stores two of four elements, those before it two pairs of four."""
-    if one.arch != "sm107" or not one.kind.startswith("mxf4"):
+    if not _is_rubin(one.arch) or not one.kind.startswith("mxf4"):
         return (0,)
     return (1,) if one.sparse else (0, 1)
 
@@ -372,7 +379,7 @@ class DecodedInstruction:
         """
         word = word_of(self.kind, self.arch)
         rows = [(span(word[name]), name, str(value)) for name, value in self.values]
-        only = ": target sm_103a alone" if self.arch == "sm100" else ""
+        only = f": targets {holders('K = 96')} alone" if self.arch == "sm100" else ""
         return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 
@@ -426,7 +433,7 @@ def idesc(
         raise ChoiceError("idesc: an option", name, Options.__annotations__)
     b = a_dtype if b_dtype is None else b_dtype
     kind = as_kind(a_dtype, b, kind=kind, scale_dtype=scale_dtype, scale_vector=scale_vector, arch=arch)
-    if arch == "sm107" and options.get("sparse") and kind.startswith("mxf4"):
+    if _is_rubin(arch) and options.get("sparse") and kind.startswith("mxf4"):
         options.setdefault("sparsity_version", 1)
     scale_dtype, scale_vector = _scale(kind, scale_dtype, scale_vector)
     instruction = Instruction(

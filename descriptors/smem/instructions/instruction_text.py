@@ -1,4 +1,4 @@
-"""Instructions, told: the fields of an instruction descriptor, and the tables of what is legal, with their sources.
+"""Instructions, told: the fields of an instruction descriptor, the tables of what is legal, and the table of targets.
 
 Law: a line for every field of the word, and the fields of the data, written again, are the word.
 
@@ -21,14 +21,15 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from descriptors.answers import plain_data
 from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
 from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
-from descriptors.smem.instructions.rules import Selection
-from descriptors.text import aligned, known_line, known_record, word_text
+from descriptors.smem.instructions.rules import Selection, dense_k
+from descriptors.targets import FEATURES, Architecture, has
+from descriptors.text import aligned, counted, known_line, known_record, word_text
 from layoutalg.frozen import contents, is_value
 
 #: The note on a row: the number of its source, or of who disputes it.
@@ -46,7 +47,7 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
     title = f"{word_text(instruction.word, word.bits)}  {word.name}"
     warnings = (f"warning: {warning}" for warning in instruction.warnings)
     rows = aligned([("bits", "field", "value"), *instruction.rows()])
-    return "\n".join([title, *rows, *warnings, *known_line("sm100")])
+    return "\n".join([title, *rows, *warnings, *known_line(instruction.arch)])
 
 
 def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
@@ -63,8 +64,40 @@ def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
         "fields": {name: plain_data(value) for name, value in instruction.values},
         "unknown_bits": word_text(instruction.unknown_bits, bits),
         "warnings": list(instruction.warnings),
-        **known_record("sm100"),
+        **known_record(instruction.arch),
     }
+
+
+def tell_architectures(rows: Sequence[Architecture]) -> str:
+    """The table of targets for a person: a line for each architecture.
+
+    >>> from descriptors.targets import ARCHITECTURES
+    >>> [line.split()[0] for line in tell_architectures(ARCHITECTURES).splitlines()[2:4]]
+    ['sm100', 'sm103']
+    """
+    heads = ("arch", "chip", "PTX", "instructions", "shared memory", "columns", "known")
+    return "\n".join(aligned([heads, *map(_architecture_cells, rows)]))
+
+
+def _architecture_cells(row: Architecture) -> tuple[str, ...]:
+    wide = f", exclusive {row.exclusive_columns}" if row.exclusive_columns > row.columns else ""
+    columns = f"{row.columns}{wide}" if row.columns else "none"
+    reads = {"sm90": "wgmma", "sm100": "tcgen05"}.get(row.tables, "mma.sync")
+    return row.name, row.title, row.ptx, reads, str(row.shared), columns, row.known
+
+
+def record_architectures(rows: Sequence[Architecture]) -> dict[str, Any]:
+    """The table of targets as plain data: the fields of each architecture, and the features that its target has.
+
+    >>> from descriptors.targets import ARCHITECTURES
+    >>> "K = 96" in record_architectures(ARCHITECTURES)["architectures"][2]["features"]
+    True
+    """
+    told = [
+        {**contents(row), "target": row.target, "features": [name for name in FEATURES if has(name, row.target)]}
+        for row in rows
+    ]
+    return {"architectures": told}
 
 
 def tell_selection(selection: Selection) -> str:
@@ -110,7 +143,9 @@ def _kind_lines(selection: Selection) -> Iterator[str]:
 def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]]:
     """The cells of each table of one kind."""
     s = selection
-    yield [("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}", note(row)) for row in s.types]
+    wider = any(row.k > dense_k(s.arch, row.kind) * (1 + row.sparse) for row in s.shapes)
+    narrow = {row: " of the least K" * (wider and not row.wide) for row in s.types}
+    yield [("types     ", f"{_or(row.a)} x {_or(row.b)} -> {_or(row.d)}{narrow[row]}", note(row)) for row in s.types]
     yield [_shape_cells(row, note) for row in s.shapes]
     yield [("8-bit B MN", f"cta_group {row.cta_group}", f"N {spell(row.n)}", note(row)) for row in s.transposed_b]
     yield [
@@ -128,6 +163,7 @@ def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
 
 def _scale_cells(row: ScaleRow, note: _Note) -> tuple[str, ...]:
     ids, depths = f"ids {_or(map(str, row.ids))}", f"K {_or(map(str, row.k))}"
+    depths += f", {counted(row.factors, 'factor')} a row" if row.factors else ""
     return ("scale     ", row.dtype, f"vector {row.vector}", row.name, ids, depths, note(row))
 
 

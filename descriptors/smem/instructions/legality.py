@@ -47,6 +47,7 @@ from descriptors.smem.instructions.rules import (
     type_name,
 )
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.targets import generation
 
 
 def check_types(
@@ -56,9 +57,16 @@ def check_types(
     b: str | ElementType,
     d: str,
     *,
+    wide: bool = False,
     legality: Legality = "strict",
 ) -> TypeRow | None:
     """Check the element types of A, B and the accumulator D.
+
+    Args:
+        arch, kind: of the instruction.
+        a, b, d: the types.
+        wide: whether the instruction has more K than usual: f8f6f4 of sm107 with K 64 takes fewer types.
+        legality: how to read the rows.
 
     Raises:
         IllegalError: if the kind does not take them together.
@@ -69,7 +77,10 @@ def check_types(
     """
     arch = kind_row(arch, kind).arch
     names = (type_name(a), type_name(b), type_name(d))
-    rows, legality = rows_of("TYPES", arch, kind), as_mode(legality)
+    rows: list[TypeRow] = rows_of("TYPES", arch, kind)
+    if as_flag(wide, "legality: wide"):
+        rows = [row for row in rows if row.wide] or rows
+    legality = as_mode(legality)
 
     def allows(row: TypeRow) -> bool:
         return names[0] in row.a and names[1] in row.b and names[2] in row.d
@@ -199,7 +210,7 @@ def _narrow(rows: list[ShapeRow], extents: dict[str, int], about: str, legality:
             )
             continue
         rows = left
-        if (what, rows[0].arch) != ("cta_group", "sm90"):  # a word of tcgen05
+        if (what, generation(rows[0].arch)) != ("cta_group", "sm90"):  # a word of tcgen05
             about += f", {what} {extents[what]}"
 
 
@@ -255,7 +266,7 @@ def check_scale(
     Args:
         kind: ``mxf8f6f4``, ``mxf4`` or ``mxf4nvf4``.
         dtype: ``ue8m0``, ``ue4m3`` or ``ue5m3``.
-        vector: elements that share a factor: 16 or 32.
+        vector: elements that share a factor: 16 or 32; 64 of mxf8f6f4 with K 64, where one source has one factor a row.
         k: K of the instruction.
         ids: scale factor data ids of A and of B.
         legality: how to read the rows.
@@ -279,8 +290,12 @@ def check_scale(
         raise IllegalError("the kind must have scale factors", f"{name} by {vector}", about, of_kind)
     pairs = [f"{row.dtype} by {row.vector}" for row in rows_read(rows, legality)]
     rule = f"scale factors must be {', '.join(dict.fromkeys(pairs))}"
-    decide(rows, lambda row: (row.dtype, row.vector) == (name, vector), rule, f"{name} by {vector}", about, legality)
-    rows = [row for row in rows if (row.dtype, row.vector) == (name, vector)] or rows
+
+    def has(row: ScaleRow) -> bool:
+        return row.dtype == name and vector in (row.vector, 64 if row.factors else row.vector)
+
+    decide(rows, has, rule, f"{name} by {vector}", about, legality)
+    rows = [row for row in rows if has(row)] or rows
     legal = max((row.ids for row in rows_read(rows, legality)), key=len)
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise DescriptorError(f"legality: scale factor ids must be those of A and of B, found {brief(ids)}")
@@ -335,7 +350,7 @@ def check_operand(
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, value, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
-        if arch == "sm90" and major is Major.MN:
+        if generation(of_kind.arch) == "sm90" and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
         elif major is Major.MN:
             about += ": the kind has no transpose bit; store the tile K-major"
@@ -422,7 +437,7 @@ def check_operand_tile(
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:
-        why = ", whose instructions have one CTA each" if arch == "sm90" else ""
+        why = ", whose instructions have one CTA each" if generation(arch) == "sm90" else ""
         raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}{why}", kind_row(arch, kind))
     matrices = ("A", "B") if matrix is None else (matrix,)
 
@@ -439,7 +454,7 @@ def check_operand_tile(
         mn, k = sorted({value for values, _ in operands for value in values}), sorted({k for _, k in operands})
         extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
-    about += "" if arch == "sm90" else f", cta_group {cta_group or '1 or 2'}"
+    about += "" if generation(arch) == "sm90" else f", cta_group {cta_group or '1 or 2'}"
     turned = any(reads(row, extents[1], extents[0]) for row in readable)
     about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
     if sparse and matrix == "A" and extents[1] % 2 == 0 and any(reads(row, k=extents[1] // 2) for row in readable):

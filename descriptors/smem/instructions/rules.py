@@ -12,7 +12,7 @@ Law: a row is in the selection if and only if it is in its table with that ``arc
 ``kind``; the order is the table's.
 Source: the rows, each with its own.
 
->>> chosen = [row for arch in ARCHES for row in select_rows(arch).kinds]
+>>> chosen = [row for arch in ("sm90", "sm100") for row in select_rows(arch).kinds]
 >>> chosen == list(tables.KINDS)
 True
 >>> sum(len(select_rows(row.arch, row.kind).shapes) for row in chosen) == len(tables.SHAPES)
@@ -37,14 +37,11 @@ from descriptors.smem.instructions.facts import (
     TransposedRow,
     TypeRow,
 )
-from descriptors.smem.instructions.targets import ARCHITECTURES, FEATURES, architecture, has
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, meanings
+from descriptors.targets import ARCHITECTURES, FEATURES, Architecture, generation, has, lineage, tensor_architecture
 from layoutalg.frozen import frozen, replace
 
 Legality: TypeAlias = Literal["strict", "lenient", "off"]
-ARCHES = ("sm90", "sm100")
-#: Every architecture of which there are rows.
-TENSOR_ARCHES = tuple(row.name for row in ARCHITECTURES if row.tables)
 MODES: Mapping[str, Legality] = {"strict": "strict", "lenient": "lenient", "off": "off"}
 
 _R = TypeVar("_R", bound=Row)
@@ -83,16 +80,7 @@ def as_arch(name: object) -> str:
     >>> as_arch("sm_107a"), as_arch("SM100")
     ('sm107', 'sm100')
     """
-    try:
-        row = architecture(name)
-    except ChoiceError:
-        raise ChoiceError("legality: arch", name, TENSOR_ARCHES) from None
-    if not row.tables:
-        raise DescriptorError(
-            f"legality: an arch with wgmma or tcgen05 must be one of {', '.join(TENSOR_ARCHES)}, found {row.name} "
-            f"({row.title}), which multiplies with mma.sync: descriptors check reads its kernels"
-        )
-    return row.name
+    return tensor_architecture(name, "legality")
 
 
 @lru_cache(maxsize=1)
@@ -109,9 +97,16 @@ def _with_later(rows: Sequence[Any]) -> Iterator[Any]:
             continue
         for row in rows:
             if row.arch == one.tables and _kept(row, one.target):
-                whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
-                yield replace(row, arch=one.name, **whose)
-        yield from (row for row in tables.LATER if row.arch == one.name and type(row) is type(rows[0]))
+                yield _row_of(row, one)
+        for row in tables.LATER:
+            if row.arch in lineage(one.name) and type(row) is type(rows[0]):
+                yield _row_of(row, one)
+
+
+def _row_of(row: Any, one: Architecture) -> Any:
+    """A row, said of an architecture that has it too."""
+    whose = {"targets": _targets(row, one.target)} if isinstance(row, KindRow) else {}
+    return replace(row, arch=one.name, **whose)
 
 
 def _targets(row: KindRow, target: str) -> str:
@@ -148,7 +143,7 @@ def dense_k(arch: str, kind: str) -> int:
     >>> dense_k("sm107", "ti16"), dense_k("sm107", "f8f6f4"), dense_k("sm90", "f8")
     (16, 32, 32)
     """
-    base = architecture(arch).tables
+    base = generation(arch)
     if (base, kind) in tables.DENSE_K:
         return tables.DENSE_K[base, kind]
     return int(min(row.k for row in rows_of("SHAPES", arch, kind)))
@@ -254,7 +249,7 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
     ('f16', 'f8f6f4', 'mxf4', 'f8')
     """
     arch = kind_row(arch, "f16").arch
-    base = architecture(arch).tables
+    base = generation(arch)
     names = [
         dtype.name if isinstance(dtype, ElementType) else _own_name(dtype if isinstance(dtype, str) else brief(dtype))
         for dtype in (a, a if b is None else b)

@@ -92,7 +92,7 @@ TYPES = (
     TypeRow("sm100", "f16", ("bf16",), ("bf16",), ("f32",), _SHAPE),
     TypeRow("sm100", "f16", ("f16", "bf16"), ("f16", "bf16"), ("f32",), _SHAPE, _ONE_TYPE),
     TypeRow("sm100", "tf32", ("tf32",), ("tf32",), ("f32",), _SHAPE),
-    TypeRow("sm100", "f8f6f4", _F8F6F4, _F8F6F4, ("f16", "f32"), _SHAPE),
+    TypeRow("sm100", "f8f6f4", _F8F6F4, _F8F6F4, ("f16", "f32"), _SHAPE, wide=False),
     TypeRow("sm100", "i8", ("s8", "u8"), ("s8", "u8"), ("s32",), f"{_SHAPE}; {_OPS}, MmaI8Op (signs independent)"),
     TypeRow("sm100", "mxf8f6f4", _F8F6F4, _F8F6F4, ("f32",), _SHAPE),
     TypeRow("sm100", "mxf4", ("e2m1",), ("e2m1",), ("f32",), _SHAPE),
@@ -299,6 +299,10 @@ _IDESC_94 = "PTX ISA 9.4, tcgen05, Instruction descriptor (Tables 51-53)"
 _SCALE_94 = "PTX ISA 9.4, tcgen05, Valid combinations of scale_vectorsize with types and MMA-Kind (Table 68)"
 _COMPILED = "CuTe DSL 4.8.1, compiled for sm_107a"
 _K64_SMALL = f"{_COMPILED} has K = 64 with M = 64, and M = 128 of a pair; {_SHAPE_94} has M = 128, of a pair 256"
+_K64_TYPES = (
+    f"PTX ISA 9.4, tcgen05, Transpose and Negate operations (Table 62) speaks of e2m1 with K = 64; {_SHAPE_94} has "
+    "e4m3 and e5m2 alone"
+)
 _K128_ONE = f"{_COMPILED} has K = 128 with M = 128 of one CTA; {_SHAPE_94} has M = 256 of a pair only"
 _TWO_FACTORS = f"{_COMPILED}: two factors a row, one for 32 elements; {_SCALE_94} has one"
 _TI16, _RUBIN_ONLY = ("s1z4m11",), "sm_107a, sm_107f"
@@ -313,6 +317,8 @@ def _wide(kind: str, k: int, cta_group: int, m: tuple[int, ...], disputed: str =
 LATER: tuple[KindRow | TypeRow | ShapeRow | OperandRow | ScaleRow, ...] = (
     KindRow("sm107", "ti16", _TI16, True, False, (0,), True, _RUBIN_ONLY, _IDESC_94),
     TypeRow("sm107", "ti16", _TI16, _TI16, ("s32",), _IDESC_94),
+    TypeRow("sm107", "f8f6f4", _F8, _F8, ("f16", "f32"), _SHAPE_94),
+    TypeRow("sm107", "f8f6f4", _F8F6F4, _F8F6F4, ("f16", "f32"), _SHAPE_94, _K64_TYPES),
     OperandRow("sm107", "ti16", _TI16, Major.K, _FOUR, _IDESC_94),
     OperandRow("sm107", "ti16", _TI16, Major.MN, _FOUR, _IDESC_94),
     *(
@@ -333,7 +339,7 @@ LATER: tuple[KindRow | TypeRow | ShapeRow | OperandRow | ScaleRow, ...] = (
     _wide("mxf8f6f4", 128, 2, (256,), sparse=True),
     *(_wide(kind, 128, 2, (256,)) for kind in ("mxf4", "mxf4nvf4")),
     *(_wide(kind, 128, 1, (128,), _K128_ONE) for kind in ("mxf4", "mxf4nvf4")),
-    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 1, 2, 3), (64, 128), _SCALE_94),
+    ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 1, 2, 3), (64, 128), _SCALE_94, factors=1),
     ScaleRow("sm107", "mxf8f6f4", "ue8m0", 32, "block32", (0, 2), (64, 128), _COMPILED, _TWO_FACTORS),
     ScaleRow("sm107", "mxf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),
     ScaleRow("sm107", "mxf4nvf4", "ue8m0", 32, "block32", (0,), (128,), _SCALE_94),

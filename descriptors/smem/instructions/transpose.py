@@ -16,24 +16,25 @@ from collections.abc import Mapping
 from descriptors.smem.instructions.idesc import word_of
 from descriptors.smem.operands.operand import Matrix
 from descriptors.smem.words.descriptor import Arch
+from descriptors.targets import generation
 
 _IDESC = word_of("f16")  # the majors have the same bits in every kind
 
-#: The transpose bit of each operand.
-BITS: Mapping[Arch, Mapping[Matrix, str]] = {
+#: The transpose bit of each operand, by generation.
+BITS: Mapping[str, Mapping[Matrix, str]] = {
     "sm90": {"A": "imm-trans-a", "B": "imm-trans-b"},
     "sm100": {"A": f"bit {_IDESC['a_major'].low}", "B": f"bit {_IDESC['b_major'].low}"},
 }
 
-_HOLDERS: Mapping[Arch, str] = {"sm90": "wgmma.mma_async", "sm100": "the tcgen05.mma instruction descriptor"}
-_BRIEF: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "idesc"}
+_HOLDERS: Mapping[str, str] = {"sm90": "wgmma.mma_async", "sm100": "the tcgen05.mma instruction descriptor"}
+_BRIEF: Mapping[str, str] = {"sm90": "wgmma", "sm100": "idesc"}
 
 
 def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: bool = False) -> str:
     """The bit by which an instruction learns that an operand is MN-major.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``; None for both.
+        arch: the architecture; None for both generations.
         matrix: ``"A"`` or ``"B"``; None for either.
         brief: what has the bit by its short name.
 
@@ -46,9 +47,10 @@ def transpose_bit(arch: Arch | None, matrix: Matrix | None = None, *, brief: boo
     """
     if arch is None:
         return ", or ".join(transpose_bit(one, matrix) for one in BITS)
-    a, b = BITS[arch]["A"], BITS[arch]["B"]
-    bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[arch][matrix]
-    return f"{bit} of {(_BRIEF if brief else _HOLDERS)[arch]}"
+    of = generation(arch)
+    a, b = BITS[of]["A"], BITS[of]["B"]
+    bit = f"{a} (A) or {b} (B)" if matrix is None else BITS[of][matrix]
+    return f"{bit} of {(_BRIEF if brief else _HOLDERS)[of]}"
 
 
 def transpose_note(arch: Arch | None, matrix: Matrix | None = None) -> str:

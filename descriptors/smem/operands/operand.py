@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from itertools import product
 from typing import Literal, TypeAlias, TypeVar
 
 from descriptors.errors import ChoiceError, DescriptorError
@@ -42,10 +41,6 @@ def _rows() -> Iterable[tuple[tuple[str, ...], str]]:
         yield ((f"fp{width}", f"float{width}", f"fp{width}_{name}", f"float_{name}_t", f"__nv_fp{width}_{name}"), name)
         yield ((f"fp{width}_{name}fn", f"float{width}_{name}", f"float{width}_{name}fn", f"f{width}{name}fn"), name)
         yield ((f"{name}fn", f"f{width}{name}"), name)
-    for digits, name, architecture in (("90", "sm90", "hopper"), ("100", "sm100", "blackwell")):
-        suffixes = ("", "a", "f") if digits == "100" else ("", "a")
-        yield (tuple(f"{start}{digits}{end}" for start, end in product(("", "sm_", "sm"), suffixes)), name)
-        yield ((architecture,), name)
     for width in ("32", "64", "128"):
         yield ((width, f"{width}-byte"), f"{width}B")
         yield (tuple(f"{start}sw{width}" for start in ("", "k_", "mn_")), f"{width}B")
@@ -271,17 +266,24 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
     raise error
 
 
+#: Types that a kind of a later architecture alone multiplies. s1z4m11, of ti16: a sign, four zeros, a magnitude of 11
+#: bits (PTX ISA 9.4).
+LATER_TYPES: Mapping[str, ElementType] = {"s1z4m11": ElementType("s1z4m11", 16, 16)}
+
+
 def as_element_type(value: object) -> ElementType:
     """The element type with this name, or the one given.
 
     Raises:
         ChoiceError: if there is none.
 
-    >>> as_element_type("e4m3")
-    ElementType(name='e4m3', bits=8, storage_bits=8)
+    >>> as_element_type("e4m3"), as_element_type("s1z4m11").per_16_bytes
+    (ElementType(name='e4m3', bits=8, storage_bits=8), 8)
     """
-    if isinstance(value, ElementType) and ELEMENT_TYPES.get(value.name) == value:
+    if isinstance(value, ElementType) and {**ELEMENT_TYPES, **LATER_TYPES}.get(value.name) == value:
         return value
+    if isinstance(value, str) and value.casefold() in LATER_TYPES:
+        return LATER_TYPES[value.casefold()]
     return choose("operand: dtype", value, ELEMENT_TYPES)
 
 

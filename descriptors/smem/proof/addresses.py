@@ -22,7 +22,8 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.read_model import Rows, read_rows
-from descriptors.smem.words.descriptor import WINDOW_BYTES
+from descriptors.smem.words.descriptor import WINDOW_BYTES, word_format
+from descriptors.targets import generation, known
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, offset_table, size
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
@@ -52,7 +53,10 @@ def address_unit(element: ElementType) -> str:
     return "bit" if address_bits(element) == 1 else "byte"
 
 
-def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0) -> Any:
+def stored_rows(
+    layout: Layout | ComposedLayout, element: ElementType, *, base: int = 0, pattern_start: int = 0,
+    window: int = WINDOW_BYTES,
+) -> Any:  # fmt: skip
     """The shared-memory address of every element of a layout.
 
     Law: with P = ``pattern_start`` and S the layout's swizzle in bytes, an element at plain byte offset o is stored at
@@ -64,6 +68,7 @@ def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: 
         element: the element type.
         base: address of the layout's offset 0, in bytes; a multiple of 16.
         pattern_start: an address where the swizzle pattern starts, in bytes; a multiple of 16.
+        window: the address window, in bytes.
 
     Returns:
         ``rows[mn][k]``, one level of lists for each top-level mode, in the unit of ``address_bits``.
@@ -78,7 +83,7 @@ def stored_rows(layout: Layout | ComposedLayout, element: ElementType, *, base: 
     True
     """
     rows, swizzle, offset = parts(layout)
-    _check_reach(rows, offset, element, base)
+    _check_reach(rows, offset, element, base, window)
     unit = address_bits(element)
     while pattern_start > base:  # any start of the periodic pattern will do, and none of the sums may be negative
         pattern_start -= _PATTERN_BYTES
@@ -115,7 +120,7 @@ def fetched_rows(
 
     Args:
         words: the descriptors, one an operand.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: the architecture.
         element: the element type.
         major: the contiguous dimension.
         shape: extents (MN, K) of what one instruction reads, in elements.
@@ -131,8 +136,33 @@ def fetched_rows(
     >>> fetched_rows([1 << 62, 1 << 62 | 2], arch="sm90", element=bf16, major=Major.K, shape=(8, 16))[1][1][:2]
     [176, 178]
     """
-    in_bits = address_bits(element) == 1
-    return [read_rows(word, arch, dtype=element, major=major, shape=shape, in_bits=in_bits) for word in words]
+    in_bits, whose = address_bits(element) == 1, word_format(arch)
+    return [read_rows(word, whose, dtype=element, major=major, shape=shape, in_bits=in_bits) for word in words]
+
+
+def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> str:
+    """How the read model is known for an operand, in words fit for a report.
+
+    Args:
+        arch: the architecture.
+        element: the element type.
+        major: the contiguous dimension.
+        absolute: whether the words have LBO mode 1.
+
+    Raises:
+        ChoiceError: for an unknown architecture.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> evidence("sm90", as_element_type("bf16"), Major.MN), evidence("sm100", as_element_type("bf16"), Major.K)
+    ('measured on a Hopper GPU', 'documented, not measured on a Blackwell GPU')
+    """
+    if absolute:
+        _, _, rest = known(arch).partition(", ")
+        return f"documented in part, completed by NVIDIA's kernels for sm_103a, {rest}"
+    read = element.name in ("f16", "bf16") or (
+        major is Major.K and element.name in ("tf32", "e4m3", "e5m2", "s8", "u8")
+    )
+    return known(arch) if read or generation(arch) != "sm90" else "no wgmma instruction reads such an operand"
 
 
 def _scaled(table: Any, scale: int) -> Any:
@@ -143,7 +173,7 @@ def _moved(table: Any, by: int) -> Any:
     return [one + by for one in table] if isinstance(table[0], int) else [_moved(row, by) for row in table]
 
 
-def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> None:
+def _check_reach(rows: Layout, offset: int, element: ElementType, base: int, window: int) -> None:
     """Refuse what lies outside the address window, before its elements are walked."""
     if size(rows) > MOST_ELEMENTS:
         found = f"{brief(size(rows))}; layout = {rows}"
@@ -153,8 +183,8 @@ def _check_reach(rows: Layout, offset: int, element: ElementType, base: int) -> 
         last = (size(leaf) - 1) * leaf.stride if isinstance(leaf.stride, int) else 0  # a table refuses the others
         low, high = low + min(last, 0), high + max(last, 0)
     first, end = base + low * element.storage_bits // 8, base + -(-(high + 1) * element.storage_bits // 8)
-    if first < 0 or end > WINDOW_BYTES:
+    if first < 0 or end > window:
         raise DescriptorError(
-            f"operand: a layout must lie in the {WINDOW_BYTES} bytes that a start address can name, found "
+            f"operand: a layout must lie in the {window} bytes that a start address can name, found "
             f"[{brief(first)},{brief(end)}); base = {base}, layout = {rows}"
         )

@@ -34,7 +34,7 @@ from descriptors.errors import DescriptorError
 
 #: Elements in 16 bytes; those in containers of 16 bytes count as bytes, by their places.
 _PER_16_BYTES = {
-    "tf32": 4, "f16": 8, "bf16": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
+    "tf32": 4, "f16": 8, "bf16": 8, "s1z4m11": 8, "e4m3": 16, "e5m2": 16, "s8": 16, "u8": 16, "e2m3": 16, "e3m2": 16,
     "e2m1_unpacksmem": 16, "e2m1": 32,
 }  # fmt: skip
 
@@ -56,6 +56,9 @@ _PATTERNS = {
     "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
     "sm100": {0: _NONE, 1: Pattern(8, 2, 1, 4), 2: _128B, 4: _64B, 6: _32B},
 }
+_PATTERNS["sm107"] = _PATTERNS["sm100"]
+#: The fields of addresses, in bits: of the start and of LBO.
+_ADDRESS = {"sm90": 0x3FFF, "sm100": 0x3FFF, "sm107": 0x7FFF}
 
 
 class Fields(NamedTuple):
@@ -81,35 +84,41 @@ class Fields(NamedTuple):
 def fields(word: int, arch: str) -> Fields:
     """The fields of a word that the walk depends on.
 
+    Args:
+        word: the 64 bits.
+        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
+
     Raises:
-        DescriptorError: if the word has no meaning: another version than 1 on sm100, a swizzle code that is none.
+        DescriptorError: if the word has no meaning: another version than 1 on sm100 and sm107, a swizzle code that is
+            none, the half of a row of a compressed operand.
 
     >>> fields(0x4000404000010004, "sm100")
     Fields(start=4, leading=1, stride=64, base_offset=0, pattern=Pattern(8, 3, 0, 8), absolute=False)
     """
-    newer = arch == "sm100"
+    newer, address = arch != "sm90", _ADDRESS[arch]
     pattern = _PATTERNS[arch].get(word >> 61 if newer else word >> 62)
-    if pattern is None or (newer and word >> 46 & 7 != 1):
+    if pattern is None or (newer and word >> 46 & 7 != 1) or (arch == "sm107" and word >> 53 & 1):
         raise DescriptorError(
             f"walk: a word of {arch} must have a swizzle and a version that it knows, found {word:#x}"
         )
-    parts = word & 0x3FFF, word >> 16 & 0x3FFF, word >> 32 & 0x3FFF, word >> 49 & 7
+    parts = word & address, word >> 16 & address, word >> 32 & 0x3FFF, word >> 49 & 7
     return Fields(*parts, pattern, newer and bool(word >> 52 & 1))
 
 
-def unplaced(word: int, absolute: bool) -> int:
+def unplaced(word: int, absolute: bool, arch: str = "sm100") -> int:
     """A word without its start address; where the leading byte offset is an address too, without both.
 
     >>> hex(unplaced(0x4000404000010004, False)), hex(unplaced(0x4000404000010004, True))
     ('0x4000404000010000', '0x4000404000000000')
     """
-    return word & ~(0x3FFF3FFF if absolute else 0x3FFF)
+    address = _ADDRESS[arch]
+    return word & ~(address << 16 | address if absolute else address)
 
 
 def placing(start: int, line: int) -> int:
     """What such a word has added to it for a start, and a leading byte address, in units of 16 bytes.
 
-    Law: of sums that stay below 2**14, the sum of two is what the sums of both have added.
+    Law: of sums that stay in their fields, the sum of two is what the sums of both have added.
 
     >>> placing(4, 8) + placing(1, 16) == placing(5, 24) == 5 + (24 << 16)
     True

@@ -3,7 +3,8 @@
 The judge of every derivation, so it shares no code with them: positions of bits, codes of swizzles, walk and
 exclusive-or are written out here again, in plain integers. In bits of the word: start address [0,14), LBO [16,30),
 SBO [32,46), base offset [49,52), the swizzle from 62 on of sm90; of sm100 the version [46,49), LBO mode 52, the swizzle
-from 61 on. The first three count 16 bytes. For element (i, k) of an operand, i along M or N, with s bytes an element
+from 61 on. sm107's is that of sm100 with 15 bits, [0,15) and [16,31), for the start and LBO. The first three count 16
+bytes. For element (i, k) of an operand, i along M or N, with s bytes an element
 and W = 16, 32, 64 or 128 bytes for no swizzle, 32B, 64B or 128B::
 
     K-major    b = k*s   offset = (i//8)*SBO + (i%8)*W + b%16 + (b//16)*(16 if swizzled else LBO)
@@ -27,8 +28,8 @@ which an element keeps its place. So the walk is done piece by piece.
 
 The exclusive-or takes the *absolute* address, which is why a start inside a swizzle atom works. The sum is not taken
 modulo the 18-bit window of the start address: there is nothing to read beyond shared memory, and the hardware faults
-(:data:`WINDOW`). sm100 adds 128B with 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
-Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on sm100 documented, not measured.
+(:data:`WINDOWS`). sm100 adds 128B with 32-byte atoms: 4 rows of k instead of 8, and Swizzle<2,5,2> on the address.
+Evidence: on sm90 measured on a GPU, word by word (``tests/vectors/hopper``); on the others documented, not measured.
 Source: PTX ISA 9.1, "Matrix descriptor format" of both, "Asynchronous warpgroup level matrix shared memory layout"
 (wgmma) and "Shared memory layout and canonical layouts" (tcgen05); the walk of sm90 in full is the measurement's. LBO
 mode 1: PTX ISA 9.1, tcgen05 "Absolute address mode for K dimension being 48B" and its restrictions; CUTLASS
@@ -57,11 +58,12 @@ if TYPE_CHECKING:
 #: The address of every element: ``rows[mn][k]``.
 Rows = list[list[int]]
 
-#: One past the last address that a start address can hold: 14 bits that count 16 bytes. A walk that reaches it, or the
-#: end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the end of the block's
-#: memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken modulo 2**18 it was
-#: inside. Single pieces just past the end were read too, with undefined values (``wgmma_window.json``).
-WINDOW = 1 << 18
+#: One past the last address that a start address can hold: 14 bits that count 16 bytes, 15 of sm107. A walk that
+#: reaches it, or the end of the block's shared memory before it, has no meaning: measured on sm90, an operand past the
+#: end of the block's memory ended in "illegal address", and so did each start + offset of 2**18 or more, though taken
+#: modulo 2**18 it was inside. Single pieces just past the end were read too, with undefined values
+#: (``wgmma_window.json``).
+WINDOWS = {"sm90": 1 << 18, "sm100": 1 << 18, "sm107": 1 << 19}
 
 
 class Pattern(NamedTuple):
@@ -79,12 +81,14 @@ _PATTERNS = {
     "sm90": {0: _NONE, 1: _128B, 2: _64B, 3: _32B},
     "sm100": {0: _NONE, 1: _128B_BASE32B, 2: _128B, 4: _64B, 6: _32B},
 }
+_PATTERNS["sm107"] = _PATTERNS["sm100"]
 # Bits that an element takes up in its 16 bytes, and bits between the starts of two elements there. They differ where
 # 16 narrow elements sit at the front of a 16-byte container.
 _ELEMENTS = {
     "f16": (16, 16),
     "bf16": (16, 16),
     "tf32": (32, 32),
+    "s1z4m11": (16, 16),
     "e4m3": (8, 8),
     "e5m2": (8, 8),
     "s8": (8, 8),
@@ -109,7 +113,7 @@ def read_rows(
     """The address in shared memory that the tensor core reads each element of an operand from: ``rows[mn][k]``.
 
     Law: the walk of this module's docstring. Nothing is taken modulo the window, so that a walk out of shared memory is
-    seen: an address from the end of the block's shared memory on, :data:`WINDOW` at the latest, means that the
+    seen: an address from the end of the block's shared memory on, :data:`WINDOWS` at the latest, means that the
     instruction faults or reads undefined values.
 
     Types under 8 bits: two packed ``e2m1`` share a byte and so an address, the one with the even index along the
@@ -120,7 +124,7 @@ def read_rows(
 
     Args:
         word: the 64-bit descriptor, reserved bits and all.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
         shape: (MN, K) extents in elements.
@@ -130,7 +134,8 @@ def read_rows(
     Raises:
         DescriptorError: on an unknown name, a shape that is not two positive integers up to 65536 or so big that the
             walk leaves all measure, or a word without meaning on sm100: a version other than 1, an invalid swizzle
-            code, an absolute leading byte address where none can be.
+            code, an absolute leading byte address where none can be; on sm107 the half of a row of a compressed
+            operand, whose lookup is no part of this walk.
 
     >>> word = 1 << 62 | 64 << 32 | 1 << 16 | 0x400 >> 4      # 128B, SBO 1024, start 0x400
     >>> rows = read_rows(word, "sm90", dtype="bf16", major="K", shape=(64, 16))
@@ -160,7 +165,7 @@ def read_addresses(
     Args:
         word: the 64-bit descriptor; or several that differ in the start address alone, and in LBO where that is an
             address.
-        arch: ``"sm90"`` or ``"sm100"``.
+        arch: whose word it is: ``"sm90"``, ``"sm100"`` or ``"sm107"``.
         dtype: name of the element type, or anything whose ``str`` is one.
         major: ``"K"`` or ``"MN"``, likewise.
         shape: (MN, K) extents in elements.
@@ -193,27 +198,6 @@ def read_addresses(
     result: NDArray[np.uint32] = elements.reshape(len(found), first.height, -1)[..., : first.length]
     result = result if first.k_major else result.swapaxes(1, 2)
     return result if words is word else result[0]
-
-
-def evidence(*, arch: str, dtype: object, major: object, absolute: bool = False) -> str:
-    """How the model is known for an operand, in words fit for a report; ``absolute`` for words of LBO mode 1.
-
-    Raises:
-        ChoiceError: on an unknown name.
-
-    >>> evidence(arch="sm90", dtype="bf16", major="MN")
-    'measured on a Hopper GPU'
-    >>> evidence(arch="sm100", dtype="bf16", major="K")
-    'documented, not measured on a Blackwell GPU'
-    """
-    arch, name, major_name = _names(arch, dtype, major)
-    if absolute:
-        return "documented in part, completed by NVIDIA's kernels for sm_103a, not measured on a Blackwell GPU"
-    if arch == "sm100":
-        return "documented, not measured on a Blackwell GPU"
-    if name in ("f16", "bf16") or (major_name == "K" and name in ("tf32", "e4m3", "e5m2", "s8", "u8")):
-        return "measured on a Hopper GPU"
-    return "no wgmma instruction reads such an operand"
 
 
 class _Word(NamedTuple):
@@ -317,13 +301,16 @@ def _fields(word: int, arch: str) -> _Word:
     """The fields of a word, where the documents say that they lie."""
     code = word >> 62 if arch == "sm90" else word >> 61
     version = word >> 46 & 7
-    if arch == "sm100" and version != 1:
-        raise DescriptorError(f"read_addresses: the version of an sm100 word must be 1, found {version}; {word:#018x}")
+    if arch != "sm90" and version != 1:
+        raise DescriptorError(f"read_addresses: the version of an {arch} word must be 1, found {version}; {word:#018x}")
+    if arch == "sm107" and word >> 53 & 1:
+        raise DescriptorError(f"read_addresses: bit 53 must be 0, as no compressed B is walked, found 1; {word:#018x}")
     pattern = _PATTERNS[arch].get(code)
     if pattern is None:
         raise DescriptorError(f"read_addresses: the swizzle code must be 0, 1, 2, 4 or 6, found {code}; {word:#018x}")
-    start, leading, stride = ((word >> low & 0x3FFF) << 4 for low in (0, 16, 32))
-    absolute = arch == "sm100" and bool(word >> 52 & 1)
+    last = WINDOWS[arch] // 16 - 1
+    start, leading, stride = (word & last) << 4, (word >> 16 & last) << 4, (word >> 32 & 0x3FFF) << 4
+    absolute = arch != "sm90" and bool(word >> 52 & 1)
     return _Word(start, leading if absolute else None, 0 if absolute else leading, stride, word >> 49 & 7, pattern)
 
 

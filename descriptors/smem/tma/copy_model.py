@@ -16,6 +16,11 @@ Source: CUDA Driver API, ``cuTensorMapEncodeTiled`` (pieces and spans); CUDA C++
 access, swizzle modes (the pattern, and that it follows the address of an unaligned buffer); CUTLASS
 ``include/cute/atom/copy_traits_sm90_tma_swizzle.hpp`` (code 4 is ``Swizzle<2,5,2>`` on bytes).
 
+An im2col copy takes pixels of a bounding box, which the corners cut out of the tensor's W, H, ... and beyond its edges:
+from its coordinates on along W with the stride of the map, at the end of a row on to the next, at the end of the box to
+the next image. They land densely, a row of channels each.
+Source: PTX ISA 9.1, im2col mode (bounding box, traversal stride, offsets).
+
 Law: a box lands in the bytes that it takes up, each once, whatever the swizzle; every swizzle puts them elsewhere.
 
 >>> landed = [landing_bits((64, 8), [1024], bits=16, swizzle=code)[0].tolist() for code in range(5)]
@@ -67,3 +72,44 @@ def landing_bits(box: Sequence[int], destinations: Sequence[int], *, bits: int, 
     row = address >> 10  # 128 bytes are 2**10 bits
     landed: NDArray[np.int64] = address ^ ((row & ((1 << count) - 1)) << (lowest + 3))
     return landed
+
+
+def im2col_coordinates(
+    extents: Sequence[int],
+    lower: Sequence[int],
+    upper: Sequence[int],
+    strides: Sequence[int],
+    starts: NDArray[np.int64],
+    pixels: int,
+) -> NDArray[np.int64]:
+    """The pixels that im2col copies take, before a tap's offsets are added.
+
+    Args:
+        extents: of the tensor along W, H, ..., without channels and images.
+        lower, upper: corners of the bounding box, against the tensor's first and last pixel.
+        strides: from a pixel to the next that is taken, along each.
+        starts: (copy, dimension): coordinates W, H, ..., image of the first pixel of each.
+        pixels: that each takes.
+
+    Returns:
+        array (copy, pixel, dimension).
+
+    >>> import numpy as np
+    >>> im2col_coordinates((3, 2), (-1, 0), (0, 0), (2, 1), np.array([[1, 1, 0]]), 3)[0].tolist()
+    [[1, 1, 0], [-1, 0, 1], [1, 0, 1]]
+    """
+    import numpy as np
+
+    at = starts.astype(np.int64)
+    taken = np.empty((len(at), pixels, at.shape[1]), dtype=np.int64)
+    for pixel in range(pixels):
+        taken[:, pixel] = at
+        at = at.copy()
+        moves = np.ones(len(at), dtype=bool)
+        for i, (extent, low, high, step) in enumerate(zip(extents, lower, upper, strides, strict=True)):
+            at[moves, i] += step
+            ends = moves & (at[:, i] > extent - 1 + high)
+            at[ends, i] = low
+            moves = ends
+        at[moves, -1] += 1
+    return taken

@@ -21,6 +21,7 @@ from descriptors.errors import DescriptorError, as_integer
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.operand import (
+    ELEMENT_TYPES,
     ElementType,
     Major,
     MajorName,
@@ -33,6 +34,7 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
+from descriptors.targets import generation
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen
@@ -43,7 +45,7 @@ _MOST_ELEMENTS = 228 * 1024 * 2
 
 def _standing(one: TensorMap, arch: str = "sm100") -> tuple[MapRefusal, ...]:
     """Why no GPU of an architecture takes a map; of sm100 what is refused for the want of it does not count."""
-    return tuple(refusal for refusal in one.refusals() if arch == "sm90" or not refusal.of_architecture)
+    return tuple(refusal for refusal in one.refusals() if generation(arch) == "sm90" or not refusal.of_architecture)
 
 
 def refused(refusals: Sequence[MapRefusal], which: str = "the map") -> list[str]:
@@ -180,7 +182,7 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
         DescriptorError: if they have different sizes, or no operand has such elements.
     """
     code = as_tensor_map(one).data_type.code
-    types = [name for name, (_, known) in DATA_TYPES.items() if known == code]
+    types = [name for name, (_, known) in DATA_TYPES.items() if known == code and name in ELEMENT_TYPES]
     if dtype is None and not types:
         raise DescriptorError(f"tensor map: no operand has {one.data_type} elements; give the type that they hold")
     element = as_element_type(("u8" if "u8" in types else types[0]) if dtype is None else dtype)

@@ -100,6 +100,11 @@ def arguments(one: TensorMap) -> dict[str, str]:
     return {name: value for name, value in rows if value}
 
 
+def map_record(one: TensorMap) -> dict[str, str]:
+    """The same by the names of ``cuda.h``."""
+    return {ARGUMENTS[name]: value for name, value in arguments(one).items()}
+
+
 def _joined(numbers: tuple[int, ...]) -> str:
     return ("," if any(number < 0 for number in numbers) else "x").join(map(str, numbers))
 

@@ -10,7 +10,8 @@ the same in both.
 sm107 has 15 bits for the start and for LBO, windows of 2**19 bytes, and bit 53, which half of a row of 48 bytes of a
 compressed B is read. Below 2**18 its words are those of sm100; what lies above no word of sm100 holds, and is refused
 where NVIDIA's builder drops the bit in silence. Source: CuTe DSL 4.8.1, ``sm107_make_umma_smem_desc``, compiled on a
-CPU; bit 53: PTX ISA 9.4, tcgen05 shared memory descriptor (Table 49). Derivations and proofs are of sm90 and sm100.
+CPU; bit 53: PTX ISA 9.4, tcgen05 shared memory descriptor (Table 49). Which architecture reads which of the three words
+says the table of targets.
 
 Law: the word of another start differs in that field alone, where it is 16-byte units added to the word.
 
@@ -24,27 +25,32 @@ Law: a code is that of the mode whose rows and swizzle the read model, which has
 >>> from layoutalg import Swizzle
 >>> modes = [("sm90", SM90_DESCRIPTOR, {}, mode) for mode, _ in SM90_SWIZZLE_CODES]
 >>> modes += [("sm100", SM100_DESCRIPTOR, {"version": 1}, mode) for mode, _ in SM100_SWIZZLE_CODES]
+>>> modes += [("sm107", SM107_DESCRIPTOR, {"version": 1}, mode) for mode, _ in SM100_SWIZZLE_CODES]
 >>> for arch, kind, more, mode in modes:
 ...     word = kind.encode(swizzle=mode, stride_byte_offset=8 * mode.span_bytes, **more)
 ...     rows, swizzle = [i * mode.span_bytes for i in range(32)], mode.swizzle or Swizzle(0, 4, 3)
 ...     read = read_rows(word, arch, dtype="u8", major="K", shape=(32, 16))
 ...     assert [row[0] for row in read] == [swizzle(row) for row in rows], mode
 
-Law: the window, all that a start address can name, is what the field of either architecture can hold, and all shared
-memory lies in it.
+Law: the window, all that a start address can name, is what the field can hold, and all shared memory lies in it.
 
->>> all(SMEM_BYTES < WINDOW_BYTES == word["start_address"].limit + 16 for word in WORDS.values())
+>>> from descriptors.targets import ARCHITECTURES
+>>> all(row.shared < window_bytes(row.name) == smem_word(row.name)["start_address"].limit + 16
+...     for row in ARCHITECTURES if row.tables)
 True
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from functools import lru_cache
+from typing import TypeAlias
 
-from descriptors.errors import DescriptorError, as_flag
-from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode, choose
+from descriptors import targets
+from descriptors.errors import DescriptorError, FieldError, as_flag
+from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode
 from descriptors.smem.words.bitfield import Field, Word
+from descriptors.targets import tensor_architecture
 from layoutalg.frozen import frozen, replace
 
 #: Codes of the swizzle field.
@@ -79,7 +85,7 @@ SM100_SWIZZLE_CODES = (
 )
 
 #: The 64-bit shared-memory descriptor; addresses and offsets in bytes. ``lbo_mode`` 1 makes the leading offset an
-#: absolute address, which only the K = 96 instructions of sm_103a use.
+#: absolute address, which only the K = 96 instructions of sm_103a and sm_107a use.
 SM100_DESCRIPTOR = Word(
     "sm100 shared-memory descriptor",
     64,
@@ -107,27 +113,24 @@ SM107_DESCRIPTOR = Word(
 )
 
 
-#: The architectures by name.
-Arch: TypeAlias = Literal["sm90", "sm100"]
+#: The name of an architecture of the table of targets.
+Arch: TypeAlias = str
 
-#: The descriptor word of each architecture.
-WORDS: Mapping[Arch, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR}
+#: The descriptor words, by the architecture that had them first.
+WORDS: Mapping[str, Word] = {"sm90": SM90_DESCRIPTOR, "sm100": SM100_DESCRIPTOR, "sm107": SM107_DESCRIPTOR}
 
-#: Those of which words alone are known.
-_LATER: Mapping[str, Word] = {"sm107": SM107_DESCRIPTOR}
+#: What the instructions that read them are called, by generation.
+MNEMONICS: Mapping[str, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
 
-#: What the instructions that read them are called.
-MNEMONICS: Mapping[Arch, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
-
-#: Shared memory that one thread block can use on either (CUDA C++ Programming Guide, compute capabilities).
+#: Shared memory that one thread block can use on any of them (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
 
-#: What the start-address field of either can name (PTX ISA 9.1, matrix descriptor: matrix-descriptor-encode, 18 bits).
+#: What a start-address field of 14 bits can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
 WINDOW_BYTES = 1 << 18
 
 
 def architecture(value: object, where: str = "derive") -> Arch:
-    """The architecture with this name: ``"sm90"`` (wgmma) or ``"sm100"`` (tcgen05).
+    """The architecture with this name, whose instructions read descriptors: ``"sm107"`` for ``"sm_107a"``.
 
     Args:
         value: the name, in either case of letters.
@@ -135,27 +138,38 @@ def architecture(value: object, where: str = "derive") -> Arch:
 
     Raises:
         ChoiceError: if there is none.
-        DescriptorError: for an architecture that is known, and has no words of its own here.
+        DescriptorError: for an architecture that reads no descriptors.
     """
-    name = str(value).casefold().replace("_", "").rstrip("af")
-    if name in _OTHERS:
-        raise DescriptorError(f"{where}: arch must be sm90 or sm100, found {name}: {_OTHERS[name]}")
-    return choose(f"{where}: arch", value, _ARCHES)
+    return tensor_architecture(value, where)
 
 
-_AS_SM100 = "its words are those of sm100, say sm100"
-_NO_WORDS = "it multiplies with mma.sync, which reads no words"
-#: Why an architecture has no words of its own, and what to say instead.
-_OTHERS: Mapping[str, str] = {
-    "sm103": _AS_SM100,
-    "sm110": _AS_SM100,
-    "sm107": "below 2**18 its words are those of sm100, say sm100; above, SmemDescriptor(arch='sm107') writes them",
-    "sm120": _NO_WORDS,
-    "sm121": _NO_WORDS,
-}
+@lru_cache(maxsize=1 << 6)
+def word_format(arch: Arch) -> str:
+    """The architecture that first had the words of this one: a key of ``WORDS``.
+
+    >>> [word_format(name) for name in ("sm90", "sm103", "sm107")]
+    ['sm90', 'sm100', 'sm107']
+    """
+    return targets.architecture(arch).words
 
 
-_ARCHES: Mapping[str, Arch] = {name: name for name in WORDS}
+def smem_word(arch: Arch) -> Word:
+    """The descriptor word of an architecture.
+
+    >>> smem_word("sm107")["row_half"].low, smem_word("sm103") is SM100_DESCRIPTOR
+    (53, True)
+    """
+    return WORDS[word_format(arch)]
+
+
+def window_bytes(arch: Arch) -> int:
+    """What the start address of its words can name, in bytes.
+
+    >>> window_bytes("sm100") == WINDOW_BYTES, window_bytes("sm107") == 2 * WINDOW_BYTES
+    (True, True)
+    """
+    start = smem_word(arch)["start_address"]
+    return start.limit + start.unit
 
 
 def assumed_architecture(word: int | None = None, m: int | None = None) -> Arch:
@@ -181,7 +195,7 @@ class SmemDescriptor:
     """What a tensor core is told about one operand in shared memory.
 
     Args:
-        arch: ``"sm90"`` or ``"sm100"``; ``"sm107"`` too, of which there is no more than the word.
+        arch: an architecture with descriptors: ``"sm90"``, ``"sm100"``, ``"sm107"``, ...
         start_address: shared-memory address of the operand's first element, in bytes.
         leading_byte_offset: step of the canonical form's leading mode, in bytes.
         stride_byte_offset: step of the canonical form's stride mode, in bytes.
@@ -191,7 +205,7 @@ class SmemDescriptor:
             bytes in which K goes on; sm100 and sm107 have the bit (``lbo_mode``), for K = 96 on sm_103a and sm_107a.
         row_half: which half of a row of 48 bytes of a compressed B is read; sm107 alone has the bit.
 
-    Law: ``WORDS[arch].decode(d.encode())`` gives back every field.
+    Law: ``smem_word(arch).decode(d.encode())`` gives back every field.
 
     Raises:
         ChoiceError: if the architecture or the swizzle mode is unknown.
@@ -217,9 +231,8 @@ class SmemDescriptor:
 
     def __post_init__(self) -> None:
         # What is typed already stays: a descriptor that ``at`` moves is not looked up again.
-        arch: object = self.arch
-        if type(arch) is not str or (arch not in WORDS and arch not in _LATER):
-            object.__setattr__(self, "arch", architecture(arch))
+        if type(self.arch) is not str or self.arch not in WORDS:
+            object.__setattr__(self, "arch", architecture(self.arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
         if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
             raise DescriptorError(
@@ -229,7 +242,7 @@ class SmemDescriptor:
     @property
     def word(self) -> Word:
         """The bit fields of this architecture's word."""
-        return _LATER.get(self.arch) or WORDS[self.arch]
+        return smem_word(self.arch)
 
     def encode(self) -> int:
         """The 64-bit word.
@@ -239,14 +252,21 @@ class SmemDescriptor:
             ChoiceError: if the architecture has no code for the swizzle mode.
         """
         half = {"row_half": self.row_half} if self.row_half else {}
-        word = self.word.encode(
-            start_address=self.start_address,
-            leading_byte_offset=self.leading_byte_offset,
-            stride_byte_offset=self.stride_byte_offset,
-            base_offset=self.base_offset,
-            swizzle=self.swizzle,
-            **half,
-        )
+        try:
+            word = self.word.encode(
+                start_address=self.start_address,
+                leading_byte_offset=self.leading_byte_offset,
+                stride_byte_offset=self.stride_byte_offset,
+                base_offset=self.base_offset,
+                swizzle=self.swizzle,
+                **half,
+            )
+        except FieldError as error:
+            beyond = {"start_address": self.start_address, "leading_byte_offset": self.leading_byte_offset}
+            if beyond.get(error.field) in range(window_bytes(self.arch), 2 * WINDOW_BYTES, 16):
+                told = f"{error}: the words of {targets.holders('wide descriptor')} have 15 bits there"
+                raise FieldError(told, error.field) from None
+            raise
         return word | self.word["lbo_mode"].mask if self.leading_is_absolute else word
 
     def at(self, start_address: int) -> SmemDescriptor:

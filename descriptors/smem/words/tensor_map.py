@@ -82,6 +82,7 @@ _SIX_PADDED = ("CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B", 15)
 #: what is no tf32 number to the nearest one, ties to even (measured on an H200). Source: cuda.h, CUtensorMapDataType;
 #: CUTLASS include/cute/arch/copy_sm90_desc.hpp, to_CUtensorMapDataType.
 DATA_TYPES: Mapping[str, tuple[str, int]] = {
+    "s1z4m11": ("CU_TENSOR_MAP_DATA_TYPE_UINT16", 1),
     "f16": ("CU_TENSOR_MAP_DATA_TYPE_FLOAT16", 6),
     "bf16": ("CU_TENSOR_MAP_DATA_TYPE_BFLOAT16", 9),
     "tf32": ("CU_TENSOR_MAP_DATA_TYPE_TFLOAT32", 11),

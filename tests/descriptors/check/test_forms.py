@@ -13,7 +13,7 @@ from places import VECTORS
 
 from descriptors.check.inspection import check_ptx, forms_of
 from descriptors.check.ptx.ptx_module import parse
-from descriptors.smem.instructions.targets import ARCHITECTURES
+from descriptors.targets import ARCHITECTURES
 from layoutalg.frozen import replace
 
 RECORD = json.loads((VECTORS / "forms_ptxas.json").read_text(encoding="utf-8"))

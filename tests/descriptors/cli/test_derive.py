@@ -126,7 +126,7 @@ def test_a_wide_advance_table_is_folded(capsys: pytest.CaptureFixture[str]) -> N
         ["derive", *ARGUMENTS, "--order", "0"],
         ["derive", *ARGUMENTS, "--order", "a,b"],
         ["derive", *ARGUMENTS, "--order", "0,7"],
-        ["derive", *ARGUMENTS, "--arch", "sm_101"],
+        ["derive", *ARGUMENTS, "--arch", "sm_120a"],
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error_and_status_2(

@@ -115,3 +115,51 @@ def test_what_a_loop_of_warps_has_not_is_refused(more: str, way: str, capsys: py
 def test_warps_are_of_mma_sync(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--warps", "2x2"]) == 2
     assert "--warps goes only with mma.sync" in capsys.readouterr().err
+
+
+CONVOLUTION = "plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2 --stride 2x1 --padding 1"
+
+
+def test_a_convolution_is_told_with_its_maps_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(CONVOLUTION.split()) == 0
+    out = capsys.readouterr().out
+    assert "2x9x7x24 by 12 filters of 3x2, stride 2x1, padding 1x1: 2x5x8x12" in out
+    assert "lower=-1,-1 upper=0,-1 channels=32 pixels=64 element_strides=1x1x2x1" in out
+    assert "rows of all tiles and taps are the convolution's" in out
+    assert main([*CONVOLUTION.split(), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["convolution"]["output"] == [2, 5, 8, 12] and len(made["convolution"]["steps"]) == 6
+    step = {"tap": [2, 1], "pixels": [0, -1, -1, 0], "offsets": [1, 2], "filters": [0, 5, 0]}
+    assert made["convolution"]["steps"][5] == step
+    assert made["operands"]["A"]["tensor_map"]["pixelBoxLowerCorner"] == "-1,-1"
+    assert made["proof"]["gathered"].endswith("of all tiles and taps are the convolution's")
+
+
+def test_a_convolution_is_proposed_with_the_command_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+    given = "--conv 2x9x7x24 --filters 12x3x2 --stride 2x1 --padding 1x1"
+    assert main(f"plan bf16 --tile 64x8x32 --arch sm90 {given} --top 1".split()) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "descriptors plan" in line)
+    assert given in line and main(line.split()[1:]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--conv 2x9x7x24", "a convolution is --conv NxHxWxC with --filters KxRxS, found --conv alone"),
+        ("--filters 12x3x2", "found --filters alone"),
+        ("--padding 1", "found --padding alone"),
+        ("--conv 2x9x7 --filters 12x3x2", "the activations must be N x H x W x C, found (2, 9, 7)"),
+        ("--conv 2x9x7x24 --filters 12x3x2 --stride 9", "elementStrides[1] must lie in [1, 8], found 9"),
+        ("--conv 2x9x7x24 --filters 12x3x2 --dilation 0", "the dilation must be at least 1, found 0"),
+        ("--conv 2x9xax24 --filters 12x3x2", "must be numbers like 128x128"),
+    ],
+)
+def test_half_a_convolution_is_refused(options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(f"plan m64n8k16 bf16 --tile 64x8x32 {options}".split()) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and captured.err.count("\n") == 1 and not captured.out
+
+
+def test_a_convolution_goes_not_with_a_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main("plan bf16 --problem 512x512x512 --conv 2x9x7x24 --filters 12x3x2".split()) == 2
+    assert "--conv does not go with --problem" in capsys.readouterr().err

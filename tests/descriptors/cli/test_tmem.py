@@ -115,8 +115,18 @@ def test_a_clean_sequence_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
         ("block-scaled --a bf16 --m 128 --n 8 --k 64", "types must be of one kind"),
         ("block-scaled --a e2m1 --m 128 --n 8 --k 64 --a-swizzle 99B", "swizzle must be one of"),
         (
-            "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2",
-            "the stride along W must be 1",
+            "shift --height 9 --width 30 --channels 16 --filters 16 --taps 3x3 --stride 1x3 --dilation 1x4",
+            "least common multiple of stride and dilation along W, must be at most 8, found 12",
+        ),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --stride 1x2 --row 1",
+            "--row, --tile, --draw and --emit go with",
+        ),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x999", "pixelBoxLowerCorner"),
+        ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --emit c", "'ptx'"),
+        (
+            "shift --height 9 --width 9 --channels 16 --filters 32 --taps 3x3 --emit ptx --cta-group 2",
+            "steps must be of one CTA",
         ),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3", "taps must be two numbers, along H and W"),
         ("shift --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --row 7", "an output row must be at most 6"),

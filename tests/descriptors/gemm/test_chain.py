@@ -701,3 +701,58 @@ def test_links_of_factors_that_cannot_be_are_refused() -> None:
     with pytest.raises(DescriptorError, match="pointers must be for 128 rows of 4 factors, found 128 of 2"):
         one = ["cells ((32,4),4,4):((262144,4),1,8388608)", "factors 0,0x80000000"]
         chain(one, tile="128x4", dtype="u8").verify()
+
+
+# Convolutions ---------------------------------------------------------------------------------------------------------
+
+IM2COL = "tma type=bf16 extents=72x9x9x2 strides=144x1296x11664 lower=-1,-1 upper=-1,-1 channels=64 pixels=128"
+CONVOLVED = [
+    "convolution 2x9x9x72 filters=96x3x3 stride=2 padding=1 tap=1,0",
+    f"{IM2COL} element_strides=1x2x2x1 swizzle=128B boxes=0,-1,-1,0,0,1@0",
+    "layout S<3,3,3> o 0 o (128,64):(64,1)",
+    "word 0x4000004000010000 mma=64x16 advance=(2,4):(512,2)",
+]
+
+
+def test_im2col_copies_are_followed_to_the_word() -> None:
+    report = chain(CONVOLVED, tile="128x64").verify()
+    assert report.ok and report.legs[0].elements == 2 * 5 * 4 * 64  # one of five columns reads the padding
+
+
+@each(
+    ("before", "after"),
+    [
+        ("0,1@0", "1,0@0"),  # the offsets of another tap
+        ("0,-1,-1,0,0,1@0", "0,-1,-1,0@0"),  # none
+        ("element_strides=1x2x2x1", ""),
+        ("lower=-1,-1", "lower=0,-1"),
+        ("stride=2 ", "stride=2x1 "),
+        ("extents=72x9x9x2 strides=144x1296x11664", "extents=72x9x9x2 strides=144x11664x1296"),
+    ],
+)
+def test_a_chain_tells_the_first_pixel_that_another_map_gathers(before: str, after: str) -> None:
+    links = [link.replace(before, after) for link in CONVOLVED]
+    assert links != CONVOLVED
+    report = chain(links, tile="128x64").verify()
+    assert report.verdict == "wrong" and report.legs[0].wrong[0] == 2
+
+
+@each(
+    ("link", "message"),
+    [
+        ("convolution 2x9x9 filters=96x3x3", "must be 4 extents like 8x56x56x64"),
+        ("convolution 2x9x9x72", "filters must be 3 extents"),
+        ("convolution 2x9x9x72 filters=96x3x3 tap=3,0", "the tap must be one of 3x3, found 3,0"),
+        ("convolution 2x9x9x72 filters=96x3x3 operand=C", "operand"),
+        ("convolution 2x9x9x72 filters=96x3x3 taps=1", "an option"),
+    ],
+)
+def test_a_convolution_that_is_none_is_refused(link: str, message: str) -> None:
+    with pytest.raises(DescriptorError) as error:
+        chain([link, *CONVOLVED[1:]], tile="128x64").verify()
+    assert message in str(error.value)
+
+
+def test_an_im2col_map_alone_says_not_how_the_tile_lies() -> None:
+    with pytest.raises(DescriptorError, match="a link convolution, before a load"):
+        chain(CONVOLVED[1:], tile="128x64").verify()

@@ -127,7 +127,7 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "one instruction where its halves lie apart, found 2 of them: give N 256, or M 256" in refused(
         instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4
     )
-    assert "K of the instruction must be 64, found 96" in refused(
+    assert "K 96 must be of sm_103a and sm_107a, found arch sm100: give --arch sm103" in refused(
         instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient"
     )
     assert "warpgroups must be of sm90" in refused(instruction="m128n128k16", warpgroups=2)

@@ -33,7 +33,7 @@ def test_what_names_no_cell_is_refused(address: int) -> None:
         cell_of(address)
 
 
-@pytest.mark.parametrize(("lane", "column", "byte"), [(128, 0, 0), (0, 512, 0), (0, 0, 4), (-1, 0, 0)])
+@pytest.mark.parametrize(("lane", "column", "byte"), [(128, 0, 0), (0, 576, 0), (0, 0, 4), (-1, 0, 0)])
 def test_what_is_out_of_bounds_is_refused(lane: int, column: int, byte: int) -> None:
     with pytest.raises(DescriptorError, match="must be at"):
         address_of(lane, column, byte)

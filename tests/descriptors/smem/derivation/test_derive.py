@@ -138,7 +138,7 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"dtype": "bf17"}, "operand: dtype must be one of f16, bf16, tf32, "),
         ({"major": "L"}, "operand: major must be one of K, MN, found 'L'"),
         ({"swizzle": "256B"}, "operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '256B'"),
-        ({"arch": "sm80"}, "derive: arch must be one of sm90, sm100, found 'sm80'"),
+        ({"arch": "sm80"}, "derive: arch must be one of sm90, sm100, sm103, sm107, sm110, found 'sm80'"),
         ({"order": (0, 0)}, "derive: order must be a permutation of 0..1, found (0,0)"),
         ({"order": (0, 1, 2)}, "derive: order must have one position for each of 2 modes, found (0, 1, 2)"),
         ({"swizzle": "128B_BASE32B"}, "canonical: a K-major operand must have another swizzle, found 128B_BASE32B"),
@@ -174,7 +174,7 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"dtype": None}, "operand: dtype is missing: one of f16, bf16, tf32, "),
         ({"major": None}, "operand: major is missing: one of K, MN"),
         ({"swizzle": None}, "operand: swizzle is missing: one of none, 32B, 64B, 128B, 128B_BASE32B"),
-        ({"arch": None}, "derive: arch is missing: one of sm90, sm100"),
+        ({"arch": None}, "derive: arch is missing: one of sm90, sm100, sm103, sm107, sm110"),
         (
             {"major": "MN", "swizzle": "128B_BASE32B", "arch": "sm90"},
             "sm90 shared-memory descriptor: swizzle must be one of none, 128B, 64B, 32B, found 128B_BASE32B",

@@ -46,7 +46,7 @@ def test_k_96_is_for_one_family_of_targets(target: str, legal: bool) -> None:
 
 def test_k_96_is_said_to_be_of_one_target_where_there_is_none() -> None:
     rows = {name: value for _, name, value in decode_idesc(0x90400480, "mxf4nvf4").rows()}
-    assert rows["k_is_96"] == "True: target sm_103a alone"
+    assert rows["k_is_96"] == "True: targets sm_103a and sm_107a alone"
 
 
 @pytest.mark.parametrize(("target", "errors"), [("sm_100a", 1), ("sm_103a", 0)])

@@ -9,7 +9,8 @@ import pytest
 
 from descriptors.errors import ChoiceError
 from descriptors.smem.instructions import tables
-from descriptors.smem.instructions.rules import TENSOR_ARCHES, select_rows
+from descriptors.smem.instructions.rules import select_rows
+from descriptors.targets import tensor_arches
 
 KINDS = [(row.arch, row.kind) for row in tables.KINDS]
 NAMES = [field.name for field in fields(select_rows("sm90")) if field.name not in ("arch", "kind")]
@@ -29,5 +30,5 @@ def test_every_row_is_selected_once_in_the_order_of_its_table(name: str) -> None
 def test_what_is_in_no_table_is_an_error_that_lists_what_is(arch: str, kind: Any) -> None:
     with pytest.raises(ChoiceError) as caught:
         select_rows(arch, kind)
-    choices = [row.kind for row in tables.KINDS if row.arch == arch] if kind else TENSOR_ARCHES
+    choices = [row.kind for row in tables.KINDS if row.arch == arch] if kind else tensor_arches()
     assert set(caught.value.choices) == set(choices)

@@ -18,8 +18,10 @@ from places import VECTORS
 from read_arrays import read_arrays
 
 from descriptors.errors import DescriptorError
-from descriptors.smem.proof.read_model import WINDOW, Rows, evidence, read_addresses, read_rows
-from descriptors.smem.words.descriptor import WINDOW_BYTES
+from descriptors.smem.operands.operand import Major, as_element_type
+from descriptors.smem.proof.addresses import evidence
+from descriptors.smem.proof.read_model import WINDOWS, Rows, read_addresses, read_rows
+from descriptors.smem.words.descriptor import window_bytes
 
 HOPPER = VECTORS / "hopper"
 SIZES = {"f16": 2, "bf16": 2, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1}
@@ -128,7 +130,7 @@ class TestAgainstHopper:
         beyond = [row for row in rows if "2**18" in row["question"]]
         assert len(beyond) == 39
         for row in beyond:
-            assert read_addresses(int(row["word"], 0), **operand(row)).max() >= WINDOW
+            assert read_addresses(int(row["word"], 0), **operand(row)).max() >= WINDOWS["sm90"]
             assert row["outcome"] == "CUDA_ERROR_ILLEGAL_ADDRESS"
 
 
@@ -175,9 +177,11 @@ def test_whole_byte_types_have_bit_addresses_eight_times_their_byte_addresses() 
 
 
 def test_the_evidence_is_named_for_what_it_is() -> None:
-    assert evidence(arch="sm90", dtype="tf32", major="K") == "measured on a Hopper GPU"
-    assert evidence(arch="sm90", dtype="tf32", major="MN") == "no wgmma instruction reads such an operand"
-    assert evidence(arch="sm100", dtype="tf32", major="MN") == "documented, not measured on a Blackwell GPU"
+    tf32 = as_element_type("tf32")
+    assert evidence("sm90", tf32, Major.K) == "measured on a Hopper GPU"
+    assert evidence("sm90", tf32, Major.MN) == "no wgmma instruction reads such an operand"
+    assert evidence("sm100", tf32, Major.MN) == "documented, not measured on a Blackwell GPU"
+    assert evidence("sm107", tf32, Major.MN).endswith("not measured on a Rubin GPU")
 
 
 @each(
@@ -229,7 +233,7 @@ def test_bad_input_is_refused_with_the_reason(change: dict[str, Any], message: s
 
 
 def test_the_judge_and_what_it_judges_agree_on_the_window() -> None:
-    assert WINDOW == WINDOW_BYTES
+    assert {name: window_bytes(name) for name in WINDOWS} == WINDOWS
 
 
 def test_a_word_is_read_as_one_of_sm100_unless_another_architecture_is_named() -> None:

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from places import VECTORS
 
+from descriptors import decode, derive, verify
 from descriptors.errors import DescriptorError, FieldError
+from descriptors.smem.debug.read import read
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import proved
 from descriptors.smem.words.descriptor import SM100_DESCRIPTOR, SM107_DESCRIPTOR, SmemDescriptor, architecture
+from layoutalg.frozen import replace
 
 ROWS = json.loads((VECTORS / "rubin_words.json").read_text(encoding="utf-8"))["shared_memory"]
 WORDS = [row for row in ROWS if str(row.get("sm107", "")).startswith("0x")]
@@ -60,10 +65,76 @@ def test_the_half_of_a_row_is_a_bit_of_sm107() -> None:
         SmemDescriptor("sm100", 16, 1024, "128B", row_half=1).encode()  # type: ignore[arg-type]
 
 
+def derived(row: dict[str, Any], arch: str) -> Derivation:
+    """The derivation of the operand that a row's word is of."""
+    return derive(
+        tuple(row["tile"]), row["dtype"], row["major"], row["swizzle"], tuple(row["mma"]), arch=arch, capacity=None,
+        order=tuple(row["order"]), legality="off", verify=False,
+    )  # fmt: skip
+
+
+def test_a_derivation_of_sm107_has_the_word_of_the_dsl_and_one_of_sm100_is_refused_where_a_bit_is_dropped() -> None:
+    equal = dropped = 0
+    for row in (row for row in WORDS if "next_start" not in row):
+        base, subtile = row["start"], row["subtile"]
+        try:
+            d = derived(row, "sm107")
+            d.descriptor_at(base)
+        except DescriptorError:  # rows of 32 bytes that an instruction of 64 bytes would leave; unaligned starts
+            continue
+        assert d.word(*subtile, base=base) == int(row["sm107"], 16)
+        equal += 1
+        if row["sm100"] == row["sm107"]:
+            assert derived(row, "sm100").word(*subtile, base=base) == int(row["sm100"], 16)
+        elif str(row.get("sm100", "")).startswith("0x"):
+            dropped += 1
+            with pytest.raises(
+                FieldError, match=r"must lie in \[0, 262128\].*: the words of sm_107a have 15 bits there"
+            ):
+                derived(row, "sm100").word(*subtile, base=base)
+    assert equal > 240 and dropped > 5
+
+
+def test_words_above_the_window_of_sm100_are_proved_by_walk_and_theorem() -> None:
+    d = derive((128, 128), "bf16", "K", "128B", (128, 16), arch="sm107", capacity=None)
+    base = 1 << 18
+    assert verify(d, bases=(base,)).ok and proved(d, base=base).step == 1024
+    assert read(d.word(0, 1, base=base), "sm107", dtype="bf16", major="K", shape=(128, 16)).addresses[0][0] == base + 32
+    with pytest.raises(DescriptorError, match="a base must be at most 262143, found 262144"):
+        verify(replace(d, descriptor=replace(d.descriptor, arch="sm100")), bases=(base,))
+    wide = derive((128, 2048), "bf16", "MN", "128B", (128, 16), arch="sm107", capacity=None, order=(0, 1), verify=False)
+    assert max(wide.descriptor.leading_byte_offset, wide.descriptor.stride_byte_offset) <= base
+
+
+def test_where_operands_cross_atoms_lbo_is_an_address_of_15_bits() -> None:
+    rows = [row for row in WORDS if "next_start" in row]
+    for row in rows:  # the DSL is told where K goes on; a tile goes on in its next column of atoms
+        told = SmemDescriptor("sm107", row["next_start"], 1024, "128B", row["start"] + 96, leading_is_absolute=True)  # type: ignore[arg-type]
+        assert told.encode() == int(row["sm107"], 16)
+        mine = SM107_DESCRIPTOR.decode(derived(row, "sm107").word(0, 2, base=row["start"]))
+        theirs = SM107_DESCRIPTOR.decode(int(row["sm107"], 16))
+        assert mine | {"leading_byte_offset": row["next_start"]} == theirs
+        assert mine["leading_byte_offset"] == row["start"] + 128 * 128
+    assert {row["start"] >= 1 << 18 for row in rows} == {False, True}
+
+
+def test_the_half_of_a_row_of_a_compressed_operand_is_no_part_of_the_walk() -> None:
+    word = SmemDescriptor("sm107", 16, 1024, "128B", row_half=1).encode()  # type: ignore[arg-type]
+    assert decode(word, "sm107")["row_half"] == 1
+    with pytest.raises(DescriptorError, match="bit 53 must be 0, as no compressed B is walked"):
+        read(word, "sm107", dtype="e4m3", major="K", shape=(64, 32))
+
+
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("sm103", "say sm100"), ("sm_110a", "say sm100"), ("sm107", "SmemDescriptor"), ("SM120", "reads no words")],
+    ("name", "arch"), [("sm103", "sm103"), ("sm_110a", "sm110"), ("Rubin", "sm107"), ("90", "sm90")]
 )
-def test_another_architecture_is_refused_with_what_is_known_of_it(name: str, told: str) -> None:
-    with pytest.raises(DescriptorError, match=told):
+def test_an_architecture_is_known_by_its_names(name: str, arch: str) -> None:
+    assert architecture(name) == arch
+
+
+@pytest.mark.parametrize("name", ["SM120", "sm_121a"])
+def test_an_architecture_without_descriptors_is_refused_with_what_to_ask_instead(name: str) -> None:
+    with pytest.raises(
+        DescriptorError, match=r"whose mma\.sync takes registers .* layoutalg atoms lists its registers"
+    ):
         architecture(name)

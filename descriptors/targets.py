@@ -28,7 +28,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from descriptors.errors import ChoiceError
+from descriptors.errors import ChoiceError, DescriptorError
 from layoutalg.frozen import frozen
 
 #: The newest version of PTX that was asked about.
@@ -47,9 +47,11 @@ class Architecture:
         tables: whose rows of instructions are the base of its own: ``sm90``, ``sm100``, or "" where it multiplies with
             ``mma.sync`` alone.
         static_shared: bytes of static shared memory that a kernel of its own target may have.
+        shared: bytes of shared memory that a block may ask for at its launch.
         columns: of tensor memory that one allocation may have; 0 without tensor memory.
         exclusive_columns: those of an exclusive allocation.
-        known: how it is known: what was measured, compiled, or read.
+        known: how what is said of it is known, all in all: measured, documented, compiled; it ends an answer.
+        follows: the name of another, all of whose features it has; "" where ``FEATURES`` says all.
     """
 
     number: int
@@ -58,29 +60,43 @@ class Architecture:
     ptx: str
     tables: str
     static_shared: int
+    shared: int
     columns: int
     exclusive_columns: int
     known: str
+    follows: str = ""
 
     @property
     def target(self) -> str:
         """The target that has all of it."""
         return f"sm_{self.number}a"
 
+    @property
+    def words(self) -> str:
+        """The architecture whose words in shared memory it reads: its own, or that of its tables.
 
-_COMPILED = "compiled, by ptxas 13.5.37; not measured"
+        >>> [row.words for row in ARCHITECTURES]
+        ['sm90', 'sm100', 'sm100', 'sm107', 'sm100', '', '']
+        """
+        return "sm107" if has("wide descriptor", self.target) else self.tables
+
 
 # fmt: off
 #: Every architecture, oldest first.
 ARCHITECTURES = (
-    Architecture(90, "sm90", "Hopper", "8.0", "sm90", 232448, 0, 0, "measured, on an H200 and an H100"),
-    Architecture(100, "sm100", "Blackwell", "8.6", "sm100", 232448, 512, 512, _COMPILED),
-    Architecture(103, "sm103", "Blackwell Ultra", "8.8", "sm100", 232448, 512, 512, _COMPILED),
-    Architecture(107, "sm107", "Rubin", "9.4", "sm100", 232448, 512, 576,
-                 f"{_COMPILED}; words by the CuTe DSL 4.8.1; the rest read in PTX ISA 9.4"),
-    Architecture(110, "sm110", "Thor", "9.0", "sm100", 232448, 512, 512, _COMPILED),
-    Architecture(120, "sm120", "Blackwell, GeForce and RTX", "8.7", "", 101376, 0, 0, _COMPILED),
-    Architecture(121, "sm121", "Blackwell, GB10", "8.8", "", 101376, 0, 0, _COMPILED),
+    Architecture(90, "sm90", "Hopper", "8.0", "sm90", 232448, 232448, 0, 0, "measured on a Hopper GPU"),
+    Architecture(100, "sm100", "Blackwell", "8.6", "sm100", 232448, 232448, 512, 512,
+                 "documented, not measured on a Blackwell GPU"),
+    Architecture(103, "sm103", "Blackwell Ultra", "8.8", "sm100", 232448, 232448, 512, 512,
+                 "documented, not measured on a Blackwell Ultra GPU"),
+    Architecture(107, "sm107", "Rubin", "9.4", "sm100", 232448, 334848, 512, 576,
+                 "documented, words compiled by the CuTe DSL 4.8.1, not measured on a Rubin GPU"),
+    Architecture(110, "sm110", "Thor", "9.0", "sm100", 232448, 232448, 512, 512,
+                 "documented, not measured on a Thor GPU"),
+    Architecture(120, "sm120", "GeForce and RTX Blackwell", "8.7", "", 101376, 101376, 0, 0,
+                 "documented, not measured on a GPU of compute capability 12"),
+    Architecture(121, "sm121", "GB10", "8.8", "", 101376, 101376, 0, 0,
+                 "documented, not measured on a GPU of compute capability 12", follows="sm120"),
 )
 # fmt: on
 
@@ -169,10 +185,10 @@ FEATURES: Mapping[str, Feature] = {
     "mma.sync f8 of K 16 or f16 D": Feature("89+", "8.7"),
     "mma.sp::ordered_metadata": Feature("80+", "8.5"),
     "mma.sync kind::f8f6f4 of f8": Feature("100+af", "8.7"),
-    "mma.sync f6, f4": Feature("120af 121af", "8.7", _FP4),
-    "mma.sync block_scale": Feature("120af 121af", "8.7", _FP4),
-    "mma.sync block_scale ue8m0 4X": Feature("120af 121af", "9.1"),
-    "mma.sync sparse f4": Feature("120a 121a", "8.7", _FP4),
+    "mma.sync f6, f4": Feature("120af", "8.7", _FP4),
+    "mma.sync block_scale": Feature("120af", "8.7", _FP4),
+    "mma.sync block_scale ue8m0 4X": Feature("120af", "9.1"),
+    "mma.sync sparse f4": Feature("120a", "8.7", _FP4),
 }
 
 _TARGET = re.compile(r"sm_(\d{2,3})([af]?)\Z")
@@ -203,9 +219,13 @@ def has(feature: str, target: str) -> bool:
     [True, True, False, False, True]
     """
     read = _TARGET.match(target)
-    return read is not None and any(
-        _among(_RENAMED.get(int(read[1]), int(read[1])), read[2], one) for one in FEATURES[feature].targets.split()
-    )
+    if read is None:
+        return False
+    number = _RENAMED.get(int(read[1]), int(read[1]))
+    if any(_among(number, read[2], one) for one in FEATURES[feature].targets.split()):
+        return True
+    before = next((row.follows for row in ARCHITECTURES if row.number == number), "")
+    return before != "" and has(feature, f"sm_{architecture(before).number}{read[2]}")
 
 
 def _among(number: int, letter: str, one: str) -> bool:
@@ -213,6 +233,26 @@ def _among(number: int, letter: str, one: str) -> bool:
     assert found, one
     right = number >= int(found[1]) if found[2] else number == int(found[1])
     return right and (not found[3] or (letter != "" and letter in found[3]))
+
+
+def targets_with(feature: str) -> tuple[str, ...]:
+    """The targets of all architectures that have a feature, those with a letter.
+
+    >>> targets_with("tcgen05.ld.red")[:4]
+    ('sm_103a', 'sm_103f', 'sm_107a', 'sm_107f')
+    """
+    names = (f"{row.target[:-1]}{letter}" for row in ARCHITECTURES for letter in "af")
+    return tuple(name for name in names if has(feature, name))
+
+
+def holders(feature: str) -> str:
+    """The architectures that have a feature, by their targets, in words.
+
+    >>> holders("K = 96"), holders("wgmma")
+    ('sm_103a and sm_107a', 'sm_90a')
+    """
+    names = [name for name in targets_with(feature) if name.endswith("a")]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def lacking(feature: str, target: str, version: str) -> str:
@@ -244,18 +284,20 @@ def oldest(target: str) -> str:
 
 
 def spelled(targets: str) -> str:
-    """A set of targets in words.
+    """A set of targets in words, with those that follow them.
 
-    >>> spelled("100a 107af"), spelled("90+"), spelled("90+af")
-    ('sm_100a, sm_107a, sm_107f', 'sm_90 and later', 'sm_90a, sm_90f and later')
+    >>> spelled("100a 107af"), spelled("90+"), spelled("90+af"), spelled("120a")
+    ('sm_100a, sm_107a, sm_107f', 'sm_90 and later', 'sm_90a, sm_90f and later', 'sm_120a, sm_121a')
     """
     words = []
     for one in targets.split():
         found = _SET.match(one)
         assert found, one
-        words.append(
-            ", ".join(f"sm_{found[1]}{letter}" for letter in found[3] or ("",)) + " and later" * bool(found[2])
-        )
+        numbers = [found[1], *(str(row.number) for row in ARCHITECTURES if row.follows == f"sm{found[1]}")]
+        names = [
+            f"sm_{number}{letter}" for number in numbers[: 1 if found[2] else None] for letter in found[3] or ("",)
+        ]
+        words.append(", ".join(names) + " and later" * bool(found[2]))
     return ", ".join(words)
 
 
@@ -274,18 +316,96 @@ def static_shared(target: str) -> int:
     return next((row.static_shared for row in ARCHITECTURES if row.number == number), _PORTABLE_SHARED)
 
 
-def architecture(name: object) -> Architecture:
-    """The architecture of a name, as ``sm107``, ``sm_107a`` or ``107``.
+@lru_cache(maxsize=1 << 8)
+def architecture(name: str, where: str = "") -> Architecture:
+    """The architecture of a name, as ``sm107``, ``sm_107a``, ``107`` or ``Rubin``.
+
+    Args:
+        name: the name, in either case of letters.
+        where: the operation, for the error message.
 
     Raises:
         ChoiceError: if there is none.
 
-    >>> architecture("sm_107a").exclusive_columns, architecture("sm120").target
-    (576, 'sm_120a')
+    >>> architecture("sm_107a").exclusive_columns, architecture("sm120").target, architecture("hopper").name
+    (576, 'sm_120a', 'sm90')
     """
     read = re.match(r"(?:sm_?)?(\d{2,3})[af]?\Z", name.casefold()) if isinstance(name, str) else None
     number = _RENAMED.get(int(read[1]), int(read[1])) if read else 0
     for row in ARCHITECTURES:
-        if row.number == number:
+        if row.number == number or (isinstance(name, str) and name.casefold() == row.title.casefold()):
             return row
-    raise ChoiceError("architecture", name, [row.name for row in ARCHITECTURES])
+    raise ChoiceError(f"{where}: arch" if where else "architecture", name, [row.name for row in ARCHITECTURES])
+
+
+def tensor_arches() -> tuple[str, ...]:
+    """The architectures whose tensor cores read descriptors: those with ``wgmma`` or ``tcgen05``.
+
+    >>> tensor_arches()
+    ('sm90', 'sm100', 'sm103', 'sm107', 'sm110')
+    """
+    return tuple(row.name for row in ARCHITECTURES if row.tables)
+
+
+def tensor_architecture(name: object, where: str) -> str:
+    """The architecture of a name that has descriptors: ``sm107`` for ``SM107`` or ``sm_107a``.
+
+    Args:
+        name: the name, in either case of letters.
+        where: the operation, for the error message.
+
+    Raises:
+        ChoiceError: for an unknown one.
+        DescriptorError: for one that multiplies with ``mma.sync``; it says what to ask instead.
+
+    >>> tensor_architecture("sm_107a", "derive"), tensor_architecture("SM100", "derive")
+    ('sm107', 'sm100')
+    """
+    try:
+        row = architecture(name) if isinstance(name, str) else None
+    except ChoiceError:
+        row = None
+    if row is None:
+        raise ChoiceError(f"{where}: arch", name, tensor_arches())
+    if not row.tables:
+        raise DescriptorError(
+            f"{where}: an arch with wgmma or tcgen05 must be one of {', '.join(tensor_arches())}, found {row.name} "
+            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors check reads its "
+            "kernels, layoutalg atoms lists its registers"
+        )
+    return row.name
+
+
+def lineage(arch: str) -> tuple[str, ...]:
+    """An architecture and those that it follows, the last first.
+
+    >>> lineage("sm121"), lineage("sm107")
+    (('sm121', 'sm120'), ('sm107',))
+    """
+    before = architecture(arch).follows
+    return (arch, *(lineage(before) if before else ()))
+
+
+@lru_cache(maxsize=1 << 6)
+def generation(arch: str) -> str:
+    """Whose instructions an architecture has: ``sm90``, those of ``wgmma``, or ``sm100``, of ``tcgen05``.
+
+    Raises:
+        ChoiceError: for an unknown one.
+
+    >>> generation("sm107"), generation("sm90"), generation("sm120")
+    ('sm100', 'sm90', '')
+    """
+    return architecture(arch).tables
+
+
+def known(arch: str) -> str:
+    """How what is said of an architecture is known, in words that end an answer.
+
+    Raises:
+        ChoiceError: for an unknown one.
+
+    >>> known("sm107")
+    'documented, words compiled by the CuTe DSL 4.8.1, not measured on a Rubin GPU'
+    """
+    return architecture(arch).known

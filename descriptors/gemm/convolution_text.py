@@ -1,0 +1,127 @@
+"""The convolution of a plan, told: its extents, the tensor maps of its operands, and the steps of its main loop.
+
+Law: text and data have the same tensor maps, and a row for each step.
+
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
+...             convolution={"activations": (1, 9, 9, 40), "filters": (8, 3, 3), "padding": 1})
+>>> text, kept = " ".join(step_lines(made)), convolution_record(made)["convolution"]
+>>> len(kept["steps"]) == made.implicit.steps == 18, all(str(one["tap"][1]) in text for one in kept["steps"])
+(True, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from descriptors.answers import fields
+from descriptors.gemm.implicit_gemm import ImplicitGemm
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.smem.operands.operand import Matrix
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.map_notation import arguments_text
+from descriptors.smem.words.tensor_map import Im2colWindow
+from descriptors.text import aligned, counted, extents_text, tuple_text
+
+#: Steps of a main loop that are listed; --json has them all.
+_LISTED = 32
+#: How the model of im2col copies is known.
+_KNOWN = "measured on a Hopper GPU"
+
+
+def convolution_rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What one wants to know of the convolution first; nothing of a plain product."""
+    if plan.implicit is None:
+        return
+    one, implicit = plan.implicit.convolution, plan.implicit
+    yield "conv", f"{one}: {extents_text(_output(one))}"
+    depth, rest = implicit.tile[2], one.channels % implicit.tile[2]
+    zeros = f", {depth - rest} of them zero in the last of a tap" if rest else ""
+    yield "", f"{implicit.headline}: a tap, {depth} channels{zeros}"
+    for side in (plan.a, plan.b):
+        yield f"map of {side.matrix}", arguments_text(implicit.of(side.matrix))
+
+
+def _output(one: Convolution) -> tuple[int, ...]:
+    """N, P, Q and K."""
+    return (one.images, *one.outputs, one.filters)
+
+
+def _other(one: Convolution) -> Matrix:
+    """The operand of the filters."""
+    return "B" if one.operand == "A" else "A"
+
+
+def copy_lines(implicit: ImplicitGemm, side: StagedOperand) -> Iterator[str]:
+    """How the boxes of an operand are copied.
+
+    Args:
+        implicit: the maps.
+        side: the operand.
+    """
+    made = implicit.of(side.matrix)
+    window = isinstance(made.box, Im2colWindow)
+    yield f"   copies     cuTensorMapEncode{'Im2col' if window else 'Tiled'}: {arguments_text(made)}"
+    for box in side.boxes:
+        row, k = side.first_row(box), box.origin[1]
+        letter = "M" if side.matrix == "A" else "N"
+        what = f"from output pixel {letter} + {row}" if window else f"tap, filter {letter} + {row}"
+        yield f"              channel + {k}, {what} to {side.base + box.offset_bytes} + {side.stage_bytes} s"
+
+
+def step_lines(plan: Plan) -> Iterator[str]:
+    """The steps of the main loop at the first tile; nothing of a plain product."""
+    if plan.implicit is None:
+        return
+    implicit = plan.implicit
+    yield f"Convolution: {counted(implicit.steps, 'step')}, a tap and {implicit.tile[2]} channels each"
+    one = implicit.convolution
+    (stride_h, stride_w), (pad_h, pad_w) = one.stride, one.padding
+    p, q = one.outputs
+    row = f"{p * q} n + {q} p + q"
+    yield f"   pixel      (n, p, q) is row {row} of {one.operand}: a box begins at w = {stride_w} q - {pad_w}"
+    yield f"              and h = {stride_h} p - {pad_h}; what a tap's offsets move out of the activations is zero"
+    pixels, filters = one.operand, _other(one)
+    rows: list[tuple[object, ...]] = [
+        ("step", "tap r,s", f"{pixels} c,w,h,n", "offsets w,h", f"{filters} c,tap,filter")
+    ]
+    for step in range(min(implicit.steps, _LISTED)):
+        *at, right, down = implicit.place(pixels, step, 0)
+        places = (at, (right, down), implicit.place(filters, step, 0))
+        rows.append((step, _joined(one.tap(implicit.step(step)[0])), *map(_joined, places)))
+    yield from aligned(rows, ">", indent=3)
+    if implicit.steps > _LISTED:
+        yield f"   ... and {implicit.steps - _LISTED} more (--json has them all)"
+    yield ""
+
+
+def _joined(numbers: Any) -> str:
+    return tuple_text(numbers)
+
+
+def convolution_record(plan: Plan) -> dict[str, Any]:
+    """The convolution as plain data; nothing of a plain product."""
+    if plan.implicit is None:
+        return {}
+    one, implicit = plan.implicit.convolution, plan.implicit
+    steps = [
+        {
+            "tap": one.tap(implicit.step(step)[0]),
+            "pixels": implicit.place(one.operand, step, 0)[:4],
+            "offsets": implicit.place(one.operand, step, 0)[4:],
+            "filters": implicit.place(_other(one), step, 0),
+        }
+        for step in range(implicit.steps)
+    ]
+    about = {
+        "activations": (one.images, one.height, one.width, one.channels),
+        "filters": (one.filters, *one.taps),
+        **fields(one, "stride dilation padding operand"),
+        "output": _output(one),
+        "tiles": implicit.tiles,
+        "steps": steps,
+        "evidence": _KNOWN,
+    }
+    return {"convolution": about}

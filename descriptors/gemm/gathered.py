@@ -1,0 +1,198 @@
+"""The proof that the copies of a convolution bring what its definition says, to where the words read it.
+
+The boxes of a stage land by the copy model and are read by the words: that says which row of which box, and which of
+its channels, each place (row, k) of a tile is. The rows of a box are followed by the model of im2col copies, from the
+coordinates of every tile and tap, into the tensor that the map describes. The judge is the definition: an array of the
+activations, padded, of which every tap takes a slice; it knows no tiles, no corners and no start.
+
+Law: a map whose corner is another one is refuted.
+
+>>> from layoutalg.frozen import replace
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
+...             convolution={"activations": (2, 9, 9, 40), "filters": (8, 3, 3), "padding": 1})
+>>> print(made.verify().gathered)
+1530 rows of all tiles and taps are the convolution's
+>>> box = replace(made.implicit.a.box, upper=(0, -1))
+>>> print(replace(made, implicit=replace(made.implicit, a=replace(made.implicit.a, box=box))).verify().gathered)
+1186 of 1530 rows of all tiles and taps are not the convolution's; row 10 of A at tap (0,0) must be activation \
+(n,h,w) = (0,0,0), is zero
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.implicit_gemm import Gathered, ImplicitGemm
+from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.product import Simulation, empty, fetch, register_reads
+from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
+from descriptors.smem.tma.tap_elements import ZERO, tap_elements
+from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[Any]
+
+#: The most rows, each at every tap, that are followed.
+_MOST_ROWS = 1 << 28
+#: What no copy brings.
+_NOTHING = -2
+
+
+def gathered(implicit: ImplicitGemm, simulation: Simulation) -> Gathered:
+    """Follow every row of every tile, at every tap, from the definition to the place that a word reads.
+
+    Args:
+        implicit: the maps and the steps.
+        simulation: the plan's operands.
+
+    Raises:
+        DescriptorError: if there are too many.
+    """
+    one = implicit.convolution
+    count = (one.pixels + one.filters) * one.taps[0] * one.taps[1]
+    if count > _MOST_ROWS:
+        raise DescriptorError(
+            f"plan: a proof of a convolution must have at most {_MOST_ROWS} rows, each at every tap, found {count}: "
+            "give fewer images, which are all alike"
+        )
+    proofs = [_Side(implicit, simulation, index).proof() for index in (0, 1)]
+    first = next((proof.first for proof in proofs if not proof.ok), "")
+    return Gathered(sum(proof.rows for proof in proofs), sum(proof.differing for proof in proofs), first)
+
+
+class _Side:
+    """One operand: which row of which box each place of a tile is, and what these rows are in the tensor."""
+
+    def __init__(self, implicit: ImplicitGemm, simulation: Simulation, index: int) -> None:
+        self.implicit, self.index = implicit, index
+        self.side: StagedOperand = (simulation.a, simulation.b)[index]
+        self.map: TensorMap = implicit.of(self.side.matrix)
+        self.pixels = self.side.matrix == implicit.convolution.operand
+        self.loop = simulation.loop
+        self.origins = sorted({box.origin[0] for box in self.side.boxes})
+        self.rows = self.map.landing_extents[-1]
+        self.places = _read(simulation, self.side, self.map, index)
+
+    def proof(self) -> Gathered:
+        """What differs from the definition."""
+        import numpy as np
+
+        one, extent = self.implicit.convolution, self.implicit.tile[self.index]
+        total = self.implicit.rows(self.side.matrix)
+        tiles, taps, pair = self.implicit.tiles[self.index], one.taps[0] * one.taps[1], self.loop.cta_group
+        astray = self._channels()
+        if astray:
+            return Gathered(total * taps, total * taps, astray)
+        # Columns of the tile that come from other boxes, but from the same rows, are alike.
+        rows = np.unique(self._rows(), axis=1)
+        blocks = self.loop.blocks[1] if self.index else 1
+        differing, first = 0, ""
+        for cta in range(pair):
+            local = np.arange(extent).reshape(blocks, pair, -1)[:, cta].ravel()
+            lies = (np.arange(tiles)[:, None] * extent + local).ravel()
+            coordinates = self._coordinates(cta)
+            for tap in range(taps):
+                wanted = np.append(
+                    tap_elements(one, tap, filters=not self.pixels), np.full(tiles * extent - total, ZERO)
+                )[lies]
+                got = self._elements(coordinates, tap).reshape(tiles, -1)[:, rows].reshape(len(lies), -1)
+                wrong = (got != wanted[:, None]).any(axis=1)
+                if wrong.any() and not first:
+                    at = int(np.argmax(wrong))
+                    odd = got[at][got[at] != wanted[at]][0]
+                    first = self._difference(int(lies[at]), tap, int(wanted[at]), int(odd))
+                differing += int(np.count_nonzero(wrong))
+        return Gathered(total * taps, differing, first)
+
+    def _rows(self) -> Numbers:
+        """(row, k) of a tile to the row of the boxes, those of one origin counted once; ``_NOTHING`` is not there."""
+        import numpy as np
+
+        number = {origin: i for i, origin in enumerate(self.origins)}
+        of_box = np.array([number[box.origin[0]] for box in self.side.boxes])
+        rows: Numbers = of_box[self.places[0]] * self.rows + self.places[1]
+        return rows
+
+    def _channels(self) -> str:
+        """The first place of a tile that holds another channel than its own; "" if none does."""
+        import numpy as np
+
+        box, _, channel = self.places
+        begin = np.array([one.origin[1] for one in self.side.boxes])
+        lies = np.where(box < 0, _NOTHING, begin[box] + channel)
+        wrong = np.argwhere(lies != np.arange(lies.shape[1]))
+        if self.map.extents[0] != self.implicit.convolution.channels:
+            return f"the map of {self.side.matrix} has {self.map.extents[0]} channels"
+        if not len(wrong):
+            return ""
+        row, k = (int(x) for x in wrong[0])
+        return f"{self.side.matrix}({row},{k}) of a stage is read where channel {int(lies[row, k])} of its boxes lies"
+
+    def _coordinates(self, cta: int) -> Numbers:
+        """(copy, row, dimension) of every tile's boxes, without channels and before a tap's offsets."""
+        import numpy as np
+
+        boxes = [next(box for box in self.side.boxes if box.origin[0] == origin) for origin in self.origins]
+        tiles, extent = self.implicit.tiles[self.index], self.implicit.tile[self.index]
+        firsts = [tile * extent + self.side.first_row(box, cta) for tile in range(tiles) for box in boxes]
+        window = self.map.box
+        if not isinstance(window, Im2colWindow):
+            return np.array(firsts)[:, None, None] + np.arange(self.rows)[None, :, None]
+        starts = np.array([self.implicit.place(self.side.matrix, 0, row)[1:4] for row in firsts])
+        steps = self.map.element_strides[1:-1]
+        return im2col_coordinates(self.map.extents[1:-1], window.lower, window.upper, steps, starts, self.rows)
+
+    def _elements(self, coordinates: Numbers, tap: int) -> Numbers:
+        """Which pixel of the activations, or which filter and tap, each row of each copy is."""
+        import numpy as np
+
+        step, one = tap * self.implicit.blocks, self.map
+        at = self.implicit.place(self.side.matrix, step, 0)
+        if self.pixels:
+            moved = coordinates + np.array([*at[4:], 0])
+        else:
+            place = np.full_like(coordinates, at[1])
+            moved = np.concatenate([place, coordinates], axis=2)
+        inside = ((moved >= 0) & (moved < np.array(one.extents[1:]))).all(axis=2)
+        pixel, rest = np.divmod((moved * np.array(one.strides)).sum(axis=2), one.extents[0] * one.data_type.bits // 8)
+        elements: Numbers = np.where(inside, np.where(rest == 0, pixel, _NOTHING), ZERO)
+        return elements
+
+    def _difference(self, row: int, tap: int, wanted: int, found: int) -> str:
+        one = self.implicit.convolution
+        at = "({},{})".format(*one.tap(tap))
+        return f"row {row} of {self.side.matrix} at tap {at} must be {self._named(wanted)}, is {self._named(found)}"
+
+    def _named(self, element: int) -> str:
+        one = self.implicit.convolution
+        if element < 0:
+            return "zero" if element == ZERO else "nothing of the tensor"
+        if not self.pixels:
+            k, tap = divmod(element, one.taps[0] * one.taps[1])
+            return f"tap ({','.join(map(str, one.tap(tap)))}) of filter {k}"
+        row, w = divmod(element, one.width)
+        return f"activation (n,h,w) = ({row // one.height},{row % one.height},{w})"
+
+
+def _read(simulation: Simulation, side: StagedOperand, map_: TensorMap, index: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Box, row and channel in the box, of each place (row, k) of the first stage; box -1 where nothing lands."""
+    import numpy as np
+
+    memory, size = empty(), map_.landing_extents[0] * map_.landing_extents[-1]
+    boxes = side.boxes
+    extents = (map_.landing_extents[0], map_.landing_extents[-1])
+    landed = landing_bits(
+        extents, [side.base + box.offset_bytes for box in boxes], bits=map_.data_type.bits, swizzle=map_.swizzle
+    )
+    memory[landed // 4] = np.arange(1, len(boxes) * size + 1).reshape(landed.shape)
+    if simulation.loads is not None and side.matrix == "A":
+        numbers = register_reads(memory, side, simulation.loads)[0]
+    else:
+        numbers = fetch(memory, side, simulation.transposed(index))[0]
+    box, rest = np.divmod(numbers - 1, size)
+    row, channel = np.divmod(rest, extents[0])
+    return box, row, channel

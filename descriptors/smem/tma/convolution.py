@@ -1,0 +1,254 @@
+"""A convolution of NHWC activations, and the tensor maps of what its taps read: im2col, and the filters' tiled one.
+
+Output pixel (n, p, q), counted q fastest, reads at tap (r, s) the activation ::
+
+    h = p stride_h - padding_h + r dilation_h        w = q stride_w - padding_w + s dilation_w
+
+or zero, where that is outside. An im2col copy takes pixels of a *bounding box*, row after row and image after image,
+from the one of its coordinates on, each moved by the tap's offsets; what is then outside of the tensor arrives as zero.
+So the box has a place for each output pixel: its corners are the padding on one side, and on the other the padding less
+the reach of the taps; strides are the map's element strides, and dilations go into the offsets.
+Source: the definition of a convolution; PTX ISA 9.1, im2col mode; CUDA Driver API, cuTensorMapEncodeIm2col.
+
+Law: the bounding box has as many pixels, along each dimension, as there are outputs.
+
+>>> from descriptors.smem.operands.operand import ELEMENT_TYPES
+>>> one = convolution((2, 9, 12, 64), (128, 3, 5), stride=(2, 3), dilation=(1, 2), padding=(1, 4))
+>>> box = activation_map(one, ELEMENT_TYPES["bf16"], 64, 128, 3).box
+>>> [len(range(low, extent + high, step)) for low, extent, high, step in zip(box.lower, (12, 9), box.upper, (3, 2))]
+[4, 5]
+>>> one.outputs
+(5, 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.smem.operands.operand import ElementType, Matrix, choose
+from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, TensorMap, TmaError, as_data_type
+from descriptors.text import counted, extents_text
+from layoutalg.frozen import frozen
+
+#: The most that an extent may be.
+_MOST = 1 << 16
+#: The largest offset of a tap in a copy of four dimensions, and where that is written.
+MOST_OFFSET, OFFSETS = 255, "PTX ISA 9.1, cp.async.bulk.tensor, im2colInfo"
+
+
+@frozen
+class Convolution:
+    """A convolution; pairs are along H and W.
+
+    Args:
+        images, height, width, channels: of the activations, N H W C in memory.
+        filters: how many, K R S C in memory.
+        taps: R and S.
+        stride: activations from one output to the next.
+        dilation: activations from one tap to the next.
+        padding: zeros on each side.
+        operand: ``"A"`` or ``"B"``, whose rows are output pixels where this is planned as a product; the other one has
+            the filters.
+    """
+
+    images: int
+    height: int
+    width: int
+    channels: int
+    filters: int
+    taps: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    padding: tuple[int, int] = (0, 0)
+    operand: Matrix = "A"
+
+    @property
+    def outputs(self) -> tuple[int, int]:
+        """P and Q, the rows and columns of the output.
+
+        >>> convolution((2, 9, 9, 16), (16, 3, 3), padding=(0, 1)).outputs
+        (7, 9)
+        """
+        p, q = (
+            (extent + 2 * padding - dilation * (taps - 1) - 1) // stride + 1
+            for extent, taps, stride, dilation, padding in zip(
+                (self.height, self.width), self.taps, self.stride, self.dilation, self.padding, strict=True
+            )
+        )
+        return p, q
+
+    @property
+    def pixels(self) -> int:
+        """N P Q: rows of the product."""
+        return self.images * self.outputs[0] * self.outputs[1]
+
+    def start(self, pixel: int) -> tuple[int, int, int]:
+        """Coordinates w, h, n of what the first tap of an output pixel reads: where a copy begins.
+
+        >>> convolution((2, 9, 9, 16), (16, 3, 3), padding=1).start(9 * 9 + 1)
+        (0, -1, 1)
+        """
+        row, q = divmod(pixel, self.outputs[1])
+        n, p = divmod(row, self.outputs[0])
+        return q * self.stride[1] - self.padding[1], p * self.stride[0] - self.padding[0], n
+
+    def tap(self, number: int) -> tuple[int, int]:
+        """Row and column of a tap, counted s fastest."""
+        r, s = divmod(number, self.taps[1])
+        return r, s
+
+    def offsets(self, number: int) -> tuple[int, int]:
+        """What a copy for a tap adds to the coordinates w and h."""
+        r, s = self.tap(number)
+        return s * self.dilation[1], r * self.dilation[0]
+
+    def __str__(self) -> str:
+        sizes = extents_text((self.images, self.height, self.width, self.channels))
+        more = [
+            f"{name} {extents_text(pair)}"
+            for name, pair, plain in (
+                ("stride", self.stride, 1), ("dilation", self.dilation, 1), ("padding", self.padding, 0),
+            )
+            if pair != (plain, plain)
+        ]  # fmt: skip
+        more += ["pixels in B"] if self.operand == "B" else []
+        return ", ".join([f"{sizes} by {counted(self.filters, 'filter')} of {extents_text(self.taps)}", *more])
+
+
+def convolution(
+    activations: Sequence[int],
+    filters: Sequence[int],
+    *,
+    stride: int | Sequence[int] = 1,
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    operand: Matrix = "A",
+) -> Convolution:
+    """A convolution, checked.
+
+    Args:
+        activations: N, H, W and C.
+        filters: how many, and their taps: K, R and S.
+        stride, dilation, padding: along H and W, or one for both.
+        operand: whose rows are output pixels: ``"A"`` or ``"B"``.
+
+    Raises:
+        DescriptorError: if an argument is malformed, or there is no output.
+
+    >>> print(convolution((8, 56, 56, 64), (128, 3, 3), stride=2, padding=1))
+    8x56x56x64 by 128 filters of 3x3, stride 2x2, padding 1x1
+    """
+    n, h, w, c = _numbers(activations, "the activations must be N x H x W x C", 4)
+    k, r, s = _numbers(filters, "the filters must be K x R x S", 3)
+    steps, apart, zeros = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1), _pair(padding, "padding", 0)
+    matrices: dict[str, Matrix] = {"A": "A", "B": "B"}
+    where = choose("convolution: operand", operand, matrices)
+    one = Convolution(n, h, w, c, k, (r, s), steps, apart, zeros, where)
+    for side, extent, taps, step, pad in zip("HW", (h, w), one.taps, one.dilation, one.padding, strict=True):
+        reach = step * (taps - 1) + 1
+        if reach > extent + 2 * pad:
+            raise DescriptorError(
+                f"convolution: the taps along {side} must reach over at most {extent + 2 * pad} activations, {side} "
+                f"and its padding, found {reach}; {one}"
+            )
+    return one
+
+
+def as_convolution(value: object) -> Convolution:
+    """The convolution that was given, or that has these arguments.
+
+    Raises:
+        DescriptorError: if it is none.
+
+    >>> as_convolution({"activations": [1, 9, 9, 16], "filters": [8, 3, 3]}).outputs
+    (7, 7)
+    """
+    if isinstance(value, Convolution):
+        return value
+    names = ("activations", "filters", "stride", "dilation", "padding", "operand")
+    if isinstance(value, Mapping) and set(value) <= set(names) and {"activations", "filters"} <= set(value):
+        arguments: dict[str, Any] = dict(value)
+        return convolution(**arguments)
+    raise DescriptorError(
+        f"convolution: must have {', '.join(names[:2])}, maybe {', '.join(names[2:])}, found {brief(value)}"
+    )
+
+
+def _numbers(values: object, must: str, count: int) -> tuple[int, ...]:
+    if not isinstance(values, (tuple, list)) or len(values) != count:
+        raise DescriptorError(f"convolution: {must}, found {brief(values)}")
+    return tuple(as_integer(one, "convolution: an extent", minimum=1, maximum=_MOST) for one in values)
+
+
+def _pair(value: object, what: str, minimum: int) -> tuple[int, int]:
+    both = value if isinstance(value, (tuple, list)) else (value, value)
+    if len(both) == 1:
+        both = (both[0], both[0])
+    if len(both) != 2:
+        raise DescriptorError(f"convolution: the {what} must be one number, or two along H and W, found {brief(value)}")
+    h, w = (as_integer(one, f"convolution: the {what}", minimum=minimum, maximum=_MOST) for one in both)
+    return h, w
+
+
+def activation_map(one: Convolution, element: ElementType, channels: int, pixels: int, swizzle: int) -> TensorMap:
+    """The im2col map of the activations.
+
+    Args:
+        one: the convolution.
+        element: the type of an activation.
+        channels: that a copy takes of each pixel.
+        pixels: that it takes.
+        swizzle: its code.
+
+    Raises:
+        TmaError: if no driver takes such a map, or a tap is too far away for an offset.
+
+    >>> from descriptors.smem.operands.operand import ELEMENT_TYPES
+    >>> made = activation_map(convolution((1, 9, 9, 64), (8, 3, 3), padding=1), ELEMENT_TYPES["bf16"], 64, 128, 3)
+    >>> made.box.lower, made.box.upper, made.transaction_bytes
+    ((-1, -1), (-1, -1), 16384)
+    """
+    (pad_h, pad_w), (far_w, far_h) = one.padding, one.offsets(one.taps[0] * one.taps[1] - 1)
+    window = Im2colWindow((-pad_w, -pad_h), (pad_w - far_w, pad_h - far_h), channels, pixels)
+    extents = (one.channels, one.width, one.height, one.images)
+    made = _map(element, extents, window, (1, one.stride[1], one.stride[0], 1), swizzle, one)
+    if max(far_w, far_h) > MOST_OFFSET:
+        must = f"a tap must be at most {MOST_OFFSET} activations from the first one"
+        raise TmaError(f"{must}, found {max(far_w, far_h)}; {one}", OFFSETS)
+    return made
+
+
+def filter_map(one: Convolution, element: ElementType, channels: int, rows: int, swizzle: int) -> TensorMap:
+    """The tiled map of the filters, of dimensions C, R S and K: channels beyond C are zero, and belong to no other tap.
+
+    Args:
+        one: the convolution.
+        element: the type of a filter's number.
+        channels, rows: extents of a box along C and K.
+        swizzle: its code.
+
+    Raises:
+        TmaError: if no driver takes such a map.
+    """
+    extents = (one.channels, one.taps[0] * one.taps[1], one.filters)
+    return _map(element, extents, (channels, 1, rows), (1, 1, 1), swizzle, one)
+
+
+def _map(
+    element: ElementType,
+    extents: tuple[int, ...],
+    box: tuple[int, ...] | Im2colWindow,
+    steps: tuple[int, ...],
+    swizzle: int,
+    one: Convolution,
+) -> TensorMap:
+    strides, bytes_ = [], element.bits // 8
+    for extent in extents[:-1]:
+        bytes_ *= extent
+        strides.append(bytes_)
+    made = TensorMap(as_data_type(DATA_TYPES[element.name][1]), 0, extents, tuple(strides), box, steps, swizzle=swizzle)
+    for refusal in made.refusals():
+        raise TmaError(f"{refusal.argument} {refusal.message}; {one}", refusal.rule)
+    return made
