@@ -1,4 +1,4 @@
-"""Lessons on paper: a handout without answers and with room for them, a book of solutions for the teacher, the card.
+"""Lessons on paper: a handout without answers, a book of solutions for the teacher, the card.
 
 Law: a handout holds no solution.
 
@@ -10,32 +10,39 @@ Law: a handout holds no solution.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 
-from builder.markup import document, inline, standalone
-from builder.pages import body, exercise_of
+from builder.markup import document, inline, markdown, standalone
+from builder.pages import exercise_of
 from descriptors.course.card import Section, sections
-from descriptors.course.grading import grade
-from descriptors.course.source import Lesson
+from descriptors.course.figures import figure
+from descriptors.course.source import FIGURES, Lesson
 
-#: Squared paper, 36 squares by 6: lines, as printers leave out what is only a background.
-_SQUARES = (
-    '<svg class="squares" viewBox="-1 -1 722 122" role="img" aria-label="squared paper"><path fill="none" d="'
-    + "".join(f"M{x} 0v120" for x in range(0, 721, 20))
-    + "".join(f"M0 {y}h720" for y in range(0, 121, 20))
-    + '"/></svg>'
-)
+#: What a handout keeps of the text: tables, and lists of cases that an exercise asks about.
+_LIST = re.compile(r"(?:^\|.*\n)+|(?:^- \([a-z]\).*(?:\n  .*)*\n?)+", re.M)
 
 
 def handout(lessons: Iterable[Lesson]) -> str:
-    """All lessons for print, with room for answers and without hints or solutions.
+    """All lessons for print on some twenty pages: what the slides say, the figures, the exercises with a line each."""
+    return document("Layouts: a handout", "".join(f"<article>{_sheet(one)}</article>" for one in lessons))
 
-    Raises:
-        DescriptorError: if markdown-it-py is not installed.
-    """
-    articles = "".join(f"<article>{body(one, questions_of(one))}</article>" for one in lessons)
-    return document("Layouts: a handout", articles)
+
+def _sheet(lesson: Lesson) -> str:
+    """A lesson on paper; its pictures stand where its text has them, before the exercises that are about them."""
+    pieces = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1>", f"<p>Aim: {inline(lesson.aim)}.</p><ul>"]
+    pieces += [f"<li><b>{inline(one.heading)}.</b> {inline(' '.join(one.lines))}</li>" for one in lesson.slides]
+    pieces.append("</ul>")
+    questions = questions_of(lesson)
+    for part in lesson.parts:
+        if part.kind in FIGURES:
+            pieces.append(f'<figure class="small">{figure(part.kind, part.text).svg()}</figure>')
+        elif part.kind == "exercise":
+            pieces.append(questions[int(part.text) - 1])
+        elif part.kind == "text":
+            pieces += [markdown(one) for one in _LIST.findall(part.text)]
+    return "".join(pieces)
 
 
 def solution_book(lessons: Iterable[Lesson]) -> str:
@@ -50,9 +57,9 @@ def solution_book(lessons: Iterable[Lesson]) -> str:
 
 
 def questions_of(lesson: Lesson) -> list[str]:
-    """Every exercise with squared paper to try on, and a line for the answer."""
+    """Every exercise with a line for the answer."""
     return [
-        exercise_of(lesson, number, f'{_SQUARES}<p class="line">{escape(one.starter)}</p>')
+        exercise_of(lesson, number, f'<p class="line">{escape(one.starter.partition(chr(10))[0])}</p>')
         for number, one in enumerate(lesson.exercises, 1)
     ]
 
@@ -62,8 +69,7 @@ def solutions_of(lesson: Lesson) -> list[str]:
     pieces = []
     for number, one in enumerate(lesson.exercises, 1):
         wrong = "".join(
-            f"<li><code>{escape(mine)}</code>: your answer {escape(grade(one, mine) or '')}</li>"
-            for mine, _ in one.wrong
+            f"<li><code>{escape(mine)}</code>: {inline(slip)}</li>" for mine, _, slip in one.wrong if "\n" not in mine
         )
         right = f"<p><b>Right:</b> <code>{escape(one.solution)}</code>. {inline(one.why)}</p><ul>{wrong}</ul>"
         pieces.append(exercise_of(lesson, number, right))

@@ -23,7 +23,11 @@ from importlib.util import find_spec
 
 if find_spec("layoutalg") is None:
     %pip install -q {WHEEL}"""
-_START = """from layoutalg import *
+# A kernel that runs already reads no .pth file, and another distribution may have the name `descriptors`.
+_START = """import sys
+import layoutalg
+sys.path.insert(0, layoutalg.__path__[0] + "-packages")  # where an installation keeps `descriptors`
+from layoutalg import *
 from descriptors.course.grading import check"""
 
 
@@ -63,6 +67,9 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
             cells.append(("code", f'draw(evaluate("{part.text}"))'))
         elif part.kind == "picture":
             cells.append(("code", part.text))
+        elif part.kind == "cute":
+            cpp, _, dsl = part.text.partition("\n---\n")
+            cells.append(("markdown", f"CuTe C++:\n```cpp\n{cpp}\n```\nCuTe DSL:\n```python\n{dsl}\n```"))
         elif part.kind == "exercise":
             exercise = lesson.exercises[int(part.text) - 1]
             name = f"{lesson.number}.{part.text}"
@@ -70,7 +77,8 @@ def _cells(lesson: Lesson) -> list[tuple[str, str]]:
                 f"<details><summary>hint {k}</summary>{hint}</details>\n" for k, hint in enumerate(exercise.hints, 1)
             )
             cells.append(("markdown", f"### {name} {exercise.name}\n\n{exercise.ask}\n\n{hints}"))
-            cells.append(("code", f'check("{name}", "{exercise.starter}")'))
+            quotes = '"""' if "\n" in exercise.starter else '"'
+            cells.append(("code", f'check("{name}", {quotes}{exercise.starter}{quotes})'))
         else:
             cells += [("markdown", one) if isinstance(one, str) else ("code", one.typed) for one in pieces(part.text)]
     return cells

@@ -91,6 +91,17 @@ def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = 
     return _whole("Layouts: a course", main, "", engine)
 
 
+def annex() -> str:
+    """What the lessons leave out, as a page to read.
+
+    Raises:
+        DescriptorError: if markdown-it-py is not installed.
+    """
+    texts = pieces((folder() / "annex.md").read_text(encoding="utf-8"))
+    shown = (_text(one) if isinstance(one, str) else _example(one, k, False) for k, one in enumerate(texts))
+    return _whole("Annex", f"<article>{''.join(shown)}</article>", _way("", ""), None)
+
+
 def lines_page(engine: Engine) -> str:
     """The teacher's page that reads lines which were handed in."""
     return _whole("Lines that were handed in", part("lines.html"), _way("", ""), engine)
@@ -110,10 +121,12 @@ def body(lesson: Lesson, exercises: Sequence[str], live: bool = False) -> str:
             pieces_html.append(_figure(one.kind, one.text, figures, live))
         elif one.kind == "exercise":
             pieces_html.append(exercises[int(one.text) - 1])
+        elif one.kind == "cute":
+            pieces_html.append(_cute(one.text))
         else:
             for piece in pieces(one.text):
                 examples += isinstance(piece, Example)
-                pieces_html.append(markdown(piece) if isinstance(piece, str) else _example(piece, examples, live))
+                pieces_html.append(_text(piece) if isinstance(piece, str) else _example(piece, examples, live))
     return "".join(pieces_html)
 
 
@@ -141,11 +154,22 @@ def exercise_of(lesson: Lesson, number: int, rest: str) -> str:
     return part("exercise.html", where=where, name=escape(one.name), ask=inline(one.ask), rest=rest)
 
 
+def _text(text: str) -> str:
+    """Markdown as HTML in which a long line is scrolled by key, too."""
+    return markdown(text).replace("<pre>", '<pre tabindex="0">')
+
+
 def _example(one: Example, number: int, live: bool) -> str:
     if not live:
         return part("typed.html", number=str(number), shown=escape(one.source))
     rows, typed = str(one.typed.count("\n") + 1), escape(one.typed)
     return part("example.html", number=str(number), rows=rows, typed=typed, printed=escape(one.printed))
+
+
+def _cute(text: str) -> str:
+    """The same in CuTe: C++ beside the DSL."""
+    cpp, _, dsl = text.partition("\n---\n")
+    return part("cute.html", cpp=escape(cpp.strip()), dsl=escape(dsl.strip()))
 
 
 def _figure(kind: str, text: str, number: int, live: bool) -> str:
@@ -215,8 +239,7 @@ def first_steps(course: Sequence[Lesson], built: Collection[str]) -> str:
         "wheelname": WHEEL,
         "notebooks": linked or "the notebook of a lesson",
     }
-    text = markdown((folder() / "start.md").read_text(encoding="utf-8"))
-    return fill_template(text.replace("<pre>", '<pre tabindex="0">'), places)  # a long line is scrolled by key, too
+    return fill_template(_text((folder() / "start.md").read_text(encoding="utf-8")), places)
 
 
 def _file(name: str) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 from builder.handout import card, handout, solution_book
 from builder.markup import part, web
 from builder.notebooks import notebook
-from builder.pages import Engine, first_steps, index, lines_page, page
+from builder.pages import Engine, annex, first_steps, index, lines_page, page
 from builder.slides import deck
 from builder.teacher import teacher_page
 from descriptors.course.source import Lesson, folder, lessons
@@ -70,7 +70,7 @@ def site(
     engine = _engine(assets) if assets else None
     books = {f"{lesson.number:02}.ipynb": notebook(lesson).encode() for lesson in course} | dict(more or {})
     texts = {"index.html": index(course, engine, first_steps(course, books)), "handout.html": handout(course)}
-    texts |= {"solutions.html": solution_book(course), "card.html": card()}
+    texts |= {"solutions.html": solution_book(course), "card.html": card(), "annex.html": annex()}
     texts |= {f"{lesson.number:02}-slides.html": deck(lesson) for lesson in course}
     if engine is not None:
         texts["lines.html"] = lines_page(engine)

@@ -9,7 +9,7 @@ False
 
 The teacher's text of a lesson is its steps, the slips to expect and the way on paper, in this order.
 
->>> steps, expected, paper = script(lessons()[1])
+>>> steps, expected, paper = script(lessons()[0])
 >>> steps[1].partition(",")[0], paper
 ('3 min: before anyone computes it', 'print the figure, the exercises are one line each.')
 
@@ -29,10 +29,9 @@ from dataclasses import dataclass
 from html import escape
 
 from builder.markup import inline, markdown, standalone
-from descriptors.course.grading import grade
 from descriptors.course.source import Lesson, folder
 
-_EXERCISES = re.compile(r"(\d+) min: (?:in pairs|everybody|exercises?)\b")
+_EXERCISES = re.compile(r"(\d+) min: (?:in pairs|exercises?)\b")
 _WITHOUT, _SLIPS = "Without machines:", "Expected slips:"
 
 
@@ -40,8 +39,8 @@ def script(lesson: Lesson) -> tuple[list[str], str, str]:
     """The teacher's text of a lesson taken apart: the steps of its minutes, the expected slips, the way on paper.
 
     >>> from descriptors.course.source import lessons
-    >>> len(script(lessons()[1])[0])
-    4
+    >>> len(script(lessons()[0])[0])
+    5
     """
     text = " ".join(lesson.teacher.split())
     text, _, paper = text.partition(_WITHOUT)
@@ -53,8 +52,8 @@ def exercise_minutes(lesson: Lesson) -> int:
     """How many of the minutes of a lesson are for exercises, as its steps say.
 
     >>> from descriptors.course.source import lessons
-    >>> exercise_minutes(lessons()[1])
-    12
+    >>> exercise_minutes(lessons()[0])
+    22
     """
     return sum(int(count) for count in _EXERCISES.findall(" ".join(lesson.teacher.split())))
 
@@ -62,14 +61,14 @@ def exercise_minutes(lesson: Lesson) -> int:
 def slips(lesson: Lesson) -> list[tuple[str, str, str, str]]:
     """Three wrong answers to expect, of as many exercises: which one, the answer, what is wrong, what to ask.
 
-    What is wrong is what the judge says; what to ask is the first hint.
+    What is wrong is the slip that leads there; what to ask is the first hint.
 
     >>> from descriptors.course.source import lessons
-    >>> slips(lessons()[5])[0][:2]
+    >>> slips(lessons()[4])[0][:2]
     ('5.1', '6:1')
     """
     return [
-        (f"{lesson.number}.{number}", one.wrong[0][0], f"your answer {grade(one, one.wrong[0][0])}", one.hints[0])
+        (f"{lesson.number}.{number}", one.wrong[0][0], one.wrong[0][2], one.hints[0])
         for number, one in enumerate(lesson.exercises[:3], 1)
     ]
 
@@ -145,21 +144,20 @@ SESSION, SEATS = 90, 60
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session: what it is about, the number of its first lesson, and whether it is held in class."""
+    """A session: what it is about, and the number of its first lesson."""
 
     name: str
     first: int
-    in_class: bool = True
 
 
 #: The sessions, in order.
 SESSIONS = (
-    Session("Before, at home", 0, in_class=False),
     Session("1. Layouts are functions", 1),
-    Session("2. The algebra", 4),
-    Session("3. Memory and swizzles", 8),
-    Session("4. What the tensor core reads", 11),
-    Session("Optional, or homework", 14, in_class=False),
+    Session("2. Sizes and composition", 3),
+    Session("3. What is left over, and tiles", 5),
+    Session("4. Memory", 7),
+    Session("5. What the tensor core reads", 9),
+    Session("6. Mend words, multiply", 10),
 )
 
 
@@ -203,7 +201,7 @@ def by_session(course: Sequence[Lesson]) -> list[tuple[Session, list[Lesson]]]:
 
     >>> from descriptors.course.source import lessons
     >>> [(session.name, len(held)) for session, held in by_session(lessons()) if session.first == 1]
-    [('1. Layouts are functions', 3)]
+    [('1. Layouts are functions', 2)]
     """
     ends = [*(session.first for session in SESSIONS[1:]), 1000]
     pairs = [(one, [x for x in course if one.first <= x.number < end]) for one, end in zip(SESSIONS, ends, strict=True)]
@@ -211,7 +209,7 @@ def by_session(course: Sequence[Lesson]) -> list[tuple[Session, list[Lesson]]]:
 
 
 def sessions(course: Sequence[Lesson]) -> str:
-    """The table of sessions as HTML: each lesson with its aim and minutes, and how they go into the session."""
+    """The table of sessions as HTML: each lesson with its aim and minutes, and the minutes of the session."""
     lines = []
     for session, lessons in by_session(course):
         for one in lessons:
@@ -220,28 +218,12 @@ def sessions(course: Sequence[Lesson]) -> str:
                 f'<td class="number">{count}</td>' for count in (one.minutes, exercise_minutes(one))
             )
             lines.append(f"<tr><td>{escape(session.name) if one is lessons[0] else ''}</td>{cells}</tr>")
-        if session.in_class:
-            lines.append(f'<tr class="sum"><td></td><td colspan="4">{fitting(lessons)}</td></tr>')
+        minutes = sum(one.minutes for one in lessons)
+        lines.append(f'<tr class="sum"><td></td><td colspan="4">{minutes} of {SESSION} minutes</td></tr>')
     head = "".join(
         f'<th scope="col">{one}</th>' for one in ("session", "lesson", "aim", "minutes", "of these exercises")
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def fitting(lessons: Sequence[Lesson]) -> str:
-    """How lessons go into one session: what is left of it, or for how long exercises are done in class.
-
-    >>> from descriptors.course.source import lessons
-    >>> fitting([one for one in lessons() if 1 <= one.number <= 3])
-    '75 of 90 minutes'
-    """
-    whole, exercises = sum(one.minutes for one in lessons), sum(map(exercise_minutes, lessons))
-    if whole <= SESSION:
-        return f"{whole} of {SESSION} minutes"
-    left = SESSION - (whole - exercises)
-    return (
-        f"{whole} minutes; in {SESSION} there are {left} for exercises, of {exercises}: the later ones are done at home"
-    )
 
 
 def _lesson(lesson: Lesson) -> str:

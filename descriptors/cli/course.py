@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import sleep
 
 import click
 
-from descriptors.cli.papers import exercise_of, is_paper, print_marks, print_paper
 from descriptors.course.card import tell_card
 from descriptors.course.grading import attempted, verdict
-from descriptors.course.lesson_text import tell_exercise, tell_lesson, tell_list, tell_receipt
+from descriptors.course.lesson_text import tell_lesson, tell_list, tell_place, tell_receipt
 from descriptors.course.progress import Progress, Receipt, read_receipt
 from descriptors.course.source import Exercise, exercises, find, find_lesson, lessons
+from descriptors.course.workbook import ON_A_GPU, judged, workbook
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
+from layoutalg.files import write_whole
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -32,15 +34,6 @@ from layoutalg.cli.console import Status, say
 @click.option(
     "--verify", metavar="LINE", help="For the teacher: what such a line says; with - every line of the input."
 )
-@click.option("--seed", metavar="SEED", help="Of a paper: the number or word that it is drawn from.")
-@click.option(
-    "--grade",
-    "answers_path",
-    metavar="PATH",
-    type=click.Path(path_type=Path),
-    help="Mark a file of answers, or a folder.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write a paper, or marks, as JSON.")
 def course(
     where: str | None,
     answer: str | None,
@@ -48,9 +41,6 @@ def course(
     solution: bool,
     hand_in: str | None,
     verify: str | None,
-    seed: str | None,
-    answers_path: Path | None,
-    as_json: bool,
 ) -> Status:
     """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer or line.
 
@@ -63,38 +53,33 @@ def course(
     descriptors course card                the notation, every operation, the words
     descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
     descriptors course --verify -          what each of many lines says
-    descriptors course papers              labs, quizzes, examinations
-    descriptors course lab1 --seed 17      one of them
-    descriptors course lab1.3 12 --seed 17 an answer to its third item
-    descriptors course --grade ada.txt     marks of a file of answers, a line each: lab1.3 12
+    descriptors course next                the first exercise that is open
+    descriptors course watch mine.txt      your multiplication in a file: checked at each save
 
     What you have done is kept in a file of your own; `descriptors course` says where.
     """
     try:
-        if answers_path is not None:
-            return print_marks(answers_path, seed, as_json)
         if verify is not None:
             return _verified(verify)
         if hand_in is not None:
             say(str(Receipt(hand_in, _progress().solved())))
             return Status.ANSWER
-        if where is not None and is_paper(where) and answer is None and not hint and not solution:
-            return print_paper(where, seed, as_json)
-        return _answered(where, answer, hint, solution, seed)
+        return _answered(where, answer, hint, solution)
     except DescriptorError as error:  # both programs run this command, and refuse in the same words
         raise click.ClickException(str(error)) from error
 
 
-def _answered(where: str | None, answer: str | None, hint: bool, solution: bool, seed: str | None) -> Status:
+def _answered(where: str | None, answer: str | None, hint: bool, solution: bool) -> Status:
     progress = _progress()
     if where is None and (hint or solution):
         raise DescriptorError("course: a hint and a solution go with an exercise, as 5.1, found none")
     if where is None:
         say(f"{tell_list(lessons(), progress.of)}\n\nwhat you have done: {progress.path}")
         return Status.ANSWER
-    if is_paper(where):
-        exercise, where = exercise_of(where, seed)
-        return _worked(exercise, where, answer, hint, solution, _progress("papers"))  # the line to hand in has none
+    if where == "next":
+        return _next(progress)
+    if where == "watch":
+        return _watched(Path(answer or "mine.txt"), progress)
     if "." not in where and (answer is not None or hint or solution):
         raise DescriptorError(
             f"course: an answer, a hint and a solution go with an exercise, as 5.1, found {where[:20]}"
@@ -108,7 +93,7 @@ def _answered(where: str | None, answer: str | None, hint: bool, solution: bool,
         return Status.ANSWER
     exercise = find(where)
     if answer is None and not hint and not solution:
-        say(tell_exercise(where, exercise))
+        say(tell_place(where))
         return Status.ANSWER
     return _worked(exercise, where, answer, hint, solution, progress)
 
@@ -124,8 +109,38 @@ def _worked(
     return _try(exercise, where, answer or "", progress)
 
 
-def _progress(name: str = "course") -> Progress:
-    return Progress(Path(click.get_app_dir("layoutalg")) / f"{name}.json")
+def _next(progress: Progress) -> Status:
+    """The first exercise that is not solved."""
+    where = next((where for where in exercises() if not progress.of(where).get("solved")), None)
+    say(f"all {len(exercises())} exercises are solved" if where is None else tell_place(where))
+    return Status.ANSWER
+
+
+def _watched(path: Path, progress: Progress) -> Status:
+    """Check a student's file whenever it is saved, until all of it is right; make it if it is not there."""
+    if not path.exists():
+        write_whole({path: workbook().encode()})
+        say(f"wrote {path}: fill in a line and save it")
+    before = ""
+    while True:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DescriptorError(f"course: the file must be text in UTF-8, found {path}") from error
+        if text != before:
+            before, checked = text, judged(text)
+            say("\n".join(str(one) for one in checked))
+            for one in checked:
+                if one.verdict == "right":
+                    progress.note(one.where, tried=1, solved=1)
+            if all(one.verdict == "right" for one in checked):
+                say(f"your matrices are multiplied; on a Hopper GPU: {ON_A_GPU}")
+                return Status.ANSWER
+        sleep(0.3)
+
+
+def _progress() -> Progress:
+    return Progress(Path(click.get_app_dir("layoutalg")) / "course.json")
 
 
 #: The most characters that are handed in at once: the lines of ten thousand students.

@@ -113,7 +113,7 @@ def units() -> Iterator[Row]:
     bytes_each = tile.element.storage_bits // 8
     word = tile.descriptor.stride_byte_offset
     yield Row("1 element of bf16", f"{bytes_each} bytes", "")
-    yield Row("16 bytes", f"{tile.element.per_16_bytes} elements of bf16", "a chunk; the unit of a word's fields")
+    yield Row("16 bytes", f"{tile.element.per_16_bytes} elements of bf16", "the unit of a word's fields")
     yield Row(f"{word} bytes", f"{word // 16} in the field", "stride byte offset of 128B, K-major")
     for name, swizzle in SWIZZLE_MODES.items():
         if swizzle.bits:

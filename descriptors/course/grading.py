@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from descriptors.course.judges import accesses, instructions, layouts, tensor_memory, threads, tiles, words
-from descriptors.course.judges.answers import layout_of
+from descriptors.course.judges import accesses, layouts, multiplication, order, threads, tiles, words
+from descriptors.course.judges.answers import written_layout
 from descriptors.course.source import Exercise, Vote, find
 from descriptors.errors import DescriptorError
 from layoutalg import LayoutError, broken_law, evaluate, law_names, size
 
-_ROOM = (layouts, threads, accesses, tiles, words, instructions, tensor_memory)
+_ROOM = (layouts, threads, accesses, tiles, words, order, multiplication)
 
 #: The judges that are no law of one operation, by the names that exercises give.
 JUDGES: dict[str, Callable[..., str | None]] = {
@@ -47,14 +47,14 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     """
     mine = answer.strip()
     if not attempted(mine):
-        return f"is still to be filled in: {mine}"
+        return f"is still to be filled in: {' '.join(mine.split())[:60]}"
     try:
         if exercise.judge in law_names():
-            wrong = broken_law(exercise.judge, layout_of(mine), *map(_operand, exercise.operands))
+            wrong = broken_law(exercise.judge, written_layout(mine), *map(_operand, exercise.operands))
         else:
             wrong = JUDGES[exercise.judge](mine, *exercise.operands)
-        if wrong is None and exercise.size is not None and size(layout_of(mine)) != exercise.size:
-            wrong = f"has {size(layout_of(mine))} elements, must have {exercise.size}"
+        if wrong is None and exercise.size is not None and size(written_layout(mine)) != exercise.size:
+            wrong = f"has {size(written_layout(mine))} elements, must have {exercise.size}"
     except (LayoutError, DescriptorError) as error:
         return f"cannot be read as an answer: {error}"
     return wrong
@@ -72,23 +72,25 @@ def attempted(answer: str) -> bool:
 def check(where: str, answer: str) -> str:
     """What an answer to the exercise of a place is worth, as a notebook's cell asks it.
 
-    >>> check("5.1", "6:1")
+    >>> check("5.1", "6:1")[:75]
     'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
-    >>> check("5.1", "(3,2):(8,1)")
+    >>> check("5.1", "(3,2):(6,1)")
     'right'
     """
     return verdict(find(where), answer)
 
 
 def verdict(exercise: Exercise, answer: str) -> str:
-    """What a student is told of an answer.
+    """What a student is told of an answer: where it is wrong, and the slip that leads there, where that is known.
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> verdict(parse(EXAMPLE).exercises[0], "2:3")
-    'your answer is 3 at index 1, must be 4'
+    'your answer is 3 at index 1, must be 4. Perhaps: the end of the first is taken for the next.'
     """
-    wrong = grade(exercise, answer)
-    return f"your answer {wrong}" if wrong else "right"
+    wrong, slip = grade(exercise, answer), exercise.slip(answer)
+    if wrong and not slip and exercise.judge == "numbers":
+        slip = layouts.reading(answer, *exercise.operands)
+    return f"your answer {wrong}{f'. Perhaps: {slip}.' if slip else ''}" if wrong else "right"
 
 
 def _operand(value: Any) -> Any:

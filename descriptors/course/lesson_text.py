@@ -12,10 +12,11 @@ start from: 2:?
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from textwrap import indent
 
 from descriptors.course.figures import figure
 from descriptors.course.progress import Receipt
-from descriptors.course.source import FIGURES, Exercise, Lesson
+from descriptors.course.source import FIGURES, Exercise, Lesson, Part, find, find_lesson
 from descriptors.errors import DescriptorError
 
 Counts = Callable[[str], Mapping[str, int]]
@@ -49,9 +50,24 @@ def tell_lesson(lesson: Lesson) -> str:
             pieces.append(figure(part.kind, part.text).text(width=110))
         elif part.kind == "exercise":
             pieces.append(tell_exercise(f"{lesson.number}.{part.text}", lesson.exercises[int(part.text) - 1]))
+        elif part.kind == "cute":
+            cpp, _, dsl = part.text.partition("\n---\n")
+            pieces.append(f"CuTe C++:\n{indent(cpp, '    ')}\n\nCuTe DSL:\n{indent(dsl, '    ')}")
         else:
             pieces.append(part.text)
     return "\n\n".join(pieces)
+
+
+def tell_place(where: str) -> str:
+    """The exercise of a place, below the picture that it is about: the one right above it, if there is one.
+
+    >>> print(tell_place("1.6").splitlines()[0])
+    1.6  your multiplication: A
+    """
+    lesson, exercise = find_lesson(where.partition(".")[0]), find(where)
+    place = lesson.parts.index(Part("exercise", where.partition(".")[2]))
+    above, told = lesson.parts[place - 1], tell_exercise(where, exercise)
+    return f"{figure(above.kind, above.text).text(width=110)}\n\n{told}" if above.kind in FIGURES else told
 
 
 def tell_exercise(where: str, exercise: Exercise) -> str:

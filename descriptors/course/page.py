@@ -2,7 +2,7 @@
 
 Law: whatever is asked, the answer is a record, and a refusal is the engine's own sentence in one line.
 
->>> ANSWERS["check"]({"exercise": "5.1", "answer": "6:1"})["told"]
+>>> ANSWERS["check"]({"exercise": "5.1", "answer": "6:1"})["told"][:75]
 'your answer reaches offset 2 twice: by (a 0, yours 2) and by (a 1, yours 0)'
 >>> {name: ask({"answer": 3})["ok"] for name, ask in ANSWERS.items()}
 {'run': False, 'draw': False, 'check': False, 'line': False, 'read': False}

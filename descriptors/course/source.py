@@ -3,16 +3,17 @@
 The block `lesson`, in TOML, stands first: title, aim, minutes, misconception, teacher, and the words that are new. A
 `figure` is an expression whose layout is drawn, a `picture` lines of Python that make one. An `exercise`, in TOML, is
 followed by three `hint` blocks, a `solution` (the answer, a line of three dashes, why) and a `wrong` block: a line
-``answer -> words of its hint`` each. A `vote`, in TOML, is a question for a show of hands: its judge accepts exactly
-one of its choices. A `slide` says on the slides what the text right above it says to a reader; where there is none,
-the builder of slides has a rule. Votes and slides are the teacher's: the page of a lesson leaves
-them out.
+``answer -> words of its judge -> the slip that leads to it`` each. An exercise with a ``line`` is a part of the
+multiplication that each student builds in a file; that is the name of its line there. `cute` is the idea above it in
+CuTe: C++, a line of three dashes, the CuTe DSL. A `vote`, in TOML, is a question for a show of hands: its judge accepts
+exactly one of its choices. A `slide` is a slide: its heading after ``#``, then a line each; it shows what follows it,
+if that is a figure or an example. Votes and slides are the teacher's: the page of a lesson leaves them out.
 
 Law: the parts of a lesson, in order, are its text.
 
 >>> lesson = parse(EXAMPLE)
 >>> lesson.title, [part.kind for part in lesson.parts], lesson.exercises[0].wrong[0]
-('Steps', ['text', 'figure', 'exercise'], ('2:3', 'is 3 at index 1'))
+('Steps', ['text', 'figure', 'exercise'], ('2:3', 'is 3 at index 1', 'the end of the first is taken for the next'))
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from descriptors.errors import DescriptorError
-from layoutalg.frozen import frozen, replace
+from layoutalg.frozen import frozen
 
 #: The smallest lesson, as the parser takes it.
 EXAMPLE = """
@@ -37,6 +38,10 @@ teacher = "Walk."
 words = { step = "how far the next element lies" }
 ```
 A *step* is how far the next element lies.
+```slide
+# A step
+From 0 to 4.
+```
 ```figure
 2:4
 ```
@@ -62,7 +67,7 @@ three
 The second lies at 4.
 ```
 ```wrong
-2:3 -> is 3 at index 1
+2:3 -> is 3 at index 1 -> the end of the first is taken for the next
 ```
 ```vote
 ask = "Where does the second of `2:4` lie?"
@@ -75,7 +80,9 @@ choices = ["1", "2", "4"]
 #: The blocks that are shown.
 FIGURES = ("figure", "picture")
 
-_FENCE = re.compile(r"^```(lesson|figure|picture|exercise|hint|solution|wrong|vote|slide)\n(.*?)^```$\n?", re.M | re.S)
+_FENCE = re.compile(
+    r"^```(lesson|figure|picture|cute|exercise|hint|solution|wrong|vote|slide)\n(.*?)^```$\n?", re.M | re.S
+)
 _BELONGING = ("hint", "solution", "wrong")
 _EXERCISE = {"name", "ask", "judge", "operands", "starter"}
 _VOTE = {"ask", "judge", "operands", "choices"}
@@ -95,7 +102,21 @@ class Exercise:
     hints: tuple[str, ...]
     solution: str
     why: str
-    wrong: tuple[tuple[str, str], ...]
+    wrong: tuple[tuple[str, str, str], ...]
+    line: str = ""
+
+    def slip(self, answer: str) -> str | None:
+        """The slip that leads to an answer, as far as it is one of the wrong ones that are listed.
+
+        >>> parse(EXAMPLE).exercises[0].slip(" 2 : 3")
+        'the end of the first is taken for the next'
+        """
+        return {_bare(wrong): slip for wrong, _, slip in self.wrong}.get(_bare(answer))
+
+
+def _bare(answer: str) -> str:
+    """An answer without what does not matter to a reader."""
+    return "".join(answer.split()).strip("[]").casefold()
 
 
 @frozen
@@ -111,14 +132,19 @@ class Vote:
 
 @frozen
 class Part:
-    """A piece of a lesson: ``text``, a ``figure`` or a ``picture`` (see ``figures``), the number of an ``exercise``.
-
-    A text may have a ``slide``: what the slides say of its last stretch.
-    """
+    """A piece of a lesson: ``text``, a ``figure`` or ``picture`` (see ``figures``), ``cute``, an ``exercise``."""
 
     kind: str
     text: str
-    slide: str = ""
+
+
+@frozen
+class Slide:
+    """A slide: its heading, its lines, and the example or figure that follows it in the lesson, if one does."""
+
+    heading: str
+    lines: tuple[str, ...]
+    shown: Part | None = None
 
 
 @frozen
@@ -135,6 +161,7 @@ class Lesson:
     parts: tuple[Part, ...]
     exercises: tuple[Exercise, ...]
     votes: tuple[Vote, ...] = ()
+    slides: tuple[Slide, ...] = ()
 
 
 def parse(text: str, number: int = 1) -> Lesson:
@@ -154,6 +181,7 @@ def parse(text: str, number: int = 1) -> Lesson:
     parts: list[Part] = []
     exercises: list[Exercise] = []
     votes: list[Vote] = []
+    slides: list[Slide] = []
     rest = blocks[1:]
     while rest:
         kind, body = rest.pop(0)
@@ -165,16 +193,25 @@ def parse(text: str, number: int = 1) -> Lesson:
         elif kind == "vote":
             votes.append(_vote(body, f"lesson {number}, vote {len(votes) + 1}"))
             continue
-        elif kind == "slide" and parts and parts[-1].kind == "text":
-            parts[-1] = replace(parts[-1], slide=body.strip())
-            continue
         elif kind == "slide":
-            raise DescriptorError(f"lesson {number}: a slide must follow a text, found {body.strip()[:40]!r}")
-        elif kind not in ("text", *FIGURES):
+            slides.append(_slide(body, rest, f"lesson {number}, slide {len(slides) + 1}"))
+            continue
+        elif kind not in ("text", "cute", *FIGURES):
             raise DescriptorError(f"lesson {number}: a block must belong to an exercise, found `{kind}`")
         parts.append(Part(kind, body.strip()))
-    words = tuple(head.pop("words").items())
-    return Lesson(number, words=words, parts=tuple(parts), exercises=tuple(exercises), votes=tuple(votes), **head)
+    head |= {"words": tuple(head.pop("words").items()), "votes": tuple(votes), "slides": tuple(slides)}
+    return Lesson(number, parts=tuple(parts), exercises=tuple(exercises), **head)
+
+
+def _slide(body: str, rest: list[tuple[str, str]], where: str) -> Slide:
+    """A slide, which shows the figure or the example that comes next."""
+    heading, *lines = body.strip().splitlines() or [""]
+    if not heading.startswith("# "):
+        raise DescriptorError(f"{where}: it must begin with a heading after `#`, found {heading[:40]!r}")
+    kind, text = rest[0] if rest else ("", "")
+    shown = Part(kind, text.strip()) if kind in FIGURES else None
+    example = re.match(r"\s*^```python\n(.*?)^```$", text, re.M | re.S) if kind == "text" else None
+    return Slide(heading[2:], tuple(lines), Part("python", example[1].strip()) if example else shown)
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
@@ -192,18 +229,24 @@ def _until_text(blocks: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], l
 
 
 def _exercise(body: str, belonging: list[tuple[str, str]], where: str) -> Exercise:
-    head = _table(body, _EXERCISE, {"size"}, where)
+    head = _table(body, _EXERCISE, {"size", "line"}, where)
     kinds = [kind for kind, _ in belonging]
     if kinds != ["hint", "hint", "hint", "solution", "wrong"]:
         raise DescriptorError(f"{where}: three hints, a solution and wrong answers must follow, found {kinds}")
     *hints, (_, solution), (_, wrong) = belonging
     answer, _, why = solution.partition("\n---\n")
-    pairs = tuple((mine.strip(), says.strip()) for mine, _, says in (x.rpartition(" -> ") for x in wrong.splitlines()))
-    if not why or not all(mine and says for mine, says in pairs):
-        raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words after `->`")
+    slips = [_wrong(line) for line in wrong.splitlines()]
+    if not why or not all(all(slip) for slip in slips):
+        raise DescriptorError(f"{where}: a solution must say why, and a wrong answer its words and its slip after `->`")
     hint_texts = tuple(hint.strip() for _, hint in hints)
     size = head.pop("size", None)
-    return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=pairs, **head)
+    return Exercise(size=size, hints=hint_texts, solution=answer.strip(), why=why.strip(), wrong=tuple(slips), **head)
+
+
+def _wrong(line: str) -> tuple[str, str, str]:
+    """A wrong answer, the words of its judge and its slip, or nothing where one is missing; ``\\n`` is a new line."""
+    pieces = [piece.strip() for piece in line.replace("\\n", "\n").split(" -> ")]
+    return (pieces[0], pieces[1], pieces[2]) if len(pieces) == 3 else ("", "", "")
 
 
 def _vote(body: str, where: str) -> Vote:
@@ -261,7 +304,7 @@ def exercises() -> dict[str, Exercise]:
     """Every exercise of the course by its place, lesson and number, as 5.1.
 
     >>> exercises()["5.1"].name
-    'copies of a comb, in 24'
+    'copies of a comb'
     """
     return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
 

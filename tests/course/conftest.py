@@ -35,7 +35,7 @@ def address(folder: Path) -> Iterator[str]:
 
 #: With figures and with pictures, of the algebra and of the descriptors, short and long. What the engine answers in the
 #: others is tried without a browser and without numpy, in test_grading.
-SHOWN = (0, 5, 11, 15)
+SHOWN = (1, 5, 8, 9)
 
 
 @pytest.fixture(scope="module", params=[lessons()[number] for number in SHOWN], ids=lambda lesson: str(lesson.number))

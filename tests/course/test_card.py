@@ -34,7 +34,7 @@ JUDGED = [row for row in EXAMPLES if row.written.partition("(")[0] in law_names(
 
 
 def test_most_examples_are_operations_that_have_a_law() -> None:
-    assert len(JUDGED) >= 20
+    assert len(JUDGED) >= 12
 
 
 @each("row", JUDGED, ids=lambda row: row.written)

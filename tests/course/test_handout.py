@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsers import browser
+from paper_pages import pages
 
 from builder.handout import handout, solution_book
 from builder.markup import inline
@@ -35,10 +36,13 @@ def test_the_book_has_the_notes_of_every_lesson() -> None:
     assert answers.count("<b>Cures:</b>") == answers.count("<b>Aim:</b>") == len(lessons())
 
 
-def test_a_handout_has_squared_paper_and_a_line_that_begins_as_the_starter() -> None:
+def test_a_handout_is_twenty_pages_with_a_line_for_each_answer() -> None:
     questions, _ = papers()
-    exercises = [one for lesson in lessons() for one in lesson.exercises]
-    assert questions.count('class="squares"') == questions.count('<p class="line">') == len(exercises)
+    assert questions.count('<p class="line">') == sum(len(lesson.exercises) for lesson in lessons())
+    with browser() as started:
+        page = started.new_page()
+        page.set_content(questions)
+        assert len(pages(page.pdf(prefer_css_page_size=True))) <= 20
 
 
 def test_nothing_is_cut_off_on_paper(tmp_path: Path) -> None:

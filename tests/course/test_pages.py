@@ -62,7 +62,7 @@ def test_a_page_leads_to_the_lessons_beside_it() -> None:
 
 def test_the_links_of_the_index_are_files_that_are_written() -> None:
     links = [link for link in Balanced(index(lessons())).links if link.endswith(".html")]
-    more = ["handout.html", "card.html", "teacher.html", "solutions.html"]
+    more = ["annex.html", "handout.html", "card.html", "teacher.html"]
     assert links == [*(f"{one.number:02}.html" for one in lessons()), *more]
     assert "lines.html" in Balanced(index(lessons(), ENGINE)).links
     assert ENGINE.script in Balanced(lines_page(ENGINE)).links

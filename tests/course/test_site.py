@@ -24,7 +24,7 @@ from builder.site import site, write_course, write_zip
 from descriptors.course.progress import read_receipt
 from descriptors.course.source import lessons
 
-LESSON = lessons()[1]
+LESSON = lessons()[0]
 PAGE = f"{LESSON.number:02}.html"
 FIRST = f"{LESSON.number}.1"
 

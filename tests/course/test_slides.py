@@ -25,7 +25,6 @@ def opened(chromium: Any, tmp_path: Path, lesson: Lesson, **options: Any) -> Any
 
 @LESSONS
 def test_a_deck_needs_no_other_file(lesson: Lesson) -> None:
-    pytest.importorskip("markdown_it")  # a table of a lesson is Markdown
     html = deck(lesson)
     assert not re.search(r'(?:src|href)="(?!#|data:)|url\(|@import', html)
     assert html == deck(lesson)
@@ -48,11 +47,11 @@ def test_nothing_runs_off_a_slide(chromium: Any, tmp_path: Path, lesson: Lesson)
 def test_keys_lead_through_the_slides_and_n_shows_the_notes(chromium: Any, tmp_path: Path) -> None:
     page = opened(chromium, tmp_path, parse(EXAMPLE))
     sheet = page.locator(".sheet.here")
-    steps = [("ArrowRight", 2), ("PageDown", 3), ("ArrowLeft", 2), ("End", 6), ("ArrowRight", 6), ("Home", 1)]
+    steps = [("ArrowRight", 2), ("PageDown", 3), ("ArrowLeft", 2), ("End", 5), ("ArrowRight", 5), ("Home", 1)]
     for key, number in steps:
         page.keyboard.press(key)
         assert sheet.get_attribute("id") == f"s{number}"
-        assert page.locator("#where").inner_text() == f"{number} of 6"
+        assert page.locator("#where").inner_text() == f"{number} of 5"
     assert page.url.endswith("#s1")
     notes = page.locator(".sheet.here .notes")
     assert not notes.is_visible()
@@ -83,7 +82,7 @@ def test_printed_it_is_a_slide_a_page_without_notes(chromium: Any, tmp_path: Pat
     page = opened(chromium, tmp_path, parse(EXAMPLE))
     page.keyboard.press("n")
     printed = page.pdf(prefer_css_page_size=True)
-    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == 6
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == 5
     page.emulate_media(media="print")
     assert not page.locator(".notes").first.is_visible()
     assert page.locator(".sheet").last.is_visible()
@@ -91,7 +90,7 @@ def test_printed_it_is_a_slide_a_page_without_notes(chromium: Any, tmp_path: Pat
 
 def test_without_a_script_the_slides_stand_below_one_another(chromium: Any, tmp_path: Path) -> None:
     page = opened(chromium, tmp_path, parse(EXAMPLE), java_script_enabled=False)
-    assert page.locator("#s6").is_visible()
+    assert page.locator("#s5").is_visible()
     assert not page.locator("#bar").is_visible()
 
 

@@ -34,7 +34,7 @@ ROOMS = (
     *("descriptors.sweep", "descriptors.show.pictures", "descriptors.show.stages"),
     *("descriptors.show.browser", "descriptors.show.explorer", "descriptors.show", "descriptors.oracle"),
     *("descriptors.oracle.dsl", "descriptors.course.judges", "descriptors.course"),
-    *("descriptors.course.papers", "descriptors"),
+    "descriptors",
     *("descriptors.cli", "descriptors.__main__"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 from each import each
 from places import ROOT
 
+from builder.notebooks import notebook
+from descriptors.course.source import lessons
 from layoutalg import __version__
 
 yaml = pytest.importorskip("yaml", reason="dask brings yaml")
@@ -93,6 +96,16 @@ def test_alone_both_packages_are_found(wheel: Path, tmp_path: Path) -> None:
         place, "import descriptors, layoutalg; print(descriptors.__file__); print(descriptors.derive, layoutalg.Layout)"
     )
     assert done.stdout.startswith(str(place / "layoutalg-packages")), done.stdout + done.stderr
+
+
+def test_a_notebook_that_installs_the_wheel_while_it_runs_finds_both(wheel: Path, tmp_path: Path) -> None:
+    pytest.importorskip("nbformat", reason="nbformat is of the extra `course`")
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook(lessons()[0]))["cells"]]
+    (at,) = (k for k, cell in enumerate(cells) if "%pip" in cell)
+    # A process that runs already reads no .pth file that pip brings.
+    unpacked = f"import zipfile; zipfile.ZipFile({str(wheel)!r}).extractall({str(tmp_path)!r})  # "
+    done = says(tmp_path, cells[at].replace("%pip", f"{unpacked}%pip") + f"\n{cells[at + 1]}\nprint(check('1.1', '?'))")
+    assert done.returncode == 0 and done.stdout, done.stderr
 
 
 def test_what_is_imported_at_first_is_little() -> None:

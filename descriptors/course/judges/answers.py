@@ -2,8 +2,8 @@
 
 Law: what is read is written as it was, whatever stands between.
 
->>> integers_of("(0, 2, 0x10)"), integers_of("0;2 16"), parts_of("yes, no;yes")
-((0, 2, 16), (0, 2, 16), ('yes', 'no', 'yes'))
+>>> integers_of("(0, 2, 0x10)"), integers_of("0;2 16"), integers_of("(0,16), (1,0)"), parts_of("yes, no;yes")
+((0, 2, 16), (0, 2, 16), (0, 16, 1, 0), ('yes', 'no', 'yes'))
 >>> print(layout_of("(4,8):(8,1)"))
 (4,8):(8,1)
 """
@@ -17,7 +17,7 @@ from layoutalg import ComposedLayout, Layout, evaluate
 
 
 def layout_of(text: str) -> Layout | ComposedLayout:
-    """A layout.
+    """A layout of a question, which may be an expression of the algebra.
 
     Raises:
         DescriptorError: if it is something else.
@@ -29,12 +29,54 @@ def layout_of(text: str) -> Layout | ComposedLayout:
     return value
 
 
-_NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20})")
+#: What may be called in an answer: what writes a layout or a swizzle down.
+_WRITTEN = ("Layout", "make_layout", "Swizzle", "make_swizzle", "ComposedLayout", "make_composed_layout", "o")
+_CALL, _APPLIED = re.compile(r"([A-Za-z_]\w*)\s*\("), re.compile(r"[)>\]]\s*[(\[]")
+
+
+def written(text: str) -> str:
+    """An answer in the notation of this project: `Swizzle<2,0,2>` is a swizzle as well, and `8` the layout `8:1`.
+
+    Raises:
+        DescriptorError: if it is an expression that somebody else would have to work out.
+
+    >>> written("Swizzle<2,0,2>"), written("Sw<3,4,3> o 0 o (8,128):(128,1)"), written(" 8 ")
+    ('S<2,0,2>', 'S<3,4,3> o 0 o (8,128):(128,1)', '8:1')
+    >>> written("complement(4:2, 24)")
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: answer: it must be worked out, as (4,8):(8,1), found the operation complement
+    """
+    text = re.sub(r"\b(?:Swizzle|Sw)\s*<", "S<", text.strip(" \t\r\n`.")).replace("make_swizzle(", "Swizzle(")
+    operation = next((name for name in _CALL.findall(text) if name not in _WRITTEN), "")
+    if operation or _APPLIED.search(text):
+        found = f"the operation {operation[:40]}" if operation else f"{text[:40]}"
+        raise DescriptorError(f"answer: it must be worked out, as (4,8):(8,1), found {found}")
+    if any(_shape_alone(text[call.end() :]) for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)):
+        raise DescriptorError(f"answer: a layout must have its strides, as (4,8):(8,1), found {text[:40]}")
+    return f"{text}:1" if text.isdecimal() else text
+
+
+def _shape_alone(arguments: str) -> bool:
+    """Whether a call that begins with these arguments has but one."""
+    depth = 0
+    for letter in arguments:
+        depth += (letter in "([") - (letter in ")]")
+        if depth < 0 or (letter == "," and depth == 0):
+            return letter != ","
+    return True
+
+
+def written_layout(text: str) -> Layout | ComposedLayout:
+    """A layout that was worked out; it raises as :func:`written` and :func:`layout_of`."""
+    return layout_of(written(text))
+
+
+_NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,16}|0b[01]{1,64}|[0-9]{1,20})")
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """What stands between commas, semicolons or spaces, in small letters; brackets around it all are left out."""
-    return tuple(re.split(r"[,;\s]+", text.strip(" \t\r\n()[].").lower()))
+    """What stands between commas, semicolons or spaces, in small letters; brackets are left out."""
+    return tuple(re.sub(r"[()\[\],;`]", " ", text.strip(" \t\r\n.")).lower().split()) or ("",)
 
 
 def integers_of(text: str, count: int | None = None) -> tuple[int, ...]:
@@ -53,16 +95,16 @@ def integers_of(text: str, count: int | None = None) -> tuple[int, ...]:
         raise DescriptorError(f"answer: it must be numbers with commas, found {strange[0][:20]!r}")
     if count is not None and len(parts) != count:
         raise DescriptorError(f"answer: it must be {count} number{'s' * (count != 1)}, found {len(parts)}")
-    return tuple(int(part, 0) if "x" in part else int(part) for part in parts)
+    return tuple(int(part, 0) if "x" in part or "0b" in part else int(part) for part in parts)
 
 
 def words_of(text: str, count: int = 1) -> tuple[int, ...]:
-    """Words of 64 bits, as 0x4000004000010000.
+    """Words of 64 bits, as 0x0123456789abcdef.
 
     Raises:
         DescriptorError: if they are not that many, or no such words.
     """
     words = integers_of(text, count)
     if not all(0 <= word < 1 << 64 for word in words):
-        raise DescriptorError(f"answer: a word must have 64 bits, as 0x4000004000010000, found {text[:40]}")
+        raise DescriptorError(f"answer: a word must have 64 bits, as 0x0123456789abcdef, found {text[:40]}")
     return words

@@ -1,4 +1,4 @@
-"""Judges of who holds what: layouts of (thread, value) to the elements of a tile, and the parts of one tile or thread.
+"""Judges of who holds what: layouts of (thread, value) to the elements of a tile.
 
 An element of a tile is its index, counted down the first column and then on. Law: any sharing out is right in which
 each element is held once, in the pieces that are asked for.
@@ -12,26 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import Any
 
-from descriptors.course.judges.answers import integers_of, layout_of
+from descriptors.course.judges.answers import integers_of, layout_of, written_layout
 from descriptors.course.judges.layouts import counts_of, offset_of
-from layoutalg import Layout, broken_law, evaluate
-
-
-def element_of(answer: str, layout_text: str, shape: tuple[int, int], thread: int, value: int) -> str | None:
-    """Row and column of the element that a thread holds as one of its values."""
-    mine = integers_of(answer, 2)
-    for name, number, extent in zip(("row", "column"), mine, shape, strict=True):
-        if not 0 <= number < extent:
-            return f"says {name} {number}, must be one of 0 to {extent - 1}"
-    layout, index = layout_of(layout_text), mine[0] + shape[0] * mine[1]
-    if layout(thread, value) == index:
-        return None
-    for other, its in product(*map(range, counts_of(layout))):
-        if layout(other, its) == index:
-            return f"names element {mine}, which thread {other} holds as value {its}"
-    return f"names element {mine}, which no thread holds"
 
 
 def owner(answer: str, layout_text: str, shape: tuple[int, int], row: int, column: int) -> str | None:
@@ -56,7 +39,7 @@ def shared_out(answer: str, memory: str, threads: int, values: int, run: int = 1
         run: values that one move takes: neighbours, the first at a multiple of as many places.
         at_once: whether what all threads move at a time must be one piece of memory.
     """
-    mine, tile = layout_of(answer), layout_of(memory)
+    mine, tile = written_layout(answer), layout_of(memory)
     if counts_of(mine) != (threads, values):
         counts = " x ".join(map(str, counts_of(mine)))
         return f"has {counts} threads and values, must have {threads} x {values}"
@@ -96,42 +79,8 @@ def _scattered(places: list[list[int]], run: int) -> str | None:
     return None
 
 
-def part(answer: str, operation: str, layout: str, tiler: Any, which: Any) -> str | None:
-    """What `local_tile` or `local_partition` leaves: a layout and an offset, ``layout, offset``."""
-    mine = evaluate(f"({answer})")
-    if not (isinstance(mine, tuple) and len(mine) == 2 and isinstance(mine[0], Layout) and isinstance(mine[1], int)):
-        return f"must be a layout and an offset, as (2,4):(32,2), 9, found {answer}"
-    return broken_law(operation, mine, layout_of(layout), _read(tiler), _read(which))
-
-
-def _read(operand: Any) -> Any:
-    return evaluate(operand) if isinstance(operand, str) else operand
-
-
-def inside(answer: str, shape: tuple[int, int], tile: tuple[int, int], which: tuple[int, int]) -> str | None:
-    """How many elements of a tile lie within a matrix that it need not divide."""
-    mine = integers_of(answer, 1)
-    (said,) = mine
-    within = [at for at in product(*map(range, tile)) if all(_at(at, tile, which)[k] < shape[k] for k in (0, 1))]
-    if said > len(within):
-        if said > tile[0] * tile[1]:
-            return f"says {said}, but a tile has {tile[0] * tile[1]} elements"
-        first = next(at for at in product(*map(range, tile)) if at not in within)
-        return f"says {said}, too many: element {first} of the tile is {_at(first, tile, which)}, outside"
-    if said < len(within):
-        return f"says {said}, too few: element {within[-1]} of the tile is {_at(within[-1], tile, which)}, still inside"
-    return None
-
-
-def _at(at: tuple[int, ...], tile: tuple[int, int], which: tuple[int, int]) -> tuple[int, int]:
-    return at[0] + tile[0] * which[0], at[1] + tile[1] * which[1]
-
-
 #: The judges, by the name that an exercise gives.
 JUDGES: dict[str, Callable[..., str | None]] = {
-    "element of": element_of,
     "owner": owner,
     "shared out": shared_out,
-    "part": part,
-    "inside": inside,
 }

@@ -21,25 +21,32 @@ does.
 
 A layout that no word can read is no counterexample to what is said of words.
 
->>> formula("(64,16):(64,2)", "bf16", "sbo", "8 x bytes")[:60]
+>>> row_step("(64,16):(64,2)", "bf16", 8)[:60]
 'has no word: derive: one dimension must be contiguous over 8'
->>> formula("((8,8),(8,2)):((8,64),(1,512))", "bf16", "sbo", "8 x bytes")
+>>> row_step("S<2,3,3> o 0 o (64,16):(32,1)", "bf16", 8)
+
+Of several sentences one is refuted, by its letter.
+
+>>> claims = {"b": ["row step", "bf16", 8]}
+>>> refuted("b: S<3,3,3> o 0 o (64,16):(64,1)", claims)
+'has rows 8 units of 16 bytes apart, as the sentence says'
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.course.judges.answers import integers_of, layout_of, words_of
+from descriptors.course.judges.answers import integers_of, words_of, written_layout
 from descriptors.course.judges.tiles import derived_tile
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.debug.read import read
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.match import match
-from descriptors.smem.operands.operand import Major, as_element_type, as_swizzle_mode
-from descriptors.smem.words.descriptor import MNEMONICS, WINDOW_BYTES, Arch, SmemDescriptor, architecture, smem_word
+from descriptors.smem.operands.operand import Major, as_swizzle_mode
+from descriptors.smem.words.descriptor import MNEMONICS, Arch, SmemDescriptor, architecture, smem_word
 from descriptors.smem.words.tensor_map import SWIZZLES
 from layoutalg import parse_int_tuple, product, size
 from layoutalg.frozen import replace
@@ -51,6 +58,7 @@ FIELDS = {
     "sbo": "stride_byte_offset",
     "base offset": "base_offset",
     "swizzle": "swizzle",
+    "mode": "swizzle",
 }
 
 
@@ -72,14 +80,11 @@ def word(answer: str, *tile: Any) -> str | None:
 
 def offsets(answer: str, *tile: Any) -> str | None:
     """LBO and SBO, in bytes, with which the first operand of a tile is read from where it lies."""
-    derivation, (leading, stride) = derived_tile(*tile), integers_of(answer, 2)
+    named = re.findall(r"(lbo|sbo)\W*(\w+)", answer.lower())  # LBO 1024, SBO 256, in either order
+    derivation = derived_tile(*tile)
+    leading, stride = integers_of(" ".join(value for _, value in sorted(named)) if len(named) == 2 else answer, 2)
     changed = replace(derivation.descriptor, leading_byte_offset=leading, stride_byte_offset=stride)
     return word(hex(changed.encode()), *tile)
-
-
-def reads(answer: str, layout: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
-    """A word that reads a layout; ``keywords`` holds the keywords of ``diff``."""
-    return mismatch_of(compared(words_of(answer)[0], layout, arch, keywords))
 
 
 def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
@@ -91,7 +96,7 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[
     key = name.lower().replace("_", " ").strip(" :,")
     key = next((short for short, long in FIELDS.items() if key in (short, long.replace("_", " "))), "")
     if not key:
-        return f"must be a field ({', '.join(FIELDS)}) and the mended word, as: sbo 0x4000004000010000"
+        return f"must be a field ({', '.join(FIELDS)}) and the mended word, as: start 0x0123456789abcdef"
     mine, before, fields = words_of(text)[0], words_of(broken)[0], smem_word(architecture(arch))
     if mine == before:
         return "is the broken word itself"
@@ -123,7 +128,13 @@ def mismatch_of(difference: Diff) -> str | None:
         return None
     first = difference.mismatches[0]
     at = f"element {first.coordinate} lies at {first.unit} {first.expected} and is read at {first.unit} {first.found}"
-    return f"reads {difference.differing} of {product(difference.shape)} elements from elsewhere: {at}"
+    bytes_for_units = [
+        f"; its {one.field.replace('_', ' ')} counts bytes, where the field counts 16 bytes"
+        for one in difference.changes
+        if type(one.right) is int and one.right and one.found == 16 * one.right
+    ]
+    wrong = f"reads {difference.differing} of {product(difference.shape)} elements from elsewhere: {at}"
+    return wrong + "".join(bytes_for_units[:1])
 
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
@@ -179,76 +190,9 @@ def twins(
     return None if at is None else f"reads element {at} from two places: {_at(places[0], at)} and {_at(places[1], at)}"
 
 
-def collision(answer: str, word: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
-    """Two elements (mn, k) of an operand that a word reads from one place: then it is the word of no operand."""
-    one, other = _pairs(answer)
-    if one == other:
-        return "is one element twice"
-    places = _places(words_of(word)[0], arch, keywords)
-    outside = next((at for at in (one, other) if not _inside(places, at)), None)
-    if outside:
-        return f"has an element that there is not: {outside}"
-    a, b = _at(places, one), _at(places, other)
-    return None if a == b else f"names elements that are read from two places, {a} and {b}"
-
-
-def elsewhere(answer: str, word: str, claimed: str, arch: Arch, keywords: Mapping[str, Any]) -> str | None:
-    """An element that a word reads from another place than a second word, which says what the sentence claims."""
-    (at,) = _pairs(answer, 1)
-    real, said = (_places(words_of(one)[0], arch, keywords) for one in (word, claimed))
-    if not _inside(real, at):
-        return f"is an element that there is not: {at}"
-    same = _at(real, at)
-    return None if same != _at(said, at) else f"is read from {same} either way"
-
-
-def uses(answer: str, layout: str, arch: Arch, keywords: Mapping[str, Any], bits: Sequence[int]) -> str | None:
-    """A word that reads a layout, and has some of these bits set."""
-    (word,) = words_of(answer)
-    low, high = bits
-    if not word >> low & (1 << high - low) - 1:
-        return f"has nothing in the bits {low} to {high - 1}"
-    return mismatch_of(compared(word, layout, arch, keywords))
-
-
-def carried(answer: str, arch: Arch) -> str | None:
-    """A word and a number of units that is added to it, after which it does not begin that much further on."""
-    word, step = integers_of(answer, 2)
-    words_of(hex(word))
-    if not 0 < step < 1 << 14:
-        return f"must add 1 to 16383 units, found {step}"
-    start = smem_word(architecture(arch)).decode(word)["start_address"]
-    meant = start + 16 * step
-    if meant < WINDOW_BYTES:
-        return f"begins at {meant}, as it should: the start field has room for it"
-    fields = [smem_word(architecture(arch)).decode(one & (1 << 64) - 1) for one in (word, word + step)]
-    if fields[0]["leading_byte_offset"] != fields[1]["leading_byte_offset"]:
-        return "was broken before: its bits 14 and 15, which are of no field, are set"
-    return None
-
-
-def apart(answer: str, layout: str, element_bytes: int) -> str | None:
-    """Two rows whose elements lie in two banks: then not all rows meet in one."""
-    rows, one = integers_of(answer, 2), layout_of(layout)
-    outside = [row for row in rows if not 0 <= row < size(one)]
-    if outside:
-        return f"has a row that there is not: {outside[0]}"
-    at = [element_bytes * one(row) // 4 % 32 for row in rows]
-    return None if at[0] != at[1] else f"names two rows of one bank, {at[0]}"
-
-
 def _places(word: int, arch: Arch, keywords: Mapping[str, Any]) -> Places:
     shape = (keywords["shape"][0], keywords["shape"][1])
     return read(word, arch, dtype=keywords["dtype"], major=keywords["major"], shape=shape).addresses
-
-
-def _pairs(answer: str, count: int = 2) -> list[tuple[int, int]]:
-    numbers = integers_of(answer, 2 * count)
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
-
-
-def _inside(places: Places, at: tuple[int, int]) -> bool:
-    return 0 <= at[0] < len(places) and 0 <= at[1] < len(places[0])
 
 
 def _at(places: Places, at: tuple[int, int]) -> int:
@@ -260,30 +204,8 @@ def _differ(one: Places, other: Places) -> tuple[int, int] | None:
     return next(cells, None)
 
 
-#: What is said of an offset: its value from the extent of K and the bytes of an element.
-_FORMULAS: dict[str, Callable[[int, int], int]] = {
-    "K x bytes": lambda k, each: k * each,
-    "8 x bytes": lambda k, each: 8 * each,
-}
 #: The most operands of a tile that is looked at.
 MOST = 64
-#: The name of the field that a sentence is about.
-_NAMES = {"lbo": "leading_byte_offset", "sbo": "stride_byte_offset"}
-
-
-def formula(answer: str, dtype: str, name: str, said: str) -> str | None:
-    """A layout of an operand, without a swizzle and K-major, whose LBO or SBO is another than a sentence says."""
-    form_matched = _matched(answer, dtype)
-    if isinstance(form_matched, str):
-        return form_matched
-    if form_matched.form.major is not Major.K:
-        return "is MN-major, where the sentence is about K-major"
-    if _NAMES[name] in form_matched.dont_care:
-        return f"has a word in which {name} is not looked at"
-    element = as_element_type(dtype)
-    value = _FORMULAS[said](_extents(answer)[1], element.storage_bits // 8)
-    right = getattr(form_matched, _NAMES[name])
-    return None if right != value else f"has the {name} of the sentence: {value}"
 
 
 def row_step(answer: str, dtype: str, units: int) -> str | None:
@@ -321,7 +243,7 @@ def swapped(answer: str, dtype: str) -> str | None:
 
 def split(answer: str, dtype: str, rows: int, k: int) -> str | None:
     """A tile that one word cannot tell, though each of its operands has a word."""
-    layout = str(layout_of(answer))
+    layout = str(written_layout(answer))
     try:
         match(layout, dtype)
     except DescriptorError:
@@ -342,14 +264,28 @@ def split(answer: str, dtype: str, rows: int, k: int) -> str | None:
 
 def _matched(answer: str, dtype: str) -> Match | str:
     try:
-        return match(str(layout_of(answer)), dtype)
+        return match(str(written_layout(answer)), dtype)
     except DescriptorError as error:
         return f"has no word: {error}"
 
 
 def _extents(answer: str) -> tuple[int, int]:
-    layout = layout_of(answer)
+    layout = written_layout(answer)
     return size(layout, mode=[0]), size(layout, mode=[1])
+
+
+def refuted(answer: str, claims: Mapping[str, Sequence[Any]]) -> str | None:
+    """A letter, and a counterexample to the sentence of that letter.
+
+    Args:
+        answer: as ``b: S<2,3,3> o 0 o (64,16):(32,1)``.
+        claims: of each letter the judge of its counterexamples, and its operands.
+    """
+    letter, rest = answer.strip()[:1].lower(), answer.strip()[1:].lstrip(" :.)")
+    if letter not in claims or not rest:
+        return f"must begin with one of {', '.join(claims)} and have a counterexample after it"
+    name, *operands = claims[letter]
+    return JUDGES[name](rest, *operands)
 
 
 #: The judges, by the name that an exercise gives.
@@ -357,17 +293,11 @@ JUDGES: dict[str, Callable[..., str | None]] = {
     "word": word,
     "field": field,
     "offsets": offsets,
-    "reads": reads,
     "mended": mended,
     "codes": codes,
     "twins": twins,
-    "collision": collision,
-    "elsewhere": elsewhere,
-    "uses": uses,
-    "carried": carried,
-    "apart": apart,
-    "formula": formula,
     "row step": row_step,
     "swapped": swapped,
     "split": split,
+    "refuted": refuted,
 }

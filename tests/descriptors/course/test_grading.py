@@ -89,7 +89,7 @@ for lesson in lessons():
                 assert (ran.printed + (ran.error or "")).split() == one.printed.split(), one.typed
     for exercise in lesson.exercises:
         assert grade(exercise, exercise.solution) is None, exercise.name
-        assert all(words in grade(exercise, answer) for answer, words in exercise.wrong), exercise.name
+        assert all(words in grade(exercise, answer) for answer, words, _ in exercise.wrong), exercise.name
 """
 
 
@@ -105,15 +105,14 @@ def test_every_judge_that_the_lessons_name_is_known() -> None:
 BIG = "S<3,3,3> o 0 o ((8,8192),(64,1024)):((64,512),(1,4194304))"
 
 
-@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 10], ids=lambda lesson: str(lesson.number))
+@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 8], ids=lambda lesson: str(lesson.number))
 def test_the_rows_of_the_errata_that_a_lesson_names_are_there(lesson: Lesson) -> None:
     errata = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| (\d+) \|", errata, flags=re.M))
     text = "\n".join([*(part.text for part in lesson.parts), *(exercise.why for exercise in lesson.exercises)])
     lines = re.findall(r"[Rr]ows? ([\d and]+) of (?:the|this)[\w' ]* errata", text)
     named = {row for line in lines for row in line.split(" and ")}
-    assert named <= rows
-    assert lesson.number != 15 or len(named) == len(lesson.exercises) >= 12
+    assert named <= rows and (lesson.number != 10 or named)
 
 
 HOSTILE = (
@@ -131,8 +130,8 @@ def test_no_exercise_raises_or_tells_more_than_a_line_whatever_is_typed(lesson: 
             assert judgement and "\n" not in judgement, (exercise.name, answer)
 
 
-@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 10], ids=lambda lesson: str(lesson.number))
+@pytest.mark.parametrize("lesson", [one for one in lessons() if one.number > 8], ids=lambda lesson: str(lesson.number))
 def test_what_a_wrong_answer_is_told_is_not_the_solution(lesson: Lesson) -> None:
     for exercise in lesson.exercises:
-        for answer, _ in exercise.wrong:
+        for answer, _, _ in exercise.wrong:
             assert len(exercise.solution) < 4 or exercise.solution not in (grade(exercise, answer) or "")

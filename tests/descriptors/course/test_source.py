@@ -24,20 +24,20 @@ WRONG = [
     pytest.param(exercise, answer, words, id=f"{lesson.number}.{k + 1}-{answer}")
     for lesson in LESSONS
     for k, exercise in enumerate(lesson.exercises)
-    for answer, words in exercise.wrong
+    for answer, words, _ in exercise.wrong
 ]
 
 
-def test_the_lessons_are_numbered_from_0_without_a_gap() -> None:
+def test_the_lessons_are_numbered_from_1_without_a_gap() -> None:
     assert folder() == ROOT / "course"
-    assert [lesson.number for lesson in LESSONS] == list(range(len(LESSONS)))
+    assert [lesson.number for lesson in LESSONS] == list(range(1, len(LESSONS) + 1)) == list(range(1, 11))
 
 
 @each("lesson", LESSONS, ids=lambda lesson: str(lesson.number))
 def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert len(lesson.exercises) >= 4
     assert [part for part in lesson.parts if part.kind in FIGURES]
-    assert 10 <= lesson.minutes <= 45
+    assert 30 <= lesson.minutes <= 90
     assert lesson.aim and lesson.misconception and "min:" in lesson.teacher and "Without machines" in lesson.teacher
     assert len({exercise.name for exercise in lesson.exercises}) == len(lesson.exercises)
 
@@ -64,7 +64,7 @@ def test_the_solution_passes_and_the_untouched_starter_fails(exercise: Exercise)
 
 @each("exercise", EXERCISES)
 def test_there_are_five_wrong_answers_and_three_hints_that_do_not_tell_the_solution(exercise: Exercise) -> None:
-    assert len({answer for answer, _ in exercise.wrong}) >= 5
+    assert len({answer for answer, _, _ in exercise.wrong}) >= 5
     assert len(set(exercise.hints)) == 3
     assert not [hint for hint in exercise.hints if f"`{exercise.solution}`" in hint or exercise.solution == hint]
 
@@ -118,7 +118,8 @@ def test_a_word_that_comes_too_early_is_noticed() -> None:
         ("minutes = 5", "minutes = ", "a block must be TOML"),
         ("```hint\nthree\n```\n", "", "three hints, a solution and wrong answers must follow"),
         ("\n---\nThe second lies at 4.", "", "a solution must say why"),
-        ("2:3 -> is 3 at index 1", "2:3", "a wrong answer its words after"),
+        ("2:3 -> is 3 at index 1", "2:3", "a wrong answer its words and its slip after"),
+        ("# A step\n", "", "slide 1: it must begin with a heading"),
         ("```figure\n2:4\n```", "```hint\nlost\n```", "a block must belong to an exercise"),
     ],
 )
@@ -131,7 +132,7 @@ def test_a_lesson_that_is_not_well_written_is_refused(before: str, after: str, w
 @pytest.mark.parametrize(
     ("where", "why"),
     [
-        ("99", "the lesson must be one of 0, 1, 2"),
+        ("99", "the lesson must be one of 1, 2, 3"),
         ("", "the lesson must be .*, found none$"),
         ("05.1", "the lesson must be .*, found 05$"),
         ("5", "the exercise of lesson 5 must be one of 1 to 5, found none$"),

@@ -5,21 +5,15 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
 from each import each
 from seeds import seed_of_this_run
 
 from descriptors.course.judges.accesses import JUDGES, addresses_of
-from descriptors.errors import DescriptorError
 from layoutalg import Layout, wavefronts
 
-FREE = ("(8,128):(128,1)", "8:1", 16)
 PADDED = ((8, 64), 2, 576, ("8:1", 16, 1))
 
 CASES = [
-    ("conflict free", FREE, "S<3,4,3>", None),
-    ("conflict free", FREE, "S<2,4,3>", "takes 2 turns, must take 1"),
-    ("conflict free", FREE, "S<3,3,4>", "tears the 16 bytes"),
     ("banks", (64, 200), "16, 18", None),
     ("banks", (64, 200), "16, 50", "but the banks are 0 to 31"),
     ("banks", (64, 200), "16, 17", "200 is no address of that bank"),
@@ -29,9 +23,6 @@ CASES = [
     ("turns", (("32:1", "32:0", 4, 4),), "2", "threads 0 and 1 want the same word, which is read once for both"),
     ("turns", (("1024:1", "32:4", 4, 16),), "3", "a turn moves at most 128 bytes, and 32 threads move 16 each"),
     ("turns", (("(8,32):(32,1)", "8:1", 4, 4),), "9", "there are 8 threads, and each needs one turn at most"),
-    ("ranks", ("S<2,4,3> o 0 o (8,128):(128,1)", "8:1", 1, 16), "5, 4", None),
-    ("ranks", ("S<2,4,3> o 0 o (8,128):(128,1)", "8:1", 1, 16), "5, 5", "32 is not the number of different banks"),
-    ("ranks", ("S<2,4,3> o 0 o (8,128):(128,1)", "8:1", 1, 16), "-1, 5", "says -1"),
     ("stored", PADDED, "(8,64):(72,1)", None),
     ("stored", PADDED, "S<3,3,3> o 0 o (8,64):(64,1)", None),
     ("stored", PADDED, "((2,4),64):((72,144),1)", None),
@@ -48,11 +39,6 @@ CASES = [
 def test_an_answer_is_judged(judge: str, operands: tuple[object, ...], answer: str, words: str | None) -> None:
     judgement = JUDGES[judge](answer, *operands)
     assert judgement is None if words is None else words in (judgement or "")
-
-
-def test_what_is_no_swizzle_is_refused() -> None:
-    with pytest.raises(DescriptorError, match="must be a swizzle"):
-        JUDGES["conflict free"]("8:1", *FREE)
 
 
 def test_the_threads_that_a_hint_names_do_meet_or_do_not() -> None:

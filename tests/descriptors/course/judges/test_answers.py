@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from descriptors.course.judges.answers import integers_of, parts_of, words_of
+from descriptors.course.grading import grade
+from descriptors.course.judges.answers import integers_of, parts_of, words_of, written
+from descriptors.course.source import exercises
 from descriptors.errors import DescriptorError
+from layoutalg import law_names
 
 
 @pytest.mark.parametrize("text", ["1, 0x10, -3", "(1,16,-3)", "1 16 -3", "[1; 0x10; -3].", "\t1,\n16 , -3"])
@@ -36,3 +39,25 @@ def test_a_word_has_64_bits(text: str) -> None:
 
 def test_short_answers_are_read_in_small_letters() -> None:
     assert parts_of("Yes, NO; yes") == ("yes", "no", "yes")
+
+
+OPERATIONS = (
+    *("complement(4:2, 24)", "composition((6,2):(8,2), (4,3):(3,1))", "make_layout((4,8))", "Layout((4, 8))"),
+    *("((4,8):(8,1))(2,_)", "coalesce((2,4):(1,2))", "tile_to_shape((8,64):(64,1), (64,64), (0,1))"),
+)
+
+
+@pytest.mark.parametrize("text", OPERATIONS)
+def test_the_question_typed_back_is_no_answer(text: str) -> None:
+    with pytest.raises(DescriptorError, match=r"answer: (it must be worked out|a layout must have its strides)"):
+        written(text)
+
+
+def test_no_exercise_takes_an_operation_for_an_answer() -> None:
+    named = [one for one in exercises().values() if one.judge in law_names() or one.judge in ("function", "shaped")]
+    asked = [one for one in named if isinstance(one.operands[0], str) and "(" in one.operands[0][1:]]
+    for one in asked:
+        question = f"{one.judge}({', '.join(map(str, one.operands))})" if one.judge in law_names() else one.operands[0]
+        if "(" in question and question[0].isalpha():
+            assert "must be worked out" in (grade(one, question) or ""), one.name
+    assert len(asked) >= 10

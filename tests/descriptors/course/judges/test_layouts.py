@@ -14,6 +14,9 @@ CASES = [
     ("counterexample", CLAIM, "6", "must be an index from 0 to 5"),
     ("counterexample", CLAIM, "(1,1)", "must be an index from 0 to 5"),
     ("function", ("8:1",), "(4,2):(1,4)", None),
+    ("function", ("8:1",), "8", None),
+    ("function", ("8:1",), "make_layout((4,2), stride=(1,4))", None),
+    ("shaped", ("tile_to_shape((8,64):(64,1), (128,128), (0,1))",), "(128,(64,2)):(64,(1,8192))", None),
     ("shaped", ("(4,2):(1,4)",), "8:1", "has modes of [8] elements, must have [4, 2]"),
     (
         "numbers",
@@ -25,7 +28,7 @@ CASES = [
         None,
     ),
     ("numbers", ("size(8:1)",), "8", None),
-    ("numbers", ("size(8:1)",), "9", "says 9 where size(8:1) is something else"),
+    ("numbers", ("size(8:1)",), "9", "says 9 for size(8:1)"),
     (
         "different",
         (

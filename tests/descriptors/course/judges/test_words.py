@@ -13,7 +13,6 @@ ROWS = "S<3,3,3> o 0 o (32,16):(64,1)"
 ASKED = {"dtype": "bf16", "major": "K", "base": 0}
 UNITS = ("0x4000040000010000", ROWS, "sm90", ASKED)
 LATE = ("0x4000004000010008", ROWS, "sm90", {**ASKED, "base": 128, "pattern_start": 128})
-SECOND = ("S<3,3,3> o 0 o (32,64):(64,1)", "sm90", {**ASKED, "shape": [32, 16], "subtile": [0, 1]})
 
 CASES = [
     ("word", TILE, "0x4000004000010000", None),
@@ -21,18 +20,18 @@ CASES = [
     ("word", TILE, "0x4000002000010000", "element (8, 0) lies at byte 1024 and is read at byte 576"),
     ("field", ("stride_byte_offset", *TILE), "1024", None),
     ("field", ("stride_byte_offset", *TILE), "64", "in units of 16 bytes"),
+    ("word", TILE, "0x4000040000010000", "counts bytes, where the field counts 16 bytes"),
     ("offsets", MN, "1024, 256", None),
+    ("offsets", MN, "SBO 256, LBO 1024", None),
     ("offsets", TILE, "16, 1024", None),
     ("offsets", TILE, "4096, 1024", None),
     ("offsets", MN, "256, 1024", "element (0, 8) lies at byte 256"),
-    ("reads", SECOND, "0x4000004000010002", None),
-    ("reads", SECOND, "0x4000004000010010", "element (0, 0) lies at byte 32"),
     ("mended", UNITS, "sbo 0x4000004000010000", None),
     ("mended", UNITS, "SBO: 0x4000004012340000", None),
     ("mended", UNITS, "stride_byte_offset 0x4000004000010000", None),
     ("mended", UNITS, "stride byte offset 0x4000004000010000", None),
     ("mended", UNITS, "sbo 0x4000040000010000", "is the broken word itself"),
-    ("mended", UNITS, "0x4000004000010000", "must be a field (start, lbo, sbo, base offset, swizzle)"),
+    ("mended", UNITS, "0x4000004000010000", "must be a field (start, lbo, sbo, base offset, swizzle, mode)"),
     ("mended", UNITS, "stride 0x4000004000010000", "must be a field"),
     ("mended", UNITS, "lbo 0x4000004000000000", "stays broken with this lbo alone"),
     ("mended", UNITS, "start 0x4000004000010000", "its start is that of the broken word"),

@@ -6,15 +6,7 @@ from each import each
 
 from descriptors.course.judges.words import JUDGES
 
-LBO, SBO = ("bf16", "lbo", "K x bytes"), ("bf16", "sbo", "8 x bytes")
-
 CASES = [
-    ("formula", LBO, "(64,(8,2)):(8,(1,512))", None),
-    ("formula", LBO, "(128,(8,2)):(8,(1,2048))", None),
-    ("formula", LBO, "(64,(8,2)):(8,(1,16))", "has the lbo of the sentence: 32"),
-    ("formula", LBO, "S<3,3,3> o 0 o (64,16):(64,1)", "lbo is not looked at"),
-    ("formula", SBO, "S<3,3,3> o 0 o (64,16):(64,1)", None),
-    ("formula", SBO, "(64,16):(64,2)", "has no word"),
     ("row step", ("bf16", 8), "S<1,3,3> o 0 o (64,16):(16,1)", None),
     ("row step", ("bf16", 8), "(64,(8,2)):(8,(1,512))", None),
     ("row step", ("bf16", 8), "S<3,3,3> o 0 o (128,16):(64,1)", "as the sentence says"),

@@ -1,0 +1,99 @@
+"""Papers for print: every page bears title, name and seed, no key stands on a sheet, and a table has them all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from browsers import browser
+from paper_pages import pages
+
+from descriptors.errors import DescriptorError
+from papers.paper import FIXED, FORMS, paper
+from papers.sheets import class_files, keys, sheets, students
+
+pytest.importorskip("markdown_it")
+
+
+class Text(HTMLParser):
+    """The text of a page, whose tags must be balanced."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def bare(sentence: str) -> str:
+    return sentence.replace("`", "")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_sheet_has_every_question_and_no_key(name: str) -> None:
+    one = paper(name, "17")
+    page, table = Text(sheets([("Ada <1>", one)])).text, Text(keys([("Ada <1>", one)])).text
+    assert "Ada <1>" in page and one.form.title in page and "`" not in page
+    for item in one.items:
+        assert bare(item.exercise.ask) in page
+        assert bare(item.exercise.why) not in page and item.exercise.solution in table
+        assert not any(slip in page for _, _, slip in item.exercise.wrong)
+        if len(item.exercise.solution) > 12:  # a short one may stand in a question
+            assert item.exercise.solution not in page
+
+
+@pytest.mark.parametrize("name", [name for name in FORMS if name not in FIXED])
+def test_every_printed_page_bears_title_name_and_seed(name: str) -> None:
+    of_class = [(who, paper(name, seed)) for who, seed in (("Ada Lovelace", "spring-47"), ("Bob", "b7"))]
+    title = of_class[0][1].form.title.replace(" ", "")
+    with browser() as started:
+        page = started.new_page()
+        page.set_content(sheets(of_class))
+        printed = pages(page.pdf(prefer_css_page_size=True))
+    ada = [one for one in printed if "AdaLovelace" in one and "seedspring-47" in one and title in one]
+    bob = [one for one in printed if "Bob" in one and "seedb7" in one and title in one]
+    assert len(ada) + len(bob) == len(printed) <= 4 and ada and bob
+    assert len("".join(ada)) > 500, "the questions are printed too"
+
+
+def test_the_files_of_a_class_have_a_sheet_and_all_keys_of_each_student(tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("Ada Lovelace, a-7\n\nBob\n", encoding="utf-8")
+    files = class_files(str(names))
+    assert files == class_files(str(names))
+    assert set(files) == {f"{name}{end}" for name in FORMS for end in (".html", "-keys.html")} | {"keys.csv"}
+    assert files["quiz1.html"].count("<thead>") == 2 and files["pretest.html"].count("<thead>") == 1
+    table = list(csv.DictReader(io.StringIO(files["keys.csv"])))
+    mine = [
+        row["key"].removeprefix("'") for row in table if row["student"] == "Ada Lovelace" and row["paper"] == "quiz1"
+    ]
+    assert mine == [item.exercise.solution for item in paper("quiz1", "a-7").items]
+    assert not [row for row in table if row["key"].startswith(("=", "+", "-", "@"))]
+
+
+@pytest.mark.parametrize("class_text", ["0", "nowhere.txt", "", "-3", "1" * 300, "a\0b"])
+def test_what_is_no_class_is_refused_in_one_line(class_text: str) -> None:
+    with pytest.raises(DescriptorError, match="class: ") as refused:
+        students(class_text)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "what"), [("Ada, 7\nBob, 7\n", "a seed"), ("Ada, 7\nada, 8\n", "a name")])
+def test_two_students_with_one_seed_or_one_name_are_refused(tmp_path: Path, text: str, what: str) -> None:
+    (tmp_path / "names.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(DescriptorError, match=f"each student must have {what} of their own"):
+        students(str(tmp_path / "names.txt"))
