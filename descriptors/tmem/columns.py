@@ -33,7 +33,16 @@ from descriptors.smem.operands.operand import choose
 from descriptors.targets import architecture, known
 from descriptors.text import Told
 from descriptors.tmem.accumulator import accumulator
-from descriptors.tmem.geometry import BELIEVED, COLUMNS, LEAST_COLUMNS, NVIDIA, allocation, tensor_memory_arch, weakest
+from descriptors.tmem.geometry import (
+    BELIEVED,
+    COLUMNS,
+    EXCLUSIVE_COLUMNS,
+    LEAST_COLUMNS,
+    NVIDIA,
+    allocation,
+    tensor_memory_arch,
+    weakest,
+)
 from descriptors.tmem.operand_cells import ALIGNED_COLUMNS, operand_a, sparse_metadata
 from descriptors.tmem.scale_cells import check_halves, padded_rows, scale_cells, scale_cells_of_64
 from descriptors.tmem.tmem_fragment import HALF, TmemFragment
@@ -139,6 +148,7 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     Traceback (most recent call last):
     descriptors.errors.DescriptorError: tmem plan: 2 CTAs must fit 512 columns, find 512 each; D 256, SFA 16 columns
     """
+    arch = tensor_memory_arch(arch, "tmem plan")
     count = as_integer(ctas, "tmem plan: CTAs", minimum=1, maximum=COLUMNS // LEAST_COLUMNS)
     placed_parts: list[Part] = []
     end = 0
@@ -153,7 +163,8 @@ def plan_columns(parts: Iterable[Part], *, ctas: int = 1, notes: Iterable[str] =
     sizes = ", ".join(f"{part.name} {part.columns}" for part in placed_parts if not part.lane)
     most, allocate = architecture(arch).exclusive_columns, allocation(end)
     if end > most:
-        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns")
+        way = f"; an exclusive allocation of sm107 has {EXCLUSIVE_COLUMNS}" if end <= EXCLUSIVE_COLUMNS else ""
+        raise DescriptorError(f"tmem plan: the parts must fit {most} columns, need {end}; {sizes} columns{way}")
     if allocate * count > (most if count == 1 else COLUMNS):
         each = f"find {allocate} each; {sizes} columns"
         raise DescriptorError(f"tmem plan: {count} CTAs must fit {COLUMNS} columns, {each}")

@@ -106,7 +106,7 @@ def tell_columns(plan: ColumnPlan) -> str:
         rows.append((part.name, f"[{part.column},{part.column + part.columns})", part.lane, what))
     facts = [("note", note) for note in plan.notes]
     fit = f"{counted(plan.ctas, 'CTA')} {'fits' if plan.ctas == 1 else 'fit'} an SM"
-    alone = f", exclusively ({plan.exclusive})" if plan.exclusive else ""
+    alone = ", exclusively" * plan.exclusive
     head = f"allocate {counted(plan.allocate, 'column')}{alone}, {plan.used} of them used; {fit}"
     return "\n".join([head, *aligned(rows, indent=3), *aligned([*facts, ("known", plan.evidence)], indent=3)])
 
@@ -125,7 +125,7 @@ def record_columns(plan: ColumnPlan) -> dict[str, Any]:
     return {
         **fields(plan, "used allocate"),
         "ctas_per_sm": plan.ctas,
-        "exclusive": plan.exclusive or None,
+        "exclusive": plan.exclusive,
         "parts": [
             {
                 **fields(part, "name column columns lane"),

@@ -39,11 +39,11 @@ def test_random_parts_never_overlap_and_lie_as_they_must() -> None:
         ),
         ([Part("D", 256)], {"ctas": 3}, "3 CTAs must fit 512 columns, find 256 each; D 256 columns"),
         ([Part("D", 256)], {"ctas": 17}, "CTAs must be at most 16"),
-        ([Part("D", 513)], {}, "need 513; D 513 columns; an exclusive allocation of sm_107a has 576"),
-        ([Part("D", 513)], {"exclusive": "sm_110a"}, "must fit 512 columns, need 513"),
-        ([Part("D", 577)], {"exclusive": "sm_107f"}, "must fit 576 columns, need 577"),
-        ([Part("D", 32)], {"exclusive": "sm_107a", "ctas": 2}, "must be the only one of its SM, find 2 CTAs"),
-        ([Part("D", 32)], {"exclusive": "sm_120a"}, "must be one of sm_100a, sm_103a, sm_107a, sm_110a"),
+        ([Part("D", 513)], {}, "need 513; D 513 columns; an exclusive allocation of sm107 has 576"),
+        ([Part("D", 513)], {"arch": "sm110"}, "must fit 512 columns, need 513"),
+        ([Part("D", 577)], {"arch": "sm107"}, "must fit 576 columns, need 577"),
+        ([Part("D", 544)], {"arch": "sm107", "ctas": 2}, "2 CTAs must fit 512 columns, find 544 each"),
+        ([Part("D", 32)], {"arch": "sm120"}, "sm120"),
     ],
 )
 def test_what_does_not_fit_is_refused(parts: list[Part], options: dict[str, Any], message: str) -> None:
@@ -51,10 +51,10 @@ def test_what_does_not_fit_is_refused(parts: list[Part], options: dict[str, Any]
         plan_columns(parts, **options)
 
 
-def test_an_exclusive_allocation_is_the_least_multiple_of_32_and_alone() -> None:
-    plans = [plan_columns([Part("D", columns)], exclusive="sm_107a") for columns in range(1, 577)]
-    assert [plan.allocate for plan in plans] == [32 * (1 + (columns - 1) // 32) for columns in range(1, 577)]
-    assert {plan.ctas for plan in plans} == {1}
+def test_beyond_512_columns_an_allocation_is_the_least_multiple_of_32_and_alone() -> None:
+    plans = [plan_columns([Part("D", columns)], arch="sm107") for columns in range(513, 577)]
+    assert [plan.allocate for plan in plans] == [32 * (1 + (columns - 1) // 32) for columns in range(513, 577)]
+    assert {(plan.ctas, plan.exclusive) for plan in plans} == {(1, True)}
 
 
 def test_a_part_is_found_by_its_name() -> None:
