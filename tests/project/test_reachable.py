@@ -1,13 +1,14 @@
 """Installed means reachable: from a public name, a command or ``python -m``, by imports or by the name of a module.
 
-Some modules are loaded by name: a command by the group that lists it, what answers in the process of the CuTe DSL by
-who asks there, what an answer shows by the table of answers, and what a page of the course asks by the page, which the
-builder of the course writes.
+Some modules are loaded by name: a command by the group that lists it or the distribution that declares it, what answers
+in the process of the CuTe DSL by who asks there, what an answer shows by the table of answers, and what a page of the
+course asks by the page, which the builder of the course writes.
 """
 
 from __future__ import annotations
 
 import ast
+import tomllib
 
 from places import ROOT
 from rooms import imports, modules
@@ -17,6 +18,12 @@ from descriptors.answers import ANSWERS
 #: Public names are those of the faces; the programs are run by these, and the pages of the course name their answers.
 DOORS = ("layoutalg", "descriptors", "layoutalg.__main__", "descriptors.__main__")
 PAGE = "descriptors.course.page"
+
+
+def declared() -> set[str]:
+    """The modules whose commands the distribution declares."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {place.partition(":")[0] for place in project["entry-points"]["layoutalg.commands"].values()}
 
 
 def named(source: str) -> set[str]:
@@ -36,7 +43,7 @@ def leads_to(module: str) -> set[str]:
 def test_every_installed_module_is_reached() -> None:
     assert PAGE in named((ROOT / "course" / "builder" / "site.py").read_text(encoding="utf-8"))
     reached: set[str] = set()
-    waiting = {*DOORS, PAGE}
+    waiting = {*DOORS, *declared(), PAGE}
     while waiting:
         module = waiting.pop()
         reached.add(module)

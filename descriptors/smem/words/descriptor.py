@@ -125,7 +125,7 @@ MNEMONICS: Mapping[str, str] = {"sm90": "wgmma", "sm100": "tcgen05"}
 #: Shared memory that one thread block can use on any of them (CUDA C++ Programming Guide, compute capabilities).
 SMEM_BYTES = 227 * 1024
 
-#: What a start-address field of 14 bits can name (PTX ISA, matrix descriptor: matrix-descriptor-encode, 18 bits).
+#: What a start-address field of 14 bits can name (PTX ISA 9.1, matrix descriptor: matrix-descriptor-encode, 18 bits).
 WINDOW_BYTES = 1 << 18
 
 
