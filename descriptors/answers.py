@@ -125,9 +125,9 @@ def page(answer: object) -> str:
 
     What has neither picture nor tables is shown as ``print`` shows it.
 
-    >>> from descriptors import decode, tmem_reduction
+    >>> from descriptors import check_events, decode
     >>> html = page(decode(0x4000404000010000))
-    >>> html.count("<img"), html.count("<table"), html.count("<details>"), page(tmem_reduction("32x32b.x2.max.f32"))[:5]
+    >>> html.count("<img"), html.count("<table"), html.count("<details>"), page(check_events(["alloc d 32"]))[:5]
     (1, 1, 1, '<pre>')
     """
     home = ANSWERS.get(_key(answer), "")

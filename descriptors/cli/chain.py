@@ -52,7 +52,7 @@ def chain(
     tcgen05.ld.32x32b.x32 [column=]                and tcgen05.st, by four warps
     tcgen05.cp.128x256b [WORD] [advance=] [columns=] [blocks=]     from shared to tensor memory
     cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
-    factors POINTER,... [count=] [each=] [halves=1]                scale factors that instructions read there
+    factors POINTER,... [count=] [each=] [halves=1] [group=]       scale factors that instructions read there
     convert TYPE                                   of values in registers
     shift BITS                                     of narrow elements in registers, left in their bytes
 

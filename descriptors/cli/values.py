@@ -284,6 +284,7 @@ def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
 
     return {
         "a_source": SOURCES,
+        "pixels": ("A", "B"),
         "c_dtype": BITS,
         "store": STORES,
         "terms": TERMS,

@@ -325,8 +325,12 @@ def _tensor_move(noun: str, said: str, options: dict[str, str], before: Sequence
 def _factors(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
     pointers = _need(said, "factors", "pointers like 0x80,0x80000080; of several blocks of rows with ; between them")
     blocks = tuple(_signed("factors", one) for one in pointers.split(";"))
-    count, each = (max(1, _int(name, options.get(name, "1"))) for name in ("count", "each"))
-    return FactorReads(blocks, count, each, bool(_number(options, "halves")))
+    count, each, group = (max(1, _int(name, options.get(name, usual))) for name, usual in _OF_FACTORS.items())
+    return FactorReads(blocks, count, each, bool(_number(options, "halves")), group)
+
+
+#: Numbers of a link ``factors``, and what they are if left out.
+_OF_FACTORS = {"count": "1", "each": "1", "group": "4"}
 
 
 def _bulk(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
@@ -365,7 +369,7 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "accumulator": (_accumulator, ("dtype", "cta_group", "ws", "columns")),
     "tcgen05": (_tensor_move, ("column", "offset", "columns", "advance", "major", "blocks")),
     "cells": (_cells, ()),
-    "factors": (_factors, ("count", "each", "halves")),
+    "factors": (_factors, ("count", "each", "halves", "group")),
     "convert": (_convert, ()),
     "shift": (_shift, ()),
 }

@@ -444,12 +444,17 @@ class Words:
                 f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
             )
         words = self._words(tile, counts)
-        arch = "sm100" if self.cp else tile.arch or assumed_architecture(words[0])
+        arch = self._copying(tile) if self.cp else tile.arch or assumed_architecture(words[0])
         unit = address_bits(tile.element)
         read = read_addresses(
             words, word_format(arch), dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
         )
         return read.astype(np.int64) * unit
+
+    @staticmethod
+    def _copying(tile: Tile) -> str:
+        """The architecture whose copies to tensor memory read with the words."""
+        return tile.arch if tile.arch and generation(tile.arch) == "sm100" else "sm100"
 
     def _major(self, tile: Tile) -> Major:
         if self.major is not None or self.layout is None:
@@ -463,7 +468,7 @@ class Words:
             if self.layout is None:
                 raise DescriptorError("word: must be a number where no layout stands before it")
             layout = self.layout.tile(tile.element)
-            arch: Any = "sm100" if self.cp else tile.arch or "sm90"
+            arch: Any = self._copying(tile) if self.cp else tile.arch or "sm90"
             d = derive(
                 layout=layout, dtype=tile.element, major=self.major, mma=None if self.cp else self.mma, arch=arch,
                 cp=self.cp or None, legality="off", verify=False,

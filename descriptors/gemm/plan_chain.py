@@ -231,7 +231,8 @@ def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
             for block in range(len(scales.steps[index]))
         )
         count = max(1, tile[1] // len(scales.pointers))
-        reads = FactorReads(pointers, count, len(scales.pointers) * count // tile[1], scales.halves and bool(index))
+        each, halves = len(scales.pointers) * count // tile[1], scales.halves and bool(index)
+        reads = FactorReads(pointers, count, each, halves, factors.group)
         first = index * len(scales.a.steps)
         for stage in range(simulation.stages):
             copies = scales.copies(stage)[first : first + len(factors.steps)]

@@ -176,10 +176,10 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
 
     >>> from descriptors.gemm.problem import propose_tiles
     >>> print(tell_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1)))  # doctest: +ELLIPSIS
-    4096x4096x4096 bf16 (sm90): 128x256x64, 178 us expected, 773 TFLOP/s
+    4096x4096x4096 bf16 (sm90): 128x256x64, 177 us expected, 778 TFLOP/s
     <BLANKLINE>
        tile        cluster  parts  stages  CTAs  waves  bound by     takes   TFLOP/s
-       128x256x64  1x1      1      4       512   4      multiplying  178 us  773
+       128x256x64  1x1      1      4       512   4      multiplying  177 us  778
     <BLANKLINE>
     By the model of docs/programs.md, fitted on an H200; proved, and written by
        descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \\

@@ -266,12 +266,14 @@ class FactorReads:
         count: factors of a row that one instruction takes.
         each: K blocks one behind the other that take the same ones.
         halves: whether those of the halves of the rows lie 64 lanes apart: B of a pair with M 128.
+        group: columns from four factors of a row to the next four, which an instruction of six or eight reads too.
     """
 
     pointers: tuple[tuple[int, ...], ...]
     count: int = 1
     each: int = 1
     halves: bool = False
+    group: int = 4
     noun: ClassVar[str] = "factors"
     verbs: ClassVar[tuple[str, str]] = ("reads", "reads")
 
@@ -294,7 +296,9 @@ class FactorReads:
                 f"{whole[1]}" + (f", each {self.each} times" if self.each > 1 else "")
             )
         bytes_read = [
-            np.concatenate([factor_bytes(one, rows, self.count, halves=self.halves) for one in of_block], axis=1)
+            np.concatenate(
+                [factor_bytes(one, rows, self.count, group=self.group, halves=self.halves) for one in of_block], axis=1
+            )
             for of_block in self.pointers
         ]
         lane, column, byte = np.moveaxis(np.concatenate(bytes_read), -1, 0)

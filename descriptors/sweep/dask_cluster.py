@@ -1,10 +1,4 @@
-"""The workers of a Dask cluster, as an executor of the standard library.
-
->>> with dask_executor("tcp://127.0.0.1:9", timeout=0.1):
-...     pass
-Traceback (most recent call last):
-descriptors.errors.DescriptorError: atlas: --dask needs a scheduler that answers, found none at tcp://127.0.0.1:9
-"""
+"""The workers of a Dask cluster, as an executor of the standard library."""
 
 from __future__ import annotations
 

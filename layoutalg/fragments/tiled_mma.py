@@ -113,12 +113,13 @@ def mma_atom(name: str, a_source: Literal["smem", "rmem"] = "smem", cta_group: L
     >>> print(mma_atom("mma.m16n8k64.block_scale.e2m1").scales[0])
     ((2,2,8),64):((8,0,1),16)
     """
-    if isinstance(name, str) and name.strip().startswith("mma.") and a_source in ("smem", "rmem"):
+    sources = isinstance(a_source, str) and a_source in ("smem", "rmem")
+    if isinstance(name, str) and name.strip().startswith("mma.") and sources:
         return _of_warp(name.strip())
     head, shape, dtype, *surplus = [*name.strip().split("."), "", ""] if isinstance(name, str) else [""] * 3
     end = f".{dtype}" if dtype else ""
     known = head in ("wgmma", "tcgen05") and not any(surplus)
-    if not known or not (isinstance(a_source, str) and a_source in ("smem", "rmem")):
+    if not known or not sources:
         raise LayoutError(
             "mma_atom: must be an instruction as mma.m16n8k16.f16, wgmma.m64n128k16 or tcgen05.m128n256k16, A in smem "
             f"or rmem, found {safe_text(name)}, {safe_text(a_source)}"

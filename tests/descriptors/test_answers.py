@@ -25,6 +25,7 @@ from descriptors import (
     idesc,
     map_changes,
     match,
+    mma_plan,
     parse_tensor_map,
     plan,
     propose,
@@ -120,6 +121,10 @@ PROVED: dict[str, tuple[Callable[[], Any], str]] = {
         "report",
     ),
     "tmem scale-factors --mn 128 --k 64 --vector 16": (lambda: scale_factors(128, 64, 16), "report"),
+    "plan mma.m16n8k16 bf16 --arch sm80 --tile 64x64x32": (
+        lambda: mma_plan("mma.m16n8k16", "bf16", tile=(64, 64, 32)),
+        "proof",
+    ),
     "plan m64n16k16 bf16 --arch sm90 --tile 64x16x32 --stages 2": (
         lambda: plan("m64n16k16", "bf16", tile=(64, 16, 32), stages=2),
         "proof",

@@ -62,6 +62,7 @@ VALUES = (
         "of('gemm.problem').propose_tiles('bf16', (512, 512, 512), top=1)",
     ),
     *(PLAN, f"{PLAN}.a.tma", f"{PLAN}.verify()", "of('gemm.planner').propose('bf16', tile=(64, 8, 16), arch='sm90')"),
+    "of('gemm.mma_planner').mma_plan('mma.m16n8k16', 'bf16', tile=(64, 64, 32))",
     *(MAP, f"{MAP}.refusals()[0]", f"{CHECK}map_changes({MAP}, {MAP})"),
     f"{CHECK}box_check({MAP}, '(8,64):(64,1)', major='K')",
     f"{CHECK}word_check({MAP}, 0x4000404000010000, major='K')",

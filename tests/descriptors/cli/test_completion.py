@@ -29,6 +29,7 @@ LINES = {
     ("candidates", "--major"): [*_TILE, "--swizzle", "64B"],
     ("draw", "--cp"): "levels --dtype u8 --major K --swizzle none --tile 128x64".split(),
     ("derive", "--cp"): ["--dtype", "u8", "--major", "K", "--swizzle", "none", "--tile", "128x64"],
+    ("plan", "--pixels"): "m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2".split(),
     ("plan", "--kind"): "m128n64k16 bf16 --tile 128x64x16".split(),
     ("derive", "--format"): FAMILY,
     ("explore", "--unit"): ["--html", os.devnull, "--layout", "(64,64):(64,1)", "--mma", "64x16"],
@@ -53,6 +54,7 @@ def options(name: str) -> list[click.Option]:
 
 #: What takes any identifier, or any folder: nothing is offered, and nothing refused.
 FREE = {("emit", "--name"), ("check", "-I"), ("explain", "-I"), ("check", "--baseline"), ("check", "--write-baseline")}
+FREE |= {("atlas", "--dask")}
 FREE |= {("explore", f"--{name}") for name in ("html", "site", "pyodide", "url")}
 FREE |= {("course", "--hand-in"), ("course", "--verify"), ("course", "--seed"), ("course", "--grade")}
 #: Whose refusal names the command that lists them: they are many.

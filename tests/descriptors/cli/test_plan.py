@@ -138,7 +138,8 @@ def test_a_convolution_is_told_with_its_maps_and_as_json(capsys: pytest.CaptureF
 def test_a_convolution_is_proposed_with_the_command_of_each(capsys: pytest.CaptureFixture[str]) -> None:
     given = "--conv 2x9x7x24 --filters 12x3x2 --stride 2x1 --padding 1x1"
     assert main(f"plan bf16 --tile 64x8x32 --arch sm90 {given} --top 1".split()) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if "descriptors plan" in line)
+    out = capsys.readouterr().out.replace("\\\n", " ")  # one line of the shell
+    line = " ".join(next(line for line in out.splitlines() if "descriptors plan" in line).split())
     assert given in line and main(line.split()[1:]) == 0
 
 

@@ -312,3 +312,12 @@ def test_without_dask_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
         dask_cluster.dask_executor("tcp://x:1"),
     ):
         pass
+
+
+def test_nobody_at_the_address_of_a_scheduler_is_told() -> None:
+    pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    with (
+        pytest.raises(DescriptorError, match=r"needs a scheduler that answers, found none at tcp://127\.0\.0\.1:9"),
+        dask_cluster.dask_executor("tcp://127.0.0.1:9", timeout=0.1),
+    ):
+        pass

@@ -130,7 +130,9 @@ def test_nvidias_compiler_takes_it_and_the_checker_finds_nothing(name: str, tmp_
     report = check_ptx((tmp_path / "a.out").read_text(), tensor_maps=boxes)
     assert not report.findings
     assert report.multiplications and report.multiplications % prod(one.asked.blocks) == 0  # steps may be unrolled
-    assert {part.verdict for part in report.properties} <= {"clean", "absent", *(() if known else ("incomplete",))}
+    # Where registers come from is followed while nothing is computed of them, and not through tensor copies.
+    followed = [part.verdict for part in report.properties if part.property != "fragments"]
+    assert set(followed) <= {"clean", "absent", *(() if known else ("incomplete",))}
 
 
 def test_only_a_kernel_is_written_of_warps() -> None:

@@ -80,7 +80,7 @@ def test_parts_of_a_plan_overlap_nowhere_and_lie_where_the_plan_says() -> None:
 
 
 def test_all_columns_of_an_exclusive_allocation_are_drawn() -> None:
-    plan = plan_columns([Part("D", 512), Part("SFA", 40)], exclusive="sm_107a")
+    plan = plan_columns([Part("D", 512), Part("SFA", 40)], arch="sm107")
     words = [word for _, _, word, _ in read(ColumnsPicture(plan).svg()).texts]
     assert "544" in words and "SFA at 512" in words
 
