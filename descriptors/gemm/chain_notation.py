@@ -14,7 +14,7 @@
     tcgen05.ld.SHAPE.xN, tcgen05.st... [column=N] [offset=N]
     tcgen05.cp.SHAPE [WORD] [advance=LAYOUT] [columns=0,4] [major=K|MN] [blocks=N]
     cells LAYOUT
-    factors POINTER,POINTER... [count=1] [each=1] [halves=1]
+    factors POINTER,POINTER... [count=1] [each=1] [halves=1] [group=4]
     convert TYPE
     shift BITS
 
