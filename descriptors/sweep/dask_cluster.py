@@ -1,4 +1,12 @@
-"""The workers of a Dask cluster, as an executor of the standard library."""
+"""The workers of a Dask cluster, as an executor of the standard library.
+
+Where nobody answers, the error says what is missing: the package here, or the scheduler there.
+
+>>> with dask_executor("tcp://127.0.0.1:1", timeout=0.1):  # doctest: +ELLIPSIS
+...     pass
+Traceback (most recent call last):
+descriptors.errors.DescriptorError: atlas: --dask needs ..., found none...
+"""
 
 from __future__ import annotations
 
