@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write tests/vectors/errata_ptxas.json: what NVIDIA's assembler says of the cases of docs/errata.md.
+"""Write tests/vectors/errata_ptxas.json: what NVIDIA's assembler says of the cases of the pages of errata.
 
 Usage: python scripts/make_errata_ptxas.py [PTXAS...]      default: the ptxas on the path; needs no GPU
 """

@@ -47,8 +47,14 @@ def run(command: str) -> str:
 
 
 def pages() -> list[Path]:
-    """The pages that show commands: the README, and those of docs/ that are written by hand."""
-    paths = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "skill" / "SKILL.md"]
+    """The pages that show commands: the README, those of docs/ that are written by hand, and drafts."""
+    docs = ROOT / "docs"
+    paths = [
+        ROOT / "README.md",
+        *sorted(docs.glob("*.md")),
+        docs / "skill" / "SKILL.md",
+        *sorted(docs.glob("drafts/*")),
+    ]
     return [path for path in paths if "<!-- Written by" not in path.read_text(encoding="utf-8")]
 
 

@@ -1,4 +1,4 @@
-"""What NVIDIA's assembler says of a line of PTX: the cases of docs/errata.md, and how they are put to ``ptxas``.
+"""What NVIDIA's assembler says of a line of PTX: the cases of the pages of errata, and how they are put to ``ptxas``.
 
 An assembler is a judge that needs no GPU. It refuses an instruction that does not exist, and of a few hazards of
 ``wgmma`` it says that it mended them, with a code in brackets.
@@ -146,6 +146,41 @@ MANUAL = {
     "mbarrier.init: layout with PTX 9.3": ("sm_90a", "mbarrier.init.layout::v0.shared.b64 [%r1], 1;"),
     "mbarrier.init: layout with PTX 9.2": ("sm_90a", "mbarrier.init.layout::v0.shared.b64 [%r1], 1;"),
 }  # fmt: skip
+#: Cases of skills and wikis, whose lines are common mistakes; name: target and body.
+PUBLISHED = {
+    "wgmma: bf16 with scale-d alone": (
+        "sm_90a", wgmma("m64n8k16.f32.bf16.bf16", f"{registers('f', 4)}, %d1, %d2, 1"),
+    ),
+    "wgmma: bf16 with signs and majors": (
+        "sm_90a", wgmma("m64n8k16.f32.bf16.bf16", f"{registers('f', 4)}, %d1, %d2, 1, 1, 1, 0, 0"),
+    ),
+    "wgmma: N 128 with 32 registers": (
+        "sm_90a", wgmma("m64n128k16.f32.bf16.bf16", f"{registers('f', 32)}, %d1, %d2, 1, 1, 1, 0, 0"),
+    ),
+    "wgmma: N 128 with 64 registers": (
+        "sm_90a", wgmma("m64n128k16.f32.bf16.bf16", f"{registers('f', 64)}, %d1, %d2, 1, 1, 1, 0, 0"),
+    ),
+    "tcgen05.mma: kind mxf8": ("sm_100a", f"{TENSOR_MMA}mxf8.block_scale {SCALES}"),
+    "tcgen05.mma: kind mxf8f6f4": ("sm_100a", f"{TENSOR_MMA}mxf8f6f4.block_scale {SCALES}"),
+    "tcgen05.mma: f8f6f4 with block_scale": ("sm_100a", f"{TENSOR_MMA}f8f6f4.block_scale {SCALES}"),
+    "tcgen05.mma: mxf4 with descriptors of scale factors": (
+        "sm_100a", f"{TENSOR_MMA}mxf4.block_scale [%r1], %d1, %d2, %d3, %d4, %r2, q;",
+    ),
+    "tcgen05.mma: mxf4 with addresses of scale factors": (
+        "sm_100a", f"{TENSOR_MMA}mxf4.block_scale [%r1], %d1, %d2, %r2, [%r3], [%r4], q;",
+    ),
+    "tcgen05.mma.fence": ("sm_100a", "tcgen05.mma.fence::before_thread_sync;"),
+    "tcgen05.fence": ("sm_100a", "tcgen05.fence::before_thread_sync;"),
+    "tcgen05.relinquish_alloc_permit without qualifiers": ("sm_100a", "tcgen05.relinquish_alloc_permit;"),
+    "tcgen05.relinquish_alloc_permit with qualifiers": (
+        "sm_100a", "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;",
+    ),
+    "tcgen05.cp: sync and b128": ("sm_100a", "tcgen05.cp.cta_group::1.sync.aligned.b128 [%r1], [%d1];"),
+    "tcgen05.cp: a shape and a descriptor": ("sm_100a", "tcgen05.cp.cta_group::1.128x128b [%r1], %d1;"),
+    "tcgen05.alloc: into a register": ("sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.b32 %r1, %r2;"),
+    "tcgen05.st: 32x1b": ("sm_100a", "tcgen05.st.sync.aligned.32x1b.x1.b32 [%r1], {%r2};"),
+    "tcgen05.st: 32x32b": ("sm_100a", "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r1], {%r2};"),
+}  # fmt: skip
 #: The version of PTX of those that are not of 9.5.
 VERSIONS = {
     "tcgen05.alloc.exclusive before PTX 9.4": "9.3",
@@ -227,6 +262,7 @@ CASES = {
     "ld.global: 32 bytes a lane": ("sm_100a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
     "ld.global: 32 bytes a lane on sm_90a": ("sm_90a", f"ld.global.v8.b32 {registers('r', 8)}, [%d0];"),
     **MANUAL,
+    **PUBLISHED,
 }
 
 
@@ -262,7 +298,7 @@ def verdict(ptxas: str, name: str) -> dict[str, Any]:
         command = [ptxas, f"-arch={target}", "-o", str(path.with_suffix(".cubin")), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = done.stdout + done.stderr
-    error = re.search(r"error\s*:\s*(.*)", told)
+    error = re.search(r"(?:error|fatal)\s*:\s*(.*)", told)
     if done.returncode:
         return {"accepted": False, "error": error.group(1) if error else told.strip()}
     mended = [re.sub(r" in around line \d+ by compiler", "", one) for one in re.findall(r"\(C\d{4}\).*", told)]
