@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from places import VECTORS
+from places import ROOT, VECTORS
 from strict import kinds, tiles
 
 from descriptors import DescriptorError, NotCanonicalError, derive
@@ -371,6 +372,22 @@ def test_the_words_are_those_of_nvidias_compiler(tmp_path: Path) -> None:
     lines = [f'static_assert({case.cpp()}.at({case.base}, {mn}, {k}) == {word}, "");' for case, (mn, k), word in some]
     done = compiled("\n".join(lines), tmp_path, COMPILERS[0], "-fsyntax-only")
     assert done.returncode == 0, done.stderr[:4000]
+
+
+def test_the_cookbooks_program_compiles_and_the_headers_own_example(tmp_path: Path) -> None:
+    (tmp_path / "layoutalg").mkdir()
+    (tmp_path / "layoutalg" / "descriptor.hpp").write_text(constexpr_header())
+    blocks = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (one for one in blocks if "descriptor.hpp" in one)
+    head = [line.removeprefix("//   ") for line in constexpr_header().splitlines() if line.startswith("//   ")]
+    body = "\n".join(line for line in head[1:] if line.startswith("uint64_t"))
+    call = f"uint64_t f(uint64_t address_of_tile, uint32_t m_block, uint32_t k_block, uint32_t stage) {{\n{body}\n"
+    example = "\n".join([*(line for line in head if not line.startswith("uint64_t")), call, "return word + next; }"])
+    for number, text in enumerate((block, example)):
+        (tmp_path / f"{number}.cpp").write_text(text + "\n")
+        command = [COMPILERS[0], *STRICT, "-I.", "-fsyntax-only", f"{number}.cpp"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
 
 
 KERNEL = """
