@@ -45,17 +45,39 @@ def sarif(checked: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, st
     False
     """
     used = dict.fromkeys(one.rule.name for _, report in checked for one in report.findings)
-    notes = [_undecided(name, one) for name, report in checked for one in report.undecided]
-    notes += [{"level": "error", "message": {"text": why}, "locations": [_place(name)]} for name, why in refused]
+    return log(
+        [_rule(name) for name in used],
+        [_artifact(name, report) for name, report in checked],
+        [one for name, report in checked for one in _results(name, report)],
+        [_undecided(name, one) for name, report in checked for one in report.undecided],
+        refused,
+    )
+
+
+def log(
+    rules: list[dict[str, Any]],
+    artifacts: list[dict[str, Any]],
+    results: list[dict[str, Any]],
+    notes: list[dict[str, Any]],
+    refused: Sequence[tuple[str, str]],
+) -> dict[str, Any]:
+    """The log of one run, whatever it looked at.
+
+    Args:
+        rules, artifacts, results: as SARIF has them.
+        notes: notifications of the run.
+        refused: the name of each file that could not be checked, and why; a notification each.
+    """
+    notes = notes + [{"level": "error", "message": {"text": why}, "locations": [place(name)]} for name, why in refused]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "descriptors check", "rules": [_rule(name) for name in used]}},
-                "artifacts": [_artifact(name, report) for name, report in checked],
+                "tool": {"driver": {"name": "descriptors check", "rules": rules}},
+                "artifacts": artifacts,
                 "invocations": [{"executionSuccessful": not refused, "toolExecutionNotifications": notes}],
-                "results": [one for name, report in checked for one in _results(name, report)],
+                "results": results,
             }
         ],
     }
@@ -83,15 +105,23 @@ def _results(name: str, report: Report) -> list[dict[str, Any]]:
 
 
 def _result(name: str, one: Finding, number: int) -> dict[str, Any]:
-    fingerprint = sha256("\0".join([*alike(one), str(number)]).encode("utf-8", "surrogateescape")).hexdigest()
     return {
         "ruleId": one.rule.name,
         "level": _LEVELS[one.rule.level],
         "message": {"text": f"{one.sentence}; {one.rule.fix}"},
-        "locations": [_place(name, one.line, one.function)],
+        "locations": [place(name, one.line, one.function)],
         **_other(name, one),
-        "partialFingerprints": {FINGERPRINT: fingerprint[:32]},
+        "partialFingerprints": {FINGERPRINT: fingerprint(*alike(one), str(number))},
     }
+
+
+def fingerprint(*parts: str) -> str:
+    """What knows a result again, made of what does not change when lines move.
+
+    >>> len(fingerprint("rule", "function", "1"))
+    32
+    """
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _other(name: str, one: Finding) -> dict[str, Any]:
@@ -99,8 +129,8 @@ def _other(name: str, one: Finding) -> dict[str, Any]:
     if one.moment is None or not one.moment.other_line:
         return {}
     made = f", in round {one.moment.other_round}" if one.moment.other_round else ""
-    place = _place(name, one.moment.other_line, one.function)
-    return {"relatedLocations": [{"id": 1, "message": {"text": f"the event before{made}"}, **place}]}
+    before = place(name, one.moment.other_line, one.function)
+    return {"relatedLocations": [{"id": 1, "message": {"text": f"the event before{made}"}, **before}]}
 
 
 def _undecided(name: str, one: Undecided) -> dict[str, Any]:
@@ -109,20 +139,29 @@ def _undecided(name: str, one: Undecided) -> dict[str, Any]:
         "level": "note",
         "descriptor": {"id": f"undecided/{one.property.replace(' ', '-')}"},
         "message": {"text": f"{one.property}: {one.what}, {one.why}{decides}"},
-        "locations": [_place(name, one.line, one.function)],
+        "locations": [place(name, one.line, one.function)],
     }
 
 
 def _artifact(name: str, report: Report) -> dict[str, Any]:
-    verdicts = {one.property: one.verdict for one in report.properties}
-    return {"location": {"uri": _uri(name)}, "properties": {"verdict": report.verdict, **verdicts}}
+    return artifact(name, verdict=report.verdict, **{one.property: one.verdict for one in report.properties})
 
 
-def _place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
-    place: dict[str, Any] = {
+def artifact(name: str, **verdicts: str) -> dict[str, Any]:
+    """A file, with what is to be said of it as a whole."""
+    return {"location": {"uri": _uri(name)}, "properties": verdicts}
+
+
+def place(name: str, line: int = 1, function: str = "") -> dict[str, Any]:
+    """A line of a file, and of which function it is.
+
+    >>> place("a b.ptx", 7)["physicalLocation"]["artifactLocation"]
+    {'uri': 'a%20b.ptx'}
+    """
+    where: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": {"uri": _uri(name)}, "region": {"startLine": max(1, line)}}
     }
-    return place | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
+    return where | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
 
 
 def _uri(name: str) -> str:

@@ -128,18 +128,18 @@ def check(
 
     A PROJECT writes what it relies on into a .toml file: sections [operand.NAME] with arguments of descriptors derive,
     [plan.NAME] with those of descriptors plan, and in each a table expect with words, layouts, offsets, under the keys
-    that --json has. Exit status 1 if one is wrong; the right one is told.
+    that --json has. Exit status 1 if one is wrong; the right one is told. Such files may be many, --sarif goes too.
     """
-    if any(Path(file).suffix == ".toml" for file in files):
-        given = {"--sarif": as_sarif, "--errors": errors, "--level": levels, "--rule": only, "--ignore": without,
-                 "--all": everything, "-I": include, "--strict": strict, "--baseline": known,
-                 "--write-baseline": write, "--threads": threads, "--cluster": cluster, "--param": parameters,
+    if contracts := [file for file in files if Path(file).suffix == ".toml"]:
+        given = {"--errors": errors, "--level": levels, "--rule": only, "--ignore": without, "--all": everything,
+                 "-I": include, "--strict": strict, "--baseline": known, "--write-baseline": write,
+                 "--threads": threads, "--cluster": cluster, "--param": parameters,
                  "--tensormap": tensor_maps}  # fmt: skip
         if any(given.values()):
             raise click.UsageError(f"{next(name for name, one in given.items() if one)} goes only with a kernel")
-        if len(files) > 1:
-            raise click.UsageError("a .toml file goes alone")
-        return _contract(files[0], init, as_json)
+        if len(contracts) < len(files):
+            raise click.UsageError("a .toml file goes without kernels")
+        return _contracts(tuple(dict.fromkeys(files)), init, as_json, as_sarif)
     if init:
         raise click.UsageError("--init goes only with a .toml file")
     wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
@@ -156,7 +156,7 @@ def check(
 
     lit = wants_color()
     form = _Form(strict, everything, lit, as_sarif, as_json, write or "")
-    if len(files) == 1 and not Path(files[0]).is_dir():
+    if len(files) == 1 and not Path(files[0]).is_dir() and not as_sarif:
         return _of_one(files[0], checked(files[0]), form)
     return _of_many(files, checked, form)
 
@@ -237,7 +237,7 @@ def _refusal(error: Exception) -> Status:
     return Status.NOT_THERE if isinstance(error, NotThereError) else Status.BAD_INPUT
 
 
-def _record_many(done: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
+def _record_many(done: Sequence[tuple[str, Any]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
     errors = [{"file": name, "error": {"type": type(e).__name__, "message": str(e)}} for name, e in refused]
     return {"files": [*(record(one, name=name) for name, one in done), *errors]}
 
@@ -279,19 +279,36 @@ def _write(form: _Form, done: Sequence[tuple[str, Report]]) -> None:
         say(f"wrote {printable(form.write)}: {told}")
 
 
-def _contract(file: str, init: bool, as_json: bool) -> Status:
-    """What a project relies on; with ``init`` the tables that its file lacks."""
+def _contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif: bool) -> Status:
+    """What a project relies on, in one file or in many; with ``init`` the tables that its file lacks."""
     from descriptors.gemm import contract  # a kernel needs none of it
 
-    text = text_of(file, what="TOML")
     if init:
-        if as_json:
-            raise click.UsageError("--init writes TOML, and goes not with --json")
-        say(contract.missing(text).removesuffix("\n"))
+        if as_json or as_sarif or len(files) > 1:
+            raise click.UsageError("--init writes TOML for one file, and goes not with --json or --sarif")
+        say(contract.missing(text_of(files[0], what="TOML")).removesuffix("\n"))
         return Status.ANSWER
-    found = contract.check_contract(text)
-    say(json_text(record(found, name=file)) if as_json else for_terminal(tell(found, name=printable(file))))
-    return Status.ANSWER if found.ok else Status.DIFFERENCE
+    if len(files) == 1 and not as_sarif:
+        found = contract.check_contract(text_of(files[0], what="TOML"))
+        say(json_text(record(found, name=files[0])) if as_json else for_terminal(tell(found, name=printable(files[0]))))
+        return Status.ANSWER if found.ok else Status.DIFFERENCE
+    held: list[tuple[str, contract.ContractReport]] = []
+    refused: list[tuple[str, Exception]] = []
+    for file in files:
+        try:
+            held.append((file, contract.check_contract(text_of(file, what="TOML"))))
+        except (DescriptorError, OSError) as error:
+            refused.append((file, error))
+    if as_sarif:
+        _say_json(contract.sarif(held, [(name, str(error)) for name, error in refused]))
+    elif as_json:
+        say(json_text(_record_many(held, refused)))
+    else:
+        wrong = [kernel_text.tell_refused(name, str(error), wants_color()) for name, error in refused]
+        say("\n".join([*(for_terminal(tell(found, name=printable(name))) for name, found in held), *wrong]))
+    if refused:
+        return Status.BAD_INPUT
+    return Status.ANSWER if all(found.ok for _, found in held) else Status.DIFFERENCE
 
 
 @click.command()

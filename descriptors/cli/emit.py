@@ -17,6 +17,7 @@ from descriptors.errors import DescriptorError, LayoutError
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
+from descriptors.smem.emitters.emit import constexpr_header
 from descriptors.smem.emitters.emit import emit as write
 from layoutalg.cli.console import say, usage_text
 
@@ -26,7 +27,7 @@ _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 
 @click.command(name="emit", cls=Guide)
 @click.argument("language", shell_complete=complete)
-@click.argument("operands", nargs=-1, required=True, metavar="'NAME: OPTIONS'...")
+@click.argument("operands", nargs=-1, metavar="'NAME: OPTIONS'...")
 @dtype_option(required=False)
 @click.option("--arch", shell_complete=complete, help="sm90 sm100 sm103 sm107 sm110, of operands that do not say it.")
 @click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
@@ -34,16 +35,25 @@ _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 def emit(
     context: click.Context, /, language: str, operands: Sequence[str], name: str | None, **common: str | None
 ) -> None:
-    """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl or python.
+    """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl, python or constexpr.
 
     \b
     descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"
     descriptors emit cuda --dtype bf16 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16" "b: --swizzle MN_SW128 --tile 128x64 --mma 128x16"
+    descriptors emit constexpr > include/layoutalg/descriptor.hpp
 
     Each operand is a NAME, which all its identifiers begin with, a colon, and the options of descriptors derive that
     describe it; --dtype and --arch may be given once for all. Every operand is proved before anything is written.
-    header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time.
+    header is for C, C++ and CUDA C++ alike, with macros, and checks of their words at compile time. constexpr has no
+    operands: it is the derivation itself, a header of C++17 by which a compiler derives the words of any tile of atoms.
     """  # noqa: E501 - a command is one line
+    if language.casefold() == "constexpr":
+        if operands or name or any(common.values()):
+            raise click.UsageError("constexpr is the header for every operand, and takes none", context)
+        say(constexpr_header().removesuffix("\n"))
+        return
+    if not operands:
+        raise click.UsageError("'NAME: OPTIONS'... is missing", context)
     shared = [word for option, value in common.items() if value for word in (f"--{option}", value)]
     if name is not None and not name.isidentifier():
         raise click.UsageError(f"--name must be an identifier, found {name[:40]!r}", context)

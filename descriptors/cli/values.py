@@ -291,7 +291,7 @@ def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
         "quarters": QUARTERS,
         "start": STARTS,
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
-        "language": LANGUAGES,
+        "language": (*LANGUAGES, "constexpr"),
         **dict.fromkeys(("only", "without"), ALL_RULES),
         "tab": TABS,
         "colour": COLOURS,

@@ -14,12 +14,13 @@ Law: what is derived for a section without expectations, put into it, holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 from descriptors import answers
+from descriptors.check.sarif import FINGERPRINT, artifact, fingerprint, log, place
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.gemm.planner import plan
 from descriptors.smem.derivation.arguments import ARGUMENTS
@@ -185,6 +186,42 @@ def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
         for one in report.values
     ]
     return {"file": name, "ok": report.ok, "sections": report.sections, "values": rows}
+
+
+#: What SARIF calls a value that is wrong.
+_RULE = {
+    "id": "relied-on",
+    "shortDescription": {"text": "what a project relies on must be what is derived"},
+    "help": {"text": "mend the value, or what uses it. Source: descriptors derive and descriptors plan, with --json"},
+    "defaultConfiguration": {"level": "error"},
+}
+
+
+def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Reports as SARIF 2.1.0: a result for each value that is wrong.
+
+    Args:
+        held: the name of each file, and what it relies on.
+        refused: the name of each file that could not be read, and why.
+
+    >>> report = ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1)
+    >>> [one["message"]["text"] for one in sarif([("a.toml", report)])["runs"][0]["results"]]
+    ['operand.a: word must be 2, found 1']
+    """
+    results = [
+        {
+            "ruleId": _RULE["id"],
+            "level": "error",
+            "message": {"text": str(one)},
+            "locations": [place(name, one.line)],
+            "partialFingerprints": {FINGERPRINT: fingerprint(one.section, one.key, _text(one.stated))},
+        }
+        for name, report in held
+        for one in report.values
+        if not one.ok
+    ]
+    files = [artifact(name, verdict="clean" if report.ok else "errors") for name, report in held]
+    return log([_RULE], files, results, [], refused)
 
 
 def read(text: str, operation: str = "check") -> dict[str, Any]:

@@ -48,7 +48,10 @@ def names(wheel: Path) -> list[str]:
 def test_the_wheel_has_what_is_ours_and_nothing_else(wheel: Path) -> None:
     assert wheel.name == f"layoutalg-{__version__}-py3-none-any.whl"
     top = {name.split("/")[0] for name in names(wheel)}
-    assert top == {"layoutalg", "layoutalg-packages", "layoutalg.pth", f"layoutalg-{__version__}.dist-info"}
+    apart = {f"layoutalg-{__version__}.{one}" for one in ("dist-info", "data")}
+    assert top == {"layoutalg", "layoutalg-packages", "layoutalg.pth", *apart}
+    data = {name.partition(".data/data/")[2] for name in names(wheel)} - {""}
+    assert data == {"include/layoutalg/descriptor.hpp", "share/cmake/layoutalg/layoutalg-config.cmake"}
     assert not [name for name in names(wheel) if "__pycache__" in name or "/tests/" in name]
     assert {"layoutalg/py.typed", "layoutalg-packages/descriptors/py.typed"} <= set(names(wheel))
     # Lessons and the page are most of it.

@@ -18,6 +18,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from descriptors.errors import DescriptorError, brief
@@ -26,7 +27,7 @@ from descriptors.smem.emitters import cuda, cutedsl, header, ptx, python
 from descriptors.smem.emitters.recipe import Recipe, recipe
 from descriptors.smem.operands.operand import choose
 
-__all__ = ["LANGUAGES", "emit"]
+__all__ = ["LANGUAGES", "constexpr_header", "emit"]
 
 
 class Language(NamedTuple):
@@ -94,3 +95,12 @@ def _derivations_by_name(derivation: object, name: object) -> Mapping[str, Deriv
             f"emit: {len(many)} derivations must have a name each, all different, found {brief(name)}"
         )
     return dict(zip(names, many, strict=True))
+
+
+def constexpr_header() -> str:
+    """The derivation itself as a header for C++17 and CUDA C++: of any tile of atoms, when a program is compiled.
+
+    >>> print(constexpr_header().splitlines()[4].removeprefix("//   "))
+    constexpr Derivation a = derive(Arch::sm90, Type::bf16, Major::K, Swizzle::B128, Tile{128, 64, 4}, Mma{64, 16});
+    """
+    return (Path(__file__).parent / "descriptor.hpp").read_text(encoding="utf-8")

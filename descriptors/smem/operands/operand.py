@@ -289,6 +289,7 @@ def as_element_type(value: object) -> ElementType:
 
 #: What exists under these names, in small letters, and is no choice by itself.
 _ELSEWHERE = {
+    "constexpr": "constexpr is the header for every operand, of descriptors emit constexpr",
     "nvfp4": "nvfp4 is e2m1 with kind mxf4nvf4",
     "nvf4": "nvf4 is e2m1 with kind mxf4nvf4",
     "mxfp4": "mxfp4 is e2m1 with kind mxf4",

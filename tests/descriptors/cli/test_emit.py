@@ -14,7 +14,7 @@ from each import each
 
 from descriptors import derive
 from descriptors.cli.command import main
-from descriptors.smem.emitters.emit import LANGUAGES
+from descriptors.smem.emitters.emit import LANGUAGES, constexpr_header
 
 A = "--operand A --major K --swizzle 128B --tile 128x64x4 --mma m64n128k16"
 B = "--operand B --major MN --swizzle 128B --tile 128x64 --stages 4 --mma m64n128k16"
@@ -130,3 +130,13 @@ def test_an_unknown_language_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_missing_type_is_named_where_no_operand_and_no_option_says_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "cuda", f"a: {A}"]) == 2
     assert "operand a: --dtype is missing: f16 bf16" in capsys.readouterr().err
+
+
+def test_constexpr_is_the_header_of_the_derivation_and_takes_no_operand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "constexpr"]) == 0
+    assert capsys.readouterr().out == constexpr_header()
+    for more in ([f"a: {A}"], SHARED, ["--name", "a"]):
+        assert main(["emit", "constexpr", *more]) == 2
+        assert "constexpr is the header for every operand, and takes none" in capsys.readouterr().err
+    assert main(["derive", *SHARED, *shlex.split(A), "--emit", "constexpr"]) == 2
+    assert "of descriptors emit constexpr; here it must be one of cuda" in capsys.readouterr().err

@@ -218,6 +218,13 @@ def test_a_terminal_is_told_how_far_a_long_check_is(
     assert not screen.getvalue().strip("\0")
 
 
-def test_a_contract_goes_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_contract_goes_without_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "check", tmp_path / "a.toml", tmp_path / "b.ptx")
-    assert status == 2 and "a .toml file goes alone" in err
+    assert status == 2 and "a .toml file goes without kernels" in err
+
+
+def test_sarif_of_a_file_that_cannot_be_checked_is_sarif(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "--sarif", tmp_path / "no.ptx")
+    (invocation,) = json.loads(out)["runs"][0]["invocations"]
+    assert status == 2 and not invocation["executionSuccessful"]
+    assert "the file must exist" in invocation["toolExecutionNotifications"][0]["message"]["text"]

@@ -124,7 +124,9 @@ def test_json_has_every_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("a.toml --sarif", "--sarif goes only with a kernel"),
+        ("a.toml --strict", "--strict goes only with a kernel"),
+        ("a.toml no.toml --init", "--init writes TOML for one file"),
+        ("a.toml --init --sarif", "--init writes TOML for one file"),
         ("a.toml --errors", "--errors goes only with a kernel"),
         ("a.ptx --init", "--init goes only with a .toml file"),
         ("no.toml", "check: the file must exist"),
@@ -145,3 +147,39 @@ def test_a_line_is_found_whatever_the_way_a_key_is_written() -> None:
     assert (one.section, one.line) == ("operand.a", 7)
     with pytest.raises(DescriptorError, match=r"check: line 3: operand.a.majr must"):
         check_contract(text.replace("major", "majr"))
+
+
+@pytest.fixture
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A file that is right, one with a wrong value, one that is no TOML."""
+    monkeypatch.chdir(tmp_path)
+    texts = {"right.toml": A, "wrong.toml": A.replace("= 1024", "= 512"), "none.toml": "[operand"}
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    return list(texts)
+
+
+def test_many_files_are_held_each(three: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert [main(["check", *three[:count]]) for count in (1, 2, 3)] == [0, 1, 2]
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert [line.partition(": ")[0] for line in lines] == ["right.toml", "wrong.toml:17", "wrong.toml", "none.toml"]
+    assert lines[-1].startswith("none.toml: not checked: check: ")
+    assert main(["check", *three, "--json"]) == 2
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [(one["file"], one.get("ok")) for one in files] == [(three[0], True), (three[1], False), (three[2], None)]
+
+
+def test_a_value_that_is_wrong_is_an_annotation_of_its_line(
+    three: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", three[0], "--sarif"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["results"] == []
+    assert main(["check", *three, "--sarif"]) == 2
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (result,) = run["results"]
+    (place,) = (one["physicalLocation"] for one in result["locations"])
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("wrong.toml", 17)
+    assert "must be 1024, found 512" in result["message"]["text"]
+    assert result["ruleId"] in [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "none.toml"

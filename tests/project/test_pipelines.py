@@ -1,0 +1,104 @@
+"""What a pipeline runs: the hooks of pre-commit and the action, as they are written down."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import ROOT
+
+yaml = pytest.importorskip("yaml", reason="dask brings yaml")
+
+CONTRACT = """\
+[operand.a]
+dtype = "bf16"
+major = "K"
+swizzle = "128B"
+tile = "128x64"
+mma = "64x16"
+arch = "sm90"
+
+[operand.a.expect]
+word = "0x4000004000010000"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with kernels and words that it relies on, right and wrong, and the command on its path."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "descriptors"
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m descriptors "$@"\n')
+    command.chmod(0o755)
+    for name in ("pipeline", "too_early"):
+        shutil.copy(ROOT / "docs" / "kernels" / f"{name}.ptx", tmp_path)
+    for folder, text in (("right", CONTRACT), ("wrong", CONTRACT.replace("10000", "10001"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "descriptors.toml").write_text(text)
+    return tmp_path
+
+
+def run(project: Path, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **variables}
+    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]  # as an action's shell: bash
+    return subprocess.run(shell, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+
+def hook(name: str) -> dict[str, Any]:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    return next(one for one in hooks if one["id"] == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "status"),
+    [
+        ("descriptors-check", ["pipeline.ptx"], 0),
+        ("descriptors-check", ["pipeline.ptx", "too_early.ptx"], 1),
+        ("descriptors-expect", ["right/descriptors.toml"], 0),
+        ("descriptors-expect", ["right/descriptors.toml", "wrong/descriptors.toml"], 1),
+    ],
+)
+def test_a_hook_takes_all_its_files_at_once(name: str, files: list[str], status: int, project: Path) -> None:
+    one = hook(name)
+    assert all(re.search(one["files"], file) for file in files) and not re.search(one["files"], "a/setup.toml")
+    done = run(project, f"{one['entry']} {' '.join(files)}")
+    assert done.returncode == status, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "annotated"),
+    [
+        ("pipeline.ptx too_early.ptx", 1, {"too_early.ptx"}),
+        ("right/descriptors.toml wrong/descriptors.toml", 1, {"wrong/descriptors.toml"}),
+        ("right/descriptors.toml", 0, set()),
+        ("none.ptx", 2, set()),
+    ],
+)
+def test_the_action_leaves_annotations_whatever_it_finds(
+    files: str, status: int, annotated: set[str], project: Path
+) -> None:
+    action = yaml.safe_load((ROOT / ".github" / "actions" / "check" / "action.yml").read_text(encoding="utf-8"))
+    script = action["runs"]["steps"][-1]["run"]
+    done = run(project, script, FILES=files, ARGUMENTS="", SARIF="found.sarif")
+    assert done.returncode == status, done.stdout + done.stderr
+    (log,) = json.loads((project / "found.sarif").read_text())["runs"]
+    places = [one["locations"][0]["physicalLocation"] for one in log["results"] if one["level"] == "error"]
+    assert {place["artifactLocation"]["uri"] for place in places} == annotated
+
+
+def test_a_baseline_is_quiet_about_what_was_there(project: Path) -> None:
+    assert run(project, "descriptors check --write-baseline known.json -- *.ptx").returncode == 0
+    action = yaml.safe_load((ROOT / ".github" / "actions" / "check" / "action.yml").read_text(encoding="utf-8"))
+    script = action["runs"]["steps"][-1]["run"]
+    more = {"FILES": "pipeline.ptx too_early.ptx", "ARGUMENTS": "--baseline known.json", "SARIF": "found.sarif"}
+    assert run(project, script, **more).returncode == 0
+    assert json.loads((project / "found.sarif").read_text())["runs"][0]["results"] == []
