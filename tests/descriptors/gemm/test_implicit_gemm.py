@@ -30,6 +30,8 @@ PLANS: list[dict[str, Any]] = [
     {"instruction": "m64n8k16", "dtype": "bf16", "tile": (128, 16, 32), "cluster": (2, 1)},
     {"instruction": "m128n16k16", "dtype": "bf16", "tile": (128, 16, 64), "stages": 2},
     {"instruction": "m256n32k16", "dtype": "bf16", "tile": (256, 32, 64), "cta_group": 2, "stages": 1},
+    # Each CTA of the pair has every other run of the rows of B.
+    {"instruction": "m256n32k16", "dtype": "bf16", "tile": (256, 96, 64), "cta_group": 2, "stages": 1},
 ]
 
 
@@ -119,6 +121,16 @@ def test_a_plan_is_proved_with_its_chain_and_what_its_copies_gather(asked: dict[
     assert proof.gathered.rows == (conv.pixels + conv.filters) * 6
     assert {link.name for leg in proof.chain.legs[:2] for link in leg.links} >= {"convolution", "tma"}
     assert [leg.wrong for leg in proof.chain.legs] == [()] * len(proof.chain.legs)
+
+
+@each("operand", ["A", "B"])
+def test_a_cta_that_brings_the_runs_of_another_is_told(operand: str) -> None:
+    one = made(PLANS[-1], operand=operand, filters=(80, 3, 2))
+    assert one.chain.verify().ok
+    first, second, third = one.b.tma.boxes
+    moved = replace(second, origin=(first.origin[0] + 48, *second.origin[1:]))
+    report = replace(one, b=replace(one.b, tma=replace(one.b.tma, boxes=(first, moved, third)))).chain.verify()
+    assert [leg.name for leg in report.legs if leg.wrong] == ["B of CTA 0", "B of CTA 1"]
 
 
 def window(one: Plan, **changes: Any) -> Plan:
