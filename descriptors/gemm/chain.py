@@ -329,9 +329,12 @@ class _Walk:
 
         self.carried = np.zeros(self.tile.size, dtype=bool)
         self.carried[home.elements] = True
-        if not len(home.elements):
-            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
+        self._check_inside()
         self._settle(home)
+
+    def _check_inside(self) -> None:
+        if not self.carried.any():
+            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
 
     def _settle(self, home: Home) -> None:
         """Take a home at its word: what the next link is held against."""
@@ -356,9 +359,12 @@ class _Walk:
             raise DescriptorError(
                 f"has elements in {home.space}, and {self.author.name} leaves them in {contents.space}"
             )
-        kept = self.carried[home.elements]
         covered = np.zeros(self.tile.size, dtype=bool)
         covered[home.elements] = True
+        if home.clips:
+            self.carried &= covered
+            self._check_inside()
+        kept = self.carried[home.elements]
         if (self.carried & ~covered).any():
             gone = int(np.flatnonzero(self.carried & ~covered)[0])
             raise DescriptorError(f"must have every element of the tile, found none of {self.tile.named(gone)}")

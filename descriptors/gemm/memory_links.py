@@ -214,7 +214,7 @@ class TensorCopy:
             return
         yield Move(SHARED, GLOBAL, shared, there)
         if tile.after is None:
-            yield self._tensor(tile)
+            yield self._tensor(tile)._replace(clips=True)
 
     def remark(self, tile: Tile) -> str:
         """How what it moves is known, if not from a Hopper GPU."""
