@@ -84,6 +84,11 @@ class Convolution:
         """N P Q: rows of the product."""
         return self.images * self.outputs[0] * self.outputs[1]
 
+    @property
+    def activations(self) -> int:
+        """N H W C: how many there are."""
+        return self.images * self.height * self.width * self.channels
+
     def start(self, pixel: int) -> tuple[int, int, int]:
         """Coordinates w, h, n of what the first tap of an output pixel reads: where a copy begins.
 
