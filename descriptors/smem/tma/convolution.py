@@ -255,5 +255,7 @@ def _map(
         strides.append(bytes_)
     made = TensorMap(as_data_type(DATA_TYPES[element.name][1]), 0, extents, tuple(strides), box, steps, swizzle=swizzle)
     for refusal in made.refusals():
-        raise TmaError(f"{refusal.argument} {refusal.message}; {one}", refusal.rule)
+        step = 128 // element.bits
+        padded = f": pad C to {-(-one.channels // step) * step}, with zeros" if one.channels % step else ""
+        raise TmaError(f"{refusal.argument} {refusal.message}{padded}; {one}", refusal.rule)
     return made
