@@ -219,7 +219,7 @@ def _epilogue(
     if any(given.values()):
         what = next(name for name, there in given.items() if there)
         raise DescriptorError(
-            f"plan: {what} must be of sm90: programs of {loop.arch} store sums as they are, from registers; leave it out"
+            f"plan: {what} must be of sm90: programs of {loop.arch} store sums as they are; leave it out"
         )
     return None
 
