@@ -114,7 +114,8 @@ def _joined(numbers: tuple[int, ...]) -> str:
 
 def _of_arguments(text: str) -> TensorMap:
     values: dict[str, Any] = {}
-    tight = re.sub(r"\s*=\s*(?![A-Za-z_]+\s*=)|(?<=[{(,])\s+|\s+(?=[)},])", lambda match: "=" if "=" in match[0] else "", text)
+    tight = re.sub(r"(?<=[{(,])\s+|\s+(?=[=)},])", "", text)
+    tight = re.sub(r"=\s+(?![A-Za-z_]+=)", "=", tight)
     for part in re.split(r"[\s;]+|,(?=[A-Za-z_]+=)", tight.strip("; \n\t")):
         name, equals, value = part.partition("=")
         short = _SHORT.get(name.casefold())
