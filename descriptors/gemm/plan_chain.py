@@ -283,7 +283,7 @@ class FactorPlaces:
 def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
     """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
     side, one = (simulation.a, simulation.b)[index], implicit.convolution
-    tile = Tile(*side.derivation.tile[:2], side.derivation.element)
+    tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
     run = side.run if side.run < tile.rows else 0
     tensors = (
         ConvolutionTensor(one, side.matrix != one.operand, side.first_row(side.boxes[0], cta), tap, run=run)
