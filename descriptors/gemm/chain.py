@@ -249,7 +249,9 @@ class Chain:
         walks = [_Walk(leg, self.arch) for leg in self.legs]
         reports = tuple(walk.report() for walk in walks)
         remarks = list(dict.fromkeys(one for walk in walks for one in walk.remarks))
-        return ChainReport(reports, self.missing, "; ".join(remarks) or "measured on a Hopper GPU")
+        compared = any(link.compared for leg in reports for link in leg.links)
+        usual = "measured on a Hopper GPU" if compared else "nothing was compared"
+        return ChainReport(reports, self.missing, "; ".join(remarks) or usual)
 
 
 class _Author(NamedTuple):

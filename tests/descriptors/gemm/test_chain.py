@@ -495,6 +495,7 @@ def test_what_is_not_decided_is_named_and_what_stands_behind_it_is_not_reached()
         "incomplete: link 1, tma, where an element of a tensor that is interleaved lands was not measured; "
         "link 2, layout, not reached behind tma"
     )
+    assert report.evidence == "nothing was compared"  # and so nothing of it measured
     open_end = chain(["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"], tile="64x16").verify()
     assert open_end.verdict == "incomplete" and "nothing behind it says where" in open_end.headline
 
