@@ -45,7 +45,7 @@ def chain(
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read
-    ldmatrix.x4.trans [warps=RxC] [pointers=]      and stmatrix; pointers: (thread,instruction) to elements
+    ldmatrix.x4.trans[.16x16] [warps=] [pointers=] and stmatrix; pointers: (thread,instruction) to elements
     fragment NAME|LAYOUT [warps=RxC] [tiling=]     registers: an atom, or (thread,value) to row + rows * column
     load, store [NAME|LAYOUT | threads= values=]   by the threads themselves, also as tiled copies
     accumulator MxN [dtype=] [cta_group=] [columns=]               of tcgen05.mma

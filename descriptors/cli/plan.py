@@ -126,21 +126,23 @@ def plan(
     descriptors plan mma.m16n8k64 e2m1 --tile 128x128x128 --scale-vector 16
     descriptors plan bf16 --tile 128x256x64 --arch sm90
     descriptors plan bf16 --problem 3000x3000x3000 --c-dtype bf16
+    descriptors plan bf16 --conv 32x14x14x256 --filters 256x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
     INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
     by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
-    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved; for a --problem tiles,
-    clusters and parts along K.
+    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved; without a --tile too, of a
+    --problem or a --conv, tiles, clusters and parts along K.
     """
     if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
-    if (tile is None) == (problem is None):
+    chosen = tile is None and (problem is not None or (options["conv"] is not None and len(words) == 1))
+    if (tile is None and not chosen) or (tile is not None and problem is not None):
         raise click.UsageError(
-            "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK, for which a tile is chosen"
+            "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK or a --conv, for which a tile is chosen"
         )
-    if problem is None and is_mma(words[0], options["arch"]):
+    if not chosen and is_mma(words[0], options["arch"]):
         more = {"top": top, "smt2": smt2, **{key: one for key, one in options.items() if key not in _OF_WARPS}}
         _warps(
             words,
@@ -157,7 +159,7 @@ def plan(
         raise click.UsageError("--warps goes only with mma.sync, as in mma.m16n8k16, or --arch sm80")
     options["smem"] = SMEM_BYTES if options["smem"] is None else options["smem"]
     _convolve(options)
-    if problem is not None:
+    if chosen:
         if len(words) == 2:
             raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
         _tiles(words[0], problem, top, as_json, emit, name, options, smt2 or steps or picture_path is not None)
@@ -259,30 +261,25 @@ def _convolve(options: dict[str, Any]) -> None:
         options["convolution"] = convolution(activations, **given, **operand)
 
 
-#: Options that a choice of tiles takes.
+#: Options that a choice of tiles takes, and those that ask for other instructions than it chooses from.
 _OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "terms")
+_OTHERS = ("--sparse", "--scale-vector", "--scale-dtype", "--kind", "--cta-group", "--accumulators")
 
 
 def _tiles(
-    dtype: str, problem: tuple[int, ...], top: int | None, as_json: bool, emit: str | None, name: str | None,
+    dtype: str, problem: tuple[int, ...] | None, top: int | None, as_json: bool, emit: str | None, name: str | None,
     options: dict[str, Any], other: bool,
 ) -> None:  # fmt: skip
-    """The best tiles of a product, or the program of the best."""
+    """The best tiles of a product or a convolution, or the program of the best."""
     given = {name: value for name, value in options.items() if value not in (None, False) and name != "legality"}
-    more = [key for key in given if key not in (*_OF_TILES, "smem")]
+    taken = (*_OF_TILES, "smem", *(("convolution",) if problem is None else ()))
+    more = next((key for key in given if key not in taken), None)
     if more or other or (name is not None and emit is None) or (emit is not None and as_json):
-        what = (
-            f"--{more[0].replace('_', '-').replace('convolution', 'conv')}"
-            if more
-            else "--name"
-            if name is not None
-            else "--emit with --json"
-        )
-        what = "--steps, --draw or --smt2" if other and not more else what
-        raise click.UsageError(f"{what} does not go with --problem: run the command that it prints with {what}")
+        what = "--steps, --draw or --smt2" if other else "--name" if name is not None else "--emit with --json"
+        raise click.UsageError(_not_of_tiles(what) if more is None else _not_of_tiles(f"--{more.replace('_', '-')}"))
     if "arch" not in given:
         assume("sm90", "for which the model of the time was fitted")
-    wanted = {key: given[key] for key in _OF_TILES if key in given}
+    wanted = {key: given[key] for key in taken if key in given and key != "smem"}
     proposals = propose_tiles(dtype, problem, top=(1 if emit is not None else 4) if top is None else top, **wanted)
     if emit is None:
         say(json_text(record(proposals)) if as_json else for_terminal(tell(proposals)))
@@ -290,6 +287,16 @@ def _tiles(
     from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
 
     say(emit_plan(proposals.plans[0], emit, "gemm" if name is None else name).removesuffix("\n"))
+
+
+def _not_of_tiles(what: str) -> str:
+    """Why an option does not go with a choice of tiles, and what to do."""
+    if what == "--convolution":
+        return "--conv does not go with --problem: leave that out, for the convolution is the problem"
+    instead = f"run the command that it prints with {what}"
+    if what in _OTHERS:
+        instead = f"give an INSTRUCTION and a --tile with {what}"
+    return f"{what} does not go with a --problem or a --conv without a --tile: {instead}"
 
 
 def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any]) -> str:

@@ -68,8 +68,8 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     descriptors tensor-map "type=u8 extents=64x8 strides=64 box=64x8" "(8,64):(64,1)" --major K
 
     MAP is the driver's arguments, NAME=VALUE, fastest dimension first, named as in cuda.h or as above; or the 128 bytes
-    as a debugger prints them (x/16gx), or 256 hexadecimal digits; "-" reads it from standard input. An im2col map has
-    lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs.
+    as a debugger prints them (x/16gx, or print), or 256 hexadecimal digits; "-" reads it from standard input. An
+    im2col map has lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs.
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:

@@ -249,7 +249,9 @@ class Chain:
         walks = [_Walk(leg, self.arch) for leg in self.legs]
         reports = tuple(walk.report() for walk in walks)
         remarks = list(dict.fromkeys(one for walk in walks for one in walk.remarks))
-        return ChainReport(reports, self.missing, "; ".join(remarks) or "measured on a Hopper GPU")
+        compared = any(link.compared for leg in reports for link in leg.links)
+        usual = "measured on a Hopper GPU" if compared else "nothing was compared"
+        return ChainReport(reports, self.missing, "; ".join(remarks) or usual)
 
 
 class _Author(NamedTuple):
@@ -329,9 +331,12 @@ class _Walk:
 
         self.carried = np.zeros(self.tile.size, dtype=bool)
         self.carried[home.elements] = True
-        if not len(home.elements):
-            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
+        self._check_inside()
         self._settle(home)
+
+    def _check_inside(self) -> None:
+        if not self.carried.any():
+            raise DescriptorError("must have an element of the tile, found none: all of it is outside of the tensor")
 
     def _settle(self, home: Home) -> None:
         """Take a home at its word: what the next link is held against."""
@@ -356,9 +361,12 @@ class _Walk:
             raise DescriptorError(
                 f"has elements in {home.space}, and {self.author.name} leaves them in {contents.space}"
             )
-        kept = self.carried[home.elements]
         covered = np.zeros(self.tile.size, dtype=bool)
         covered[home.elements] = True
+        if home.clips:
+            self.carried &= covered
+            self._check_inside()
+        kept = self.carried[home.elements]
         if (self.carried & ~covered).any():
             gone = int(np.flatnonzero(self.carried & ~covered)[0])
             raise DescriptorError(f"must have every element of the tile, found none of {self.tile.named(gone)}")

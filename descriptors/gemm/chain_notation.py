@@ -7,7 +7,7 @@
     bulk BYTES [from=ADDRESS] [to=ADDRESS]
     layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
     word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
-    ldmatrix.xN..., stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
+    ldmatrix.xN...[.RxC], stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
     fragment NAME|LAYOUT [warps=RxC] [tiling=blocked|raked]
     load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
     accumulator MxN [dtype=f32] [cta_group=1] [ws=1] [columns=0,256]

@@ -115,13 +115,14 @@ def convolution_record(plan: Plan) -> dict[str, Any]:
         }
         for step in range(implicit.steps)
     ]
-    about = {
+    return {"convolution": {**extents_record(one), "tiles": implicit.tiles, "steps": steps, "evidence": _KNOWN}}
+
+
+def extents_record(one: Convolution) -> dict[str, Any]:
+    """The extents of a convolution as plain data."""
+    return {
         "activations": (one.images, one.height, one.width, one.channels),
         "filters": (one.filters, *one.taps),
         **fields(one, "stride dilation padding operand"),
         "output": _output(one),
-        "tiles": implicit.tiles,
-        "steps": steps,
-        "evidence": _KNOWN,
     }
-    return {"convolution": about}

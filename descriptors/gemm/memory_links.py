@@ -131,6 +131,7 @@ class ConvolutionTensor:
         filters: whether rows are filters and no output pixels.
         row, tap, channel: of the first element of the tile.
         address: of the tensor, in bytes.
+        run: rows that follow one another, where the CTAs of a pair have every other run; 0 if all do.
     """
 
     convolution: Convolution
@@ -139,6 +140,7 @@ class ConvolutionTensor:
     tap: int = 0
     channel: int = 0
     address: int = 0
+    run: int = 0
     noun: ClassVar[str] = "convolution"
     verbs: ClassVar[tuple[str, str]] = ("has", "has")
 
@@ -151,8 +153,10 @@ class ConvolutionTensor:
         import numpy as np
 
         one = self.convolution
-        numbers = tap_elements(one, self.tap, filters=self.filters)[self.row : self.row + tile.rows]
-        rows = np.append(numbers, np.full(tile.rows - len(numbers), ZERO))
+        local = np.arange(tile.rows)
+        lies = self.row + local + (local // self.run * self.run if self.run else 0)
+        numbers = tap_elements(one, self.tap, filters=self.filters)
+        rows = np.where(lies < len(numbers), numbers[np.minimum(lies, len(numbers) - 1)], ZERO)
         channels = self.channel + np.arange(tile.columns)
         there = (rows[:, None] != ZERO) & (channels < one.channels)
         places = (rows[:, None] * one.channels + channels) * tile.element.bits + 8 * self.address
@@ -210,7 +214,7 @@ class TensorCopy:
             return
         yield Move(SHARED, GLOBAL, shared, there)
         if tile.after is None:
-            yield self._tensor(tile)
+            yield self._tensor(tile)._replace(clips=True)
 
     def remark(self, tile: Tile) -> str:
         """How what it moves is known, if not from a Hopper GPU."""

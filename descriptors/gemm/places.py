@@ -49,11 +49,13 @@ class Home(NamedTuple):
         space: the memory.
         elements: their numbers.
         places: one for each.
+        clips: whether elements that it has not end there: a store writes none outside of the tensor.
     """
 
     space: str
     elements: Numbers
     places: Numbers
+    clips: bool = False
 
 
 class Move(NamedTuple):

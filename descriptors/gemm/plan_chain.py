@@ -46,8 +46,6 @@ from descriptors.gemm.register_links import (
 )
 from descriptors.gemm.tensor_links import COLUMN_BITS, Accumulators, CellCopy, FactorReads, TensorMove
 from descriptors.smem.operands.operand import ElementType, Major, as_element_type
-from descriptors.smem.tma.convolution import Convolution
-from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from descriptors.tmem.copies import tmem_copy
@@ -285,14 +283,18 @@ class FactorPlaces:
 def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta: int) -> Iterator[Link]:
     """A step of a convolution that has an element: by its definition, its copies, the first stage; () if none has."""
     side, one = (simulation.a, simulation.b)[index], implicit.convolution
-    run = side.first_row(side.boxes[0], cta)
-    taps = (tap for tap in range(one.taps[0] * one.taps[1]) if _there(one, tap, run, side))
-    tap = next(taps, None)
-    if tap is None:
+    tile = Tile(side.derivation.tile[0], side.derivation.tile[1], side.derivation.element)
+    run = side.run if side.run < tile.rows else 0
+    tensors = (
+        ConvolutionTensor(one, side.matrix != one.operand, side.first_row(side.boxes[0], cta), tap, run=run)
+        for tap in range(one.taps[0] * one.taps[1])
+    )
+    tensor = next((each for each in tensors if len(each.memory(tile).elements)), None)
+    if tensor is None:
         return
-    yield ConvolutionTensor(one, side.matrix != one.operand, run, tap)
+    yield tensor
     rows = [(side.first_row(box, cta), box) for box in side.boxes]
-    step = tap * implicit.blocks
+    step = tensor.tap * implicit.blocks
     boxes = tuple(
         (implicit.place(side.matrix, step, row, box.origin[1]), side.base + box.offset_bytes) for row, box in rows
     )
@@ -303,12 +305,6 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
         yield from _loads(simulation)
         return
     yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
-
-
-def _there(one: Convolution, tap: int, first: int, side: StagedOperand) -> bool:
-    """Whether the tile that begins at a row has an element at a tap."""
-    rows = tap_elements(one, tap, filters=side.matrix != one.operand)[first : first + side.derivation.tile[0]]
-    return bool((rows != ZERO).any())
 
 
 def _padded(elements: int) -> int:

@@ -218,7 +218,9 @@ def _epilogue(
     given = {"c_dtype": c is not None, "store": store is not None, "splits": splits != 1, "terms": len(terms) > 0}
     if any(given.values()):
         what = next(name for name, there in given.items() if there)
-        raise DescriptorError(f"plan: {what} must be of sm90, whose programs store C, found arch {loop.arch}")
+        raise DescriptorError(
+            f"plan: {what} must be of sm90: programs of {loop.arch} store sums as they are; leave it out"
+        )
     return None
 
 

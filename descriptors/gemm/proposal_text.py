@@ -17,6 +17,7 @@ from typing import Any
 from descriptors.answers import fields
 from descriptors.gemm.accumulators import Registers, TensorColumns, usual_warpgroups
 from descriptors.gemm.budget import USUAL_STAGES
+from descriptors.gemm.convolution_text import extents_record
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request
@@ -187,7 +188,7 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
     """
     best, loop = proposals.estimates[0], proposals.plans[0].asked
     lines = [
-        f"{extents_text(proposals.problem)} {loop.a} ({loop.arch}): {extents_text(loop.tile)}, "
+        f"{proposals.name} {loop.a} ({loop.arch}): {extents_text(loop.tile)}, "
         f"{best.microseconds:.0f} us expected, {best.teraflops:.0f} TFLOP/s",
         "",
     ]
@@ -200,11 +201,8 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
             str(expected.waves), _BOUNDS[expected.bound], f"{expected.microseconds:.0f} us",
             f"{expected.teraflops:.0f}",
         ))  # fmt: skip
-    lines += [
-        *aligned(rows, indent=3),
-        "",
-        "By the model of docs/programs.md, fitted on an H200; proved, and written by",
-    ]
+    fitted = "fitted on an H200" if proposals.convolution is None else "fitted to products on an H200"
+    lines += [*aligned(rows, indent=3), "", f"By the model of docs/programs.md, {fitted}; proved, and written by"]
     return "\n".join(lines + [line for one in proposals.plans for line in _typed(f"{plan_command(one)} --emit cuda")])
 
 
@@ -222,8 +220,10 @@ def record_tile_proposals(proposals: TileProposals) -> dict[str, Any]:
     >>> record_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1))["proposals"][0]["waves"]
     4
     """
+    convolution = {} if proposals.convolution is None else {"convolution": extents_record(proposals.convolution)}
     return {
         **fields(proposals, "problem tried"),
+        **convolution,
         "proposals": [
             {
                 **fields(one.asked, "tile cluster"),

@@ -78,9 +78,12 @@ def repeated(
         or part[1] % piece[1]
     ):
         name = "warps" if threads == _WARP else "warpgroups"
+        other = "give (thread, value) to row + rows * column"
+        if "matrix" in what:
+            other = "say how its matrices lie, as in ldmatrix.x4.16x16: rows below one another x elements beside them"
         raise DescriptorError(
             f"{what}: pieces of {piece[0]}x{piece[1]} must cover the tile of {tile.rows}x{tile.columns}, found "
-            f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or give (thread, value) to row + rows * column"
+            f"{groups[0]}x{groups[1]} {name}, as {name}=RxC says; or {other}"
         )
     counts = (part[0] // piece[0], part[1] // piece[1])
     apart, step = (piece, (piece[0] * groups[0], piece[1] * groups[1])) if raked else (part, piece)

@@ -84,6 +84,11 @@ class Convolution:
         """N P Q: rows of the product."""
         return self.images * self.outputs[0] * self.outputs[1]
 
+    @property
+    def activations(self) -> int:
+        """N H W C: how many there are."""
+        return self.images * self.height * self.width * self.channels
+
     def start(self, pixel: int) -> tuple[int, int, int]:
         """Coordinates w, h, n of what the first tap of an output pixel reads: where a copy begins.
 
@@ -250,5 +255,7 @@ def _map(
         strides.append(bytes_)
     made = TensorMap(as_data_type(DATA_TYPES[element.name][1]), 0, extents, tuple(strides), box, steps, swizzle=swizzle)
     for refusal in made.refusals():
-        raise TmaError(f"{refusal.argument} {refusal.message}; {one}", refusal.rule)
+        step = 128 // element.bits
+        padded = f": pad C to {-(-one.channels // step) * step}, with zeros" if one.channels % step else ""
+        raise TmaError(f"{refusal.argument} {refusal.message}{padded}; {one}", refusal.rule)
     return made

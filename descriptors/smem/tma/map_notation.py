@@ -1,8 +1,8 @@
 """How a tensor map is written down: the driver's arguments as NAME=VALUE, or its 128 bytes as a debugger prints them.
 
 Arguments have the names of ``cuda.h`` or short ones; numbers of several dimensions are joined by ``x`` or commas, the
-fastest dimension first, as the driver counts. Bytes may be 256 hexadecimal digits, 128 bytes, 32 or 16 words; what
-stands before a colon, an address, is left out.
+fastest dimension first, as the driver counts. Bytes may be 256 hexadecimal digits, 128 bytes, 32 or 16 words, also the
+array ``opaque`` of a ``CUtensorMap``; what stands before a colon, an address, is left out.
 
 Law: a map comes back from its arguments, and from its bytes however they are grouped.
 
@@ -72,6 +72,9 @@ def parse_tensor_map(text: str) -> TensorMap:
         raise DescriptorError(
             f"tensor map: must be a text of at most {_MOST_CHARACTERS} characters, found {brief(text)}"
         )
+    array = re.search(r"\bopaque\s*=\s*(.*)", text, re.DOTALL)
+    if array:
+        return _of_bytes(_elements(array[1]))
     return _of_arguments(text) if "=" in text else _of_bytes(text)
 
 
@@ -111,7 +114,9 @@ def _joined(numbers: tuple[int, ...]) -> str:
 
 def _of_arguments(text: str) -> TensorMap:
     values: dict[str, Any] = {}
-    for part in text.replace(";", " ").split():
+    tight = re.sub(r"(?<=[{(,])\s+|\s+(?=[=)},])", "", text)
+    tight = re.sub(r"=\s+(?![A-Za-z_]+=)", "=", tight)
+    for part in re.split(r"[\s;]+|,(?=[A-Za-z_]+=)", tight.strip("; \n\t")):
         name, equals, value = part.partition("=")
         short = _SHORT.get(name.casefold())
         if short is None or not equals:
@@ -161,6 +166,12 @@ def _numbers(name: str, text: str) -> tuple[int, ...]:
     return tuple(int(part, 16) if part.startswith("0x") else int(part) for part in parts)
 
 
+def _elements(text: str) -> str:
+    """The elements of an array, of which a debugger prints numbers in brackets, or what repeats but once."""
+    bare = re.sub(r"\[\d+\]\s*=", " ", text)
+    return re.sub(r"(\w+)\s*<repeats (\d{1,3}) times>", lambda match: f"{match[1]} " * int(match[2]), bare)
+
+
 def _of_bytes(text: str) -> TensorMap:
     tokens = re.findall(r"[0-9a-zA-Z]+", re.sub(r"(?m)^[^:\n]*:", " ", text))
     readings = list(dict.fromkeys(_readings(tokens)))
@@ -186,8 +197,8 @@ def _readings(tokens: list[str]) -> list[bytes]:
     size = {128: 1, 32: 4, 16: 8}.get(len(tokens))
     if size is None:
         return []
-    bare = size == 1 and all(re.fullmatch(r"[0-9a-fA-F]{2}", token) for token in tokens)
-    found = []
+    bare = all(re.fullmatch(r"[0-9a-fA-F]+", token) and len(token) == 2 * size for token in tokens)
+    found = [bytes.fromhex("".join(tokens))] if bare else []  # as they lie, which is how a map is printed here
     for base in (16, 10) if bare else (0,):
         try:
             found.append(b"".join(int(token, base).to_bytes(size, "little") for token in tokens))

@@ -164,3 +164,27 @@ def test_half_a_convolution_is_refused(options: str, message: str, capsys: pytes
 def test_a_convolution_goes_not_with_a_problem(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("plan bf16 --problem 512x512x512 --conv 2x9x7x24 --filters 12x3x2".split()) == 2
     assert "--conv does not go with --problem" in capsys.readouterr().err
+
+
+def test_the_tile_of_a_convolution_is_chosen_and_its_command_is_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "plan bf16 --conv 2x9x7x24 --filters 12x3x2 --padding 1 --arch sm90"
+    assert main(f"{asked} --top 1".split()) == 0
+    typed = " ".join(capsys.readouterr().out.replace("\\\n", " ").splitlines()[-1].split())
+    assert main(typed.split()[1:]) == 0
+    written = capsys.readouterr().out
+    assert main(f"{asked} --emit cuda".split()) == 0 and capsys.readouterr().out == written
+    assert main(asked.replace("bf16", "m64n16k16 bf16").split()) == 2
+    assert "give --tile MxNxK" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "instead"), [
+    ("--sparse", "give an INSTRUCTION and a --tile with --sparse"),
+    ("--scale-vector 128", "give an INSTRUCTION and a --tile with --scale-vector"),
+    ("--steps", "run the command that it prints with"),
+    ("--stages 2", "run the command that it prints with --stages"),
+])  # fmt: skip
+def test_what_a_choice_of_tiles_does_not_take_has_another_way(
+    option: str, instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(f"plan e4m3 --problem 512x512x512 {option}".split()) == 2
+    assert instead in capsys.readouterr().err

@@ -399,6 +399,19 @@ def test_a_store_box_by_box_brings_every_element_home_and_swapped_boxes_do_not()
     assert str(narrow.legs[0].links[4].first) == "layout has (0,64) at byte 0x2000, tma does not move it"
 
 
+def test_a_store_at_the_edge_writes_what_is_inside_of_the_tensor() -> None:
+    links = ["fragment wgmma.m64n128k16.D", "convert bf16", "stmatrix.x4 warps=4x1"]
+    links += ["layout S<3,3,3> o 0 o (64,(64,2)):(64,(1,4096))"]
+    tma = "tma type=bf16 extents=200x130 strides=400 box=64x64 swizzle=128B origin=100,70"
+    report = chain([*links, tma], tile="64x128", dtype="f32").verify()
+    count, last = (200 - 100) * (130 - 70), report.legs[0].links[4]
+    assert report.ok and (report.legs[0].elements, last.compared) == (count, count)
+    swapped = chain([*links, f"{tma} boxes=100,70@8192;164,70@0"], tile="64x128", dtype="f32").verify()
+    assert swapped.legs[0].links[4].differing == count  # box 1 has 64 columns, all rows of which are inside
+    with pytest.raises(DescriptorError, match="all of it is outside of the tensor"):
+        chain([*links, tma.replace("100,70", "200,70")], tile="64x128", dtype="f32").verify()
+
+
 def test_threads_store_what_they_hold_as_a_tiled_copy_says() -> None:
     links = ["fragment wgmma.m64n8k16.D", "store", "tensor (64,8):(8,1)"]
     assert chain(links, tile="64x8", dtype="f32").verify().ok
@@ -482,6 +495,7 @@ def test_what_is_not_decided_is_named_and_what_stands_behind_it_is_not_reached()
         "incomplete: link 1, tma, where an element of a tensor that is interleaved lands was not measured; "
         "link 2, layout, not reached behind tma"
     )
+    assert report.evidence == "nothing was compared"  # and so nothing of it measured
     open_end = chain(["layout (64,16):(16,1)", "ldmatrix.x4 warps=4x1"], tile="64x16").verify()
     assert open_end.verdict == "incomplete" and "nothing behind it says where" in open_end.headline
 
@@ -548,6 +562,10 @@ def refusals() -> Iterator[tuple[list[str], str]]:
     yield ["layout (64,16):(16,1) base=0xffffffffffffffff"], "base must be a number below"
     yield ["fragment (100000,100000):(0,0)"], "must have at most 4194304 values"
     yield ["accumulator 64x16 columns=600"], "must stay in the 512 columns, found 600"
+    yield (
+        ["fragment mma.m16n8k16.C warps=4x1", "stmatrix.x4.32x8 warps=4x1", "layout (64,16):(16,1)"],
+        "pieces of 32x8 must cover .* 4x1 warps.*; or say how its matrices lie, as in ldmatrix.x4.16x16",
+    )
     yield ["load"], "must have the .thread, value. of what it loads"
     yield [""], "a link must be one of"
     yield ["tcgen05.ld.32x32b"], "a shape must read like 16x256b.x8, found .32x32b"

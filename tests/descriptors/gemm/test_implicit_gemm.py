@@ -30,6 +30,8 @@ PLANS: list[dict[str, Any]] = [
     {"instruction": "m64n8k16", "dtype": "bf16", "tile": (128, 16, 32), "cluster": (2, 1)},
     {"instruction": "m128n16k16", "dtype": "bf16", "tile": (128, 16, 64), "stages": 2},
     {"instruction": "m256n32k16", "dtype": "bf16", "tile": (256, 32, 64), "cta_group": 2, "stages": 1},
+    # Each CTA of the pair has every other run of the rows of B.
+    {"instruction": "m256n32k16", "dtype": "bf16", "tile": (256, 96, 64), "cta_group": 2, "stages": 1},
 ]
 
 
@@ -121,6 +123,16 @@ def test_a_plan_is_proved_with_its_chain_and_what_its_copies_gather(asked: dict[
     assert [leg.wrong for leg in proof.chain.legs] == [()] * len(proof.chain.legs)
 
 
+@each("operand", ["A", "B"])
+def test_a_cta_that_brings_the_runs_of_another_is_told(operand: str) -> None:
+    one = made(PLANS[-1], operand=operand, filters=(80, 3, 2))
+    assert one.chain.verify().ok
+    first, second, third = one.b.tma.boxes
+    moved = replace(second, origin=(first.origin[0] + 48, *second.origin[1:]))
+    report = replace(one, b=replace(one.b, tma=replace(one.b.tma, boxes=(first, moved, third)))).chain.verify()
+    assert [leg.name for leg in report.legs if leg.wrong] == ["B of CTA 0", "B of CTA 1"]
+
+
 def window(one: Plan, **changes: Any) -> Plan:
     assert one.implicit is not None
     box = replace(one.implicit.a.box, **changes)  # type: ignore[type-var]
@@ -189,7 +201,7 @@ def test_convolutions_that_are_drawn_are_proved(seed: int) -> None:
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"stride": 9}, "elementStrides[1] must lie in [1, 8], found 9"),
-    ({}, {"activations": (2, 9, 7, 20)}, "globalStrides[0] must be a multiple of 16"),
+    ({}, {"activations": (2, 9, 7, 20)}, "must be a multiple of 16 below 2^40, found 40: pad C to 24, with zeros"),
     ({}, {"padding": 129}, "pixelBoxLowerCorner must lie in [-128, 127], found (-129, -129)"),
     ({}, {"activations": (1, 9, 999, 24), "filters": (8, 1, 9), "dilation": 32, "padding": (1, 128)}, "at most 255"),
     ({}, {"filters": (8, 9, 9), "padding": 0}, "taps along W must reach over at most 7 activations"),

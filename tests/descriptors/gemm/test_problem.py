@@ -12,9 +12,10 @@ import pytest
 from each import each
 from places import ROOT
 
-from descriptors import DescriptorError, propose_tiles, record, tell
+from descriptors import DescriptorError, plan, propose_tiles, record, tell
 from descriptors.gemm.problem import Candidate
 from descriptors.gemm.proposal_text import plan_command
+from descriptors.smem.tma.convolution import convolution
 
 _RECORD = ROOT / "tests" / "vectors" / "hopper" / "h200" / "tile_times.jsonl.xz"
 LINES = [json.loads(line) for line in lzma.decompress(_RECORD.read_bytes()).decode().splitlines()]
@@ -91,6 +92,67 @@ def test_rows_that_no_copy_takes_are_refused_with_the_next_that_one_does() -> No
         propose_tiles("bf16", (1024, 1001, 1024), c_dtype="bf16")  # no program of it takes such an N
     with pytest.raises(DescriptorError, match="arch sm100"):
         propose_tiles("bf16", (1024, 1024, 1024), arch="sm100")
+
+
+#: Activations, filters, stride, and microseconds of the program with a tile of 128 x min(256, K) x 64: the table of
+#: docs/programs.md, timed on an H200.
+CONVOLUTIONS = [
+    ((32, 56, 56, 64), 64, 1, 20), ((32, 28, 28, 128), 128, 1, 17), ((32, 14, 14, 256), 256, 1, 25),
+    ((32, 7, 7, 512), 512, 1, 46), ((32, 56, 56, 128), 256, 2, 28), ((64, 56, 56, 256), 256, 1, 298),
+]  # fmt: skip
+
+
+def test_convolutions_are_expected_to_take_what_they_took_to_a_fifth_and_in_order() -> None:
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    times = []
+    for activations, filters, stride, us in CONVOLUTIONS:
+        row = f"| {'x'.join(map(str, activations))} | {filters}x3x3 | {stride} | {us} us |"
+        assert row in page
+        one = convolution(activations, (filters, 3, 3), stride=stride, padding=1)
+        made = plan(f"m64n{min(256, filters)}k16", "bf16", tile=(128, min(256, filters), 64), c_dtype="bf16",
+                    convolution=one, verify=False)  # fmt: skip
+        rows = (2 * activations[3],) * 2
+        candidate = Candidate(
+            made.asked.tile, made.asked.extents[1], (1, 1), 1, (2, 2, 2), rows, made.stages, True, one
+        )
+        times.append((us, candidate.estimate((one.pixels, filters, 9 * activations[3])).microseconds))
+    assert all(abs(math.log(expected / us)) < math.log(1.21) for us, expected in times)
+    assert [us for us, _ in sorted(times)] == [us for us, _ in sorted(times, key=lambda pair: pair[1])]
+
+
+@each(
+    ("activations", "filters", "more"),
+    [
+        ((2, 9, 7, 24), (12, 3, 2), {"stride": (2, 1), "dilation": (1, 2), "padding": (1, 2)}),
+        ((1, 14, 14, 8), (300, 1, 1), {}),
+        ((3, 30, 17, 520), (40, 5, 5), {"padding": 2}),
+    ],
+)
+def test_a_convolution_has_a_tile_whose_stage_is_of_one_tap(
+    activations: tuple[int, ...], filters: tuple[int, ...], more: dict[str, Any]
+) -> None:
+    made = propose_tiles("bf16", convolution={"activations": activations, "filters": filters, **more}, top=2)
+    one = made.plans[0].implicit
+    assert one is not None and made.problem == (
+        one.convolution.pixels,
+        filters[0],
+        math.prod(filters[1:]) * activations[3],
+    )
+    assert made.estimates[0].steps * made.plans[0].epilogue.splits == one.steps  # type: ignore[union-attr]
+    assert one.tile[2] in (16, 32, 64) and (one.tile[2] == 64 or one.blocks == 1)
+    assert "convolution" in record(made) and tell(made).startswith(str(one.convolution))
+
+
+def test_a_convolution_that_has_no_program_is_refused_with_the_reason() -> None:
+    one = {"activations": (2, 9, 7, 24), "filters": (12, 3, 2)}
+    with pytest.raises(DescriptorError, match="give one of them"):
+        propose_tiles("bf16", (64, 64, 64), convolution=one)
+    with pytest.raises(DescriptorError, match="pixels in A, found them in B"):
+        propose_tiles("bf16", convolution={**one, "operand": "B"})
+    with pytest.raises(DescriptorError, match=r"must be a multiple of 16 .* found 40"):
+        propose_tiles("bf16", convolution={**one, "activations": (2, 9, 7, 20)})
+    with pytest.raises(DescriptorError, match="found 9"):
+        propose_tiles("bf16", convolution={**one, "activations": (2, 90, 70, 24), "stride": 9})
 
 
 def test_commands_are_typed_in_80_columns_and_name_no_default() -> None:

@@ -12,7 +12,7 @@ import pytest
 from each import each
 from places import ROOT
 
-from descriptors import DescriptorError, Im2colWindow, TensorMap, TmaError, parse_tensor_map, tensor_map
+from descriptors import DescriptorError, Im2colWindow, TensorMap, TmaError, parse_tensor_map, tell, tensor_map
 from descriptors.smem.tma.map_notation import arguments_text
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
@@ -95,6 +95,25 @@ def test_a_map_is_read_as_it_is_written_down() -> None:
         halves = [int.from_bytes(data[i : i + 4], "little") for i in range(0, 128, 4)]
         for text in (arguments_text(one), data.hex(), f"0x{data[::-1].hex()}", gdb, str(halves), str(words)):
             assert parse_tensor_map(text) == one, text
+        array = "\n".join(f"    [{i}] = {word}" for i, word in enumerate(words))
+        for text in (data.hex(" ", 4), " ".join(f"{word:016x}" for word in words), f"$1 = {{opaque = {words}}}",
+                     f"(CUtensorMap) map = {{\n  opaque = {{\n{array}\n  }}\n}}"):  # fmt: skip
+            assert parse_tensor_map(text) == one, text
+
+
+def test_what_a_debugger_prints_of_equal_elements_and_what_is_told_here_are_read() -> None:
+    one = tensor_map("u8", 4096, (64,), (), (32,), swizzle="32B")
+    data = one.to_bytes()
+    words = [int.from_bytes(data[i : i + 8], "little") for i in range(0, 128, 8)]
+    assert words[10:] == [0] * 6
+    assert parse_tensor_map(f"{{opaque = {{{', '.join(map(str, words[:10]))}, 0 <repeats 6 times>}}}}") == one
+    told = tell(one).splitlines()
+    assert parse_tensor_map("\n".join(told[told.index("The 128 bytes, as they lie in memory") + 1 :])) == one
+
+
+def test_arguments_are_read_as_c_has_them() -> None:
+    written = "type = bf16, extents = {512, 64}, strides = {1024}, box = { 64, 8 };  swizzle=128B"
+    assert parse_tensor_map(written) == tensor_map("bf16", 0, (512, 64), (1024,), (64, 8), swizzle="128B")
 
 
 def test_the_drivers_own_names_are_read() -> None:
@@ -126,6 +145,8 @@ GOOD = "type=bf16 extents=512x64 strides=1024 box=64x8"
         ("type=bf16 extents=512x64 strides=1024 box=64xeight", "box must be numbers like 64x128"),
         ("type=bf16 extents=512x64 strides=-16 box=64x8", "strides"),
         (f"{GOOD} address=1x2", "address must be one number"),
+        ("opaque = {0 <repeats 16 times>}", "nobody wrote a map"),
+        ("opaque = {1, 2}", "must be NAME=VALUE arguments or the bytes"),
         ("1" * 20_000, "must be a text of at most"),
     ],
 )
