@@ -436,7 +436,7 @@ TYPES: Kinds = {
                 "read_bytes": int, "command": str,
             }
         ],
-        "refused": [{"instruction": str, "reason": str}], "others": int,
+        "refused": [{"instruction": str, "reason": str}], "others": int, **_KNOWN,
     },
     "TileProposals": {
         "problem": _TRIPLE, "tried": int,

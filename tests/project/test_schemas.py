@@ -83,6 +83,7 @@ descriptors tma --dtype bf16 --major K --swizzle 128B --tile 64x64 --arch sm90
 descriptors tensor-map "type=bf16 extents=64x9x9x2 strides=128x1152x10368 lower=-1,-1 upper=-1,-1 channels=64 pixels=128"
 descriptors tensor-map "type=bf16 extents=512x64 strides=1001 box=64x64 swizzle=128B"
 descriptors plan bf16 --tile 64x16x32 --arch sm90 --top 1
+descriptors plan bf16 --tile 128x16x32 --arch sm100 --top 1
 descriptors plan bf16 --problem 512x512x512 --top 1 --arch sm90
 descriptors plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2
 descriptors plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2 --stride 2 --a-swizzle none --b-swizzle none
