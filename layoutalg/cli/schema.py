@@ -143,15 +143,15 @@ def schema_command(program: str, answers: Mapping[str, Sequence[Kind]], types: K
     return schema
 
 
-_HELP = """Write what COMMAND answers with --json as JSON Schema (draft 2020-12); without one, list the commands.
+_HELP = """Write what COMMAND answers with --json as JSON Schema.
 
 \b
 {program} schema
 {program} schema {one}
 
-An answer's first key, schema, is the version of its form. It goes up where a key goes, or comes to mean something else;
-a new key leaves it. So a reader passes over keys that it does not know; the schema, which knows those of this release,
-does not.
+Without a COMMAND it lists those that have one; the dialect is draft 2020-12. The first key of an answer, schema, is the
+version of the forms: it goes up where a key goes or comes to mean something else, and not for a new key. A reader
+passes over keys that it does not know; the schema, which knows those of this release, does not.
 """
 
 #: Types of the answers; numbers that are symbols, and basis vectors, are texts.
