@@ -63,6 +63,7 @@ COMMANDS = {
     "search": ("descriptors.cli.sweep", "Every way to lay a tile out, proved, the cheapest first."),
     "formulas": ("descriptors.cli.sweep", "LBO, SBO and advance as formulas in the extents of the tile."),
     "atlas": ("descriptors.cli.sweep", "Derive and prove a whole lattice of operands to a file."),
+    "schema": ("descriptors.cli.schema", "What a command writes with --json, as JSON Schema."),
     "course": ("descriptors.cli.course", "Lessons on layouts and descriptors, with a judge for every answer."),
 }
 

@@ -26,7 +26,7 @@ import click
 
 from descriptors.errors import DescriptorError
 from layoutalg import __version__
-from layoutalg.cli.console import NotThereError, Status
+from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
 
 #: The tools: program and command.
@@ -232,6 +232,38 @@ def _cut(text: str, typed: str, as_json: bool) -> str:
     return f"{kept}\n... {left} lines more; whole in a terminal: {typed}"
 
 
+#: What a call gives beside its text. Of the answers it says no more than that they are some: a client refuses what is
+#: not of a tool's schema, and whole ones are four times as long as all that the tools take.
+_RESULT = {
+    "type": "object",
+    "properties": {
+        "verdict": {"enum": [*VERDICTS.values(), "incomplete"]},
+        "command": {"type": "string", "description": "As a person types it."},
+        "answers": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"schema": {"const": SCHEMA}}, "required": ["schema"]},
+            "description": "With json, what the command wrote, a line each; its schema: descriptors schema COMMAND.",
+        },
+    },
+    "required": ["verdict", "command"],
+    "additionalProperties": False,
+}
+
+
+def result(answer: AgentAnswer, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call gives beside its text: the verdict, the command, and where JSON was asked for the answers as data.
+
+    >>> result(call("eval", {"expression": "size(8:1)", "json": True}), {"json": True})["answers"]
+    [{'schema': 1, 'kind': 'int', 'text': '8', 'value': 8}]
+    """
+    import json
+
+    plain: dict[str, Any] = {"verdict": answer.verdict, "command": answer.command}
+    if given.get("json"):
+        plain["answers"] = [json.loads(line) for line in answer.text.splitlines() if line.startswith('{"schema": ')]
+    return plain
+
+
 INSTRUCTIONS = """\
 layoutalg derives and proves what tensor cores read of shared memory and tensor memory. Ask it instead of reckoning a
 descriptor word, LBO, SBO, a swizzle or a bank count. The verdict stands in the first line. `incomplete` is missing
@@ -272,16 +304,23 @@ async def _serve() -> None:
         marks = types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=one.name, description=one.description, input_schema=dict(one.schema), annotations=marks)
+                types.Tool(
+                    name=one.name,
+                    description=one.description,
+                    input_schema=dict(one.schema),
+                    output_schema=_RESULT,
+                    annotations=marks,
+                )
                 for one in tools().values()
             ]
         )
 
     async def called(context: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
-        answer = await anyio.to_thread.run_sync(call, given.name, given.arguments or {})
+        asked = given.arguments or {}
+        answer = await anyio.to_thread.run_sync(call, given.name, asked)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
-            structured_content={"verdict": answer.verdict, "command": answer.command},
+            structured_content=result(answer, asked),
             is_error=answer.verdict in ("refused", "unavailable"),
         )
 

@@ -184,7 +184,8 @@ def same(first: str, second: str) -> int:
 def ops(name: str | None, as_json: bool) -> None:
     """List the operations of the algebra, or explain the one called NAME."""
     if name is not None:
-        say(explained(name))
+        text = explained(name)
+        say(json_text({"name": name, "text": text}) if as_json else text)
     else:
         say(json_text({"operations": record_operations()}) if as_json else tell_operations())
 

@@ -42,6 +42,7 @@ COMMANDS = {
         "Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.",
     ),
     "ops": ("layoutalg.cli.algebra", "List the operations of the algebra, or explain the one called NAME."),
+    "schema": ("layoutalg.cli.schema", "Write what COMMAND answers with --json as JSON Schema."),
     "sectors": (
         "layoutalg.cli.analysis",
         "Count the sectors of global memory, 32 bytes each, that warps touch when they move their values of LAYOUT.",

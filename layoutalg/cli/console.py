@@ -26,7 +26,8 @@ import click
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: The version of what the commands write as JSON; a key that goes, or means something else, makes it another one.
+#: The version of what the commands write as JSON, whose schemas ``layoutalg.cli.schema`` has; a key that goes, or means
+#: something else, makes it another one.
 SCHEMA = 1
 
 

@@ -95,10 +95,12 @@ def test_a_client_of_the_protocol_lists_and_calls_the_tools(tmp_path: Path) -> N
             await session.initialize()
             listed = await session.list_tools()
             right = await session.call_tool("decode", {"word": "0x4000004000010000", "arch": "sm90"})
-            wrong = await session.call_tool("decode", {"word": "word"})
+            wrong = await session.call_tool("decode", {"word": "word", "json": True})
             return listed, right, wrong
 
     listed, right, wrong = anyio.run(talk)
+    assert all(set(one.output_schema["properties"]) == {"verdict", "command", "answers"} for one in listed.tools)
+    assert "answers" not in right.structured_content and wrong.structured_content["answers"][0]["error"]["message"]
     assert [one.name for one in listed.tools] == list(TOOLS)
     assert not right.is_error and right.structured_content["verdict"] == "answered"
     assert "64 x 16 bytes" in right.content[0].text

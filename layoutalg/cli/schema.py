@@ -1,0 +1,234 @@
+"""The command ``schema``: what each command writes with ``--json``, as JSON Schema; and that of ``layoutalg``.
+
+A type is written as Python writes values. ``{"size": int, "text?": str}`` is an object with these keys and no other, of
+which the second may be missing; ``{str: int}`` one with keys of any name. ``[int]`` is a list, ``[int, int]`` a pair,
+``(int, None)`` either. ``{"K", "MN"}`` is one of these texts, ``"^0x"`` a text of this pattern, and any other text the
+name of a type. An answer is an object with the version of its form beside its own keys, and so is a refusal.
+
+Law: a schema says its form as the answers do.
+
+>>> answer = json_schema("size", ["Size"], {"Size": {"size": int, "unit?": {"byte", "bit"}}})["anyOf"][0]
+>>> answer["properties"]["schema"], answer["properties"]["unit"], answer["required"]
+({'const': 1}, {'enum': ['bit', 'byte']}, ['schema', 'size'])
+
+Source: JSON Schema, draft 2020-12, Core and Validation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from layoutalg.cli.console import SCHEMA, say
+
+#: A type, as the head of this module writes it; and types by their names.
+Kind = Any
+Kinds = Mapping[str, Kind]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_PRIMITIVES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+
+#: How a command says that it has no answer, and that its answer is a file.
+ERROR: Kind = {"error": {"type": str, "message": str}}
+WRITTEN: Kind = {"written": str}
+
+
+def json_schema(command: str, answers: Sequence[Kind], types: Kinds) -> dict[str, Any]:
+    """The schema of what a command writes.
+
+    Args:
+        command: as it is typed.
+        answers: the types of its answers.
+        types: those that they name.
+    """
+    used: dict[str, Any] = {}
+    forms = [_form(one, types, used) for answer in [*answers, ERROR] for one in _objects(answer, types)]
+    return {
+        "$schema": DIALECT,
+        "title": f"{command} as JSON, form {SCHEMA}",
+        "anyOf": forms,
+        "$defs": {name: used[name] for name in sorted(used)},
+    }
+
+
+def _objects(kind: Kind, types: Kinds) -> Iterator[dict[Any, Kind]]:
+    """The objects that a type may be."""
+    if isinstance(kind, str):
+        yield from _objects(types[kind], types)
+    elif isinstance(kind, tuple):
+        for one in kind:
+            yield from _objects(one, types)
+    else:
+        yield kind
+
+
+def _form(kind: dict[Any, Kind], types: Kinds, used: dict[str, Any]) -> dict[str, Any]:
+    """An answer: an object, and the version beside its keys."""
+    schema = _schema(kind, types, used)
+    properties = {"schema": {"const": SCHEMA}, **schema.get("properties", {})}
+    least = {"minProperties": 2} if str in kind else {}
+    return {**schema, "properties": properties, "required": ["schema", *schema.get("required", ())], **least}
+
+
+def _schema(kind: Kind, types: Kinds, used: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; what it names goes into ``used``."""
+
+    def of(one: Kind) -> dict[str, Any]:
+        return _schema(one, types, used)
+
+    match kind:
+        case None:
+            return {"type": "null"}
+        case type():
+            return {} if kind is object else {"type": _PRIMITIVES[kind]}
+        case str() if kind.startswith("^"):
+            return {"type": "string", "pattern": kind}
+        case str():
+            if kind not in used:
+                used[kind] = {}  # it may name itself
+                used[kind] = of(types[kind])
+            return {"$ref": f"#/$defs/{kind}"}
+        case set() | frozenset():
+            return {"enum": sorted(kind)}
+        case tuple():
+            return {"anyOf": [of(one) for one in kind]}
+        case [item]:
+            return {"type": "array", "items": of(item)}
+        case list():
+            items = [of(one) for one in kind]
+            return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+    if str in kind:
+        return {"type": "object", "additionalProperties": of(kind[str])}
+    return {
+        "type": "object",
+        "properties": {name.removesuffix("?"): of(one) for name, one in kind.items()},
+        "required": [name for name in kind if not name.endswith("?")],
+        "additionalProperties": False,
+    }
+
+
+def schema_command(program: str, answers: Mapping[str, Sequence[Kind]], types: Kinds) -> click.Command:
+    """The command ``schema`` of a program.
+
+    Args:
+        program: its name.
+        answers: the types of the answers of each command that writes JSON.
+        types: those that they name.
+    """
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        head = "".join(f"{word} " for word in context.params.get("words") or ())
+        return [name.removeprefix(head) for name in answers if name.startswith(head + incomplete)]
+
+    @click.command("schema")
+    @click.argument("words", metavar="[COMMAND]", nargs=-1, shell_complete=complete)
+    def schema(words: tuple[str, ...]) -> None:
+        name = " ".join(words).removeprefix(f"{program} ")
+        if not words:
+            say("\n".join(answers))
+        elif name in answers:
+            say(json.dumps(json_schema(f"{program} {name}", answers[name], types)))
+        else:
+            near = get_close_matches(name, answers, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise click.UsageError(
+                f"COMMAND must be one that writes JSON: {', '.join(answers)}; found {name[:60]!r}{hint}"
+            )
+
+    schema.help = _HELP.format(program=program, one=next(iter(answers)))
+    return schema
+
+
+_HELP = """Write what COMMAND answers with --json as JSON Schema.
+
+\b
+{program} schema
+{program} schema {one}
+
+Without a COMMAND it lists those that have one; the dialect is draft 2020-12. The first key of an answer, schema, is the
+version of the forms: it goes up where a key goes or comes to mean something else, and not for a new key. A reader
+passes over keys that it does not know; the schema, which knows those of this release, does not.
+"""
+
+#: Types of the answers; numbers that are symbols, and basis vectors, are texts.
+TYPES: Kinds = {
+    "Numbers": (int, None, str, ["Numbers"]),
+    "Leaves": (bool, int, None, str, ["Leaves"]),
+    "Layout": {"kind": {"layout"}, "text": str, "shape": "Numbers", "stride": "Numbers", "size": (int, str)},
+    "ComposedLayout": {
+        "kind": {"composed_layout"}, "text": str, "shape": "Numbers", "outer": "Value", "offset": (int, str),
+        "inner": "Value", "size": (int, str),
+    },
+    "Swizzle": {"kind": {"swizzle"}, "text": str, "bits": int, "base": int, "shift": int},
+    "Items": {"kind": {"tuple"}, "text": str, "items": ["Value"]},
+    "Tuple": {"kind": {"tuple"}, "text": str, "value": ["Leaves"]},
+    "Number": {"kind": {"int"}, "text": str, "value": int},
+    "Truth": {"kind": {"bool"}, "text": str, "value": bool},
+    "Nothing": {"kind": {"none"}, "text": str, "value": None},
+    "Other": {"kind": {"Polynomial", "ScaledBasis", "TiledCopy", "TiledMma", "Vector"}, "text": str},
+    "Value": ("Layout", "ComposedLayout", "Swizzle", "Items", "Tuple", "Number", "Truth", "Nothing", "Other"),
+    "Check": {
+        "agrees": bool, "how": (None, {"text", "function", "sum", "slice", "refusal"}), "status": str,
+        "value": (str, None), "ours": (str, None), "text": str,
+    },
+    "Family": {"form": str, "tile": str, "threads": int, "holds": str, "source": str, "grade": str},
+    "Access": {
+        "warp": int, "value": int, "addresses": [(int, None)], "phase_wavefronts": [int], "access": str, "store": bool,
+    },
+    "Axis": {"names": [str], "extents": [int], "shown": int},
+    "Panel": {
+        "title": str, "rows": "Axis", "columns": "Axis", "cells": [["Numbers"]], "roles": [[(str, None)]],
+        "levels": [{"name": str, "rows": int, "columns": int, "role": str}],
+        "marks": [{"row": int, "column": int, "rows": int, "columns": int, "role": str}],
+    },
+    "Plate": {
+        "title": str, "notation": str, "description": str, "caption": str, "panels": ["Panel"],
+        "legend": [{"role": str, "text": str}], "note": str, "before": int, "was": str, "stacked": int,
+    },
+}  # fmt: skip
+
+
+def _beside(names: Sequence[str], more: dict[str, Kind]) -> list[Kind]:
+    """Types with further keys."""
+    return [{**more, **one} for name in names for one in _objects(name, TYPES)]
+
+
+#: The answers of each command.
+ANSWERS: Mapping[str, Sequence[Kind]] = {
+    "atoms": [
+        {"name": str, "layout": str, "tile": [int], "threads": int, "values": int, "family": "Family"},
+        {"families": ["Family"], "names": [str]},
+    ],
+    "banks": [{"wavefronts": int, "conflicts": int, "accesses": ["Access"]}],
+    "draw": ["Plate", WRITTEN],
+    "eval": [
+        *_beside(["Value"], {"check?": "Check", "line?": int}),
+        {**ERROR, "check?": "Check"},
+        {**ERROR, "line": int},
+        *_beside(["Layout", "ComposedLayout"], {"type": str, "encoding": str}),
+        {**ERROR, "type": str},
+    ],
+    "f2": [{"columns": [int], "rows": int, "rank": int}],
+    "find-swizzle": [{"bytes": str, "elements": (str, None), "mode": (str, None), "modes": [str]}],
+    "linear": [{str: [[int]]}],
+    "ops": [{"operations": {str: str}}, {"name": str, "text": str}],
+    "sectors": [
+        {
+            "sectors": int,
+            "accesses": [
+                {
+                    "access": str, "warp": int, "value": int, "addresses": [(int, None)], "sectors": int,
+                    "efficiency": float,
+                }
+            ],
+        }
+    ],
+    "show": _beside(["Layout", "ComposedLayout"], {"offsets": "Numbers"}),
+}  # fmt: skip
+
+#: The commands that the group registers.
+commands: list[click.Command] = [schema_command("layoutalg", ANSWERS, TYPES)]
