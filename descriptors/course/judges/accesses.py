@@ -21,6 +21,7 @@ The padding that is looked for is the least.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from descriptors.course.judges.answers import integers_of, layout_of, written, written_layout
@@ -35,6 +36,9 @@ Asked = tuple[str, str, int, int]
 Wanted = tuple[str, int, int]
 
 
+_TRIPLE = re.compile(r"(?:S *)?[<(]? *(-?\d+) *[,; ] *(-?\d+) *[,; ] *(-?\d+) *[>)]?")
+
+
 def swizzle_of(text: str) -> Swizzle:
     """A swizzle.
 
@@ -42,10 +46,11 @@ def swizzle_of(text: str) -> Swizzle:
         DescriptorError: if it is something else.
         LayoutError: if it cannot be read.
 
-    >>> print(swizzle_of("S<3,4,3>"))
-    S<3,4,3>
+    >>> print(swizzle_of("S<3,4,3>"), swizzle_of("(3, 4, 3)"))
+    S<3,4,3> S<3,4,3>
     """
-    value = evaluate(written(text))
+    numbers = _TRIPLE.fullmatch(text.strip(" \t\r\n`.'\""))
+    value = evaluate(f"S<{','.join(numbers.groups())}>" if numbers else written(text))
     if not isinstance(value, Swizzle):
         raise DescriptorError(f"answer: it must be a swizzle, as S<3,4,3>, found {text}")
     return value
@@ -85,6 +90,8 @@ def addresses_of(tile: str, lanes: str, element_bytes: int) -> list[int]:
 def _why_not(said: int, cost: Access, access_bytes: int) -> str:
     """What speaks against a number of turns: lanes that meet, or lanes that do not."""
     phases = len(cost.phases)
+    if said < 1:
+        return "something is moved, so that there is a turn"
     if said < phases:
         return f"a turn moves at most 128 bytes, and {len(cost.addresses)} threads move {access_bytes} each"
     if said > cost.wavefronts:
@@ -141,8 +148,8 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
     if took > places:
         return f"takes {took} places, must take at most {places}"
     for number, (lanes, access_bytes, want) in enumerate(goals, 1):
-        addresses = addresses_of(answer, lanes, element_bytes)
-        torn = _torn(answer, lanes, element_bytes, access_bytes)
+        addresses = addresses_of(str(mine), lanes, element_bytes)
+        torn = _torn(str(mine), lanes, element_bytes, access_bytes)
         if torn:
             return torn
         took = wavefronts(addresses, access_bytes)

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from descriptors.course.judges.answers import integers_of
+from descriptors.course.judges.answers import integers_of, words_of
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.debug.read import read
@@ -125,14 +125,8 @@ def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
 def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
     """The word of operand (i, k) of a tile at an address: any that reads its elements from where they lie."""
     derivation = derived_tile(*tile)
-    try:
-        number = int(answer.strip(), 0)
-    except ValueError as error:
-        raise DescriptorError(f"course: a word must be a number, as 0x4000004000010000, found {answer}") from error
-    if not 0 <= number < 1 << 64:
-        raise DescriptorError(f"course: a word must have 64 bits, found {answer}")
     difference = diff(
-        number,
+        words_of(answer)[0],
         derivation.smem_tile,
         "sm90",
         dtype=derivation.element,
