@@ -61,6 +61,19 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     return wrong
 
 
+#: How a verdict begins on what is no answer at all, whatever the question.
+_UNREAD = "your answer cannot be read"
+
+
+def attempt(answer: str, judgement: str) -> bool:
+    """Whether an answer was an attempt: nothing is left to be filled in, and its verdict is on an answer.
+
+    >>> attempt("8:1", "right"), attempt("x", check("5.1", "x")), attempt("?:1", check("5.1", "?:1"))
+    (True, False, False)
+    """
+    return attempted(answer) and not judgement.startswith(_UNREAD)
+
+
 def attempted(answer: str) -> bool:
     """Whether anything was tried: nothing is left to be filled in.
 

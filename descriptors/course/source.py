@@ -316,7 +316,7 @@ def exercises() -> dict[str, Exercise]:
     """Every exercise of the course by its place, lesson and number, as 5.1.
 
     >>> exercises()["5.1"].name
-    'copies of a comb'
+    'fill the gaps'
     """
     return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
 
