@@ -107,7 +107,7 @@ def test_no_line_of_code_is_wider_than_its_box(lesson: Lesson) -> None:
     assert [part for part in lesson.parts if part.kind == "cute"]
     for part in lesson.parts:
         if part.kind == "cute":
-            assert max(map(len, part.text.splitlines())) <= 90
+            assert max(map(len, part.text.splitlines())) <= 81
         elif part.kind == "text":
             for one in pieces(part.text):
                 lines = one.typed.splitlines() if isinstance(one, Example) else [""]
