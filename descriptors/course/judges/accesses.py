@@ -28,7 +28,7 @@ from descriptors.course.judges.answers import integers_of, layout_of, written, w
 from descriptors.course.judges.layouts import counts_of, offset_of
 from descriptors.errors import DescriptorError
 from descriptors.text import counted
-from layoutalg import Access, Swizzle, access, evaluate, parse_int_tuple, size, wavefronts
+from layoutalg import Access, Swizzle, access, evaluate, size, wavefronts
 
 #: A tile in memory, lane to index into it, bytes of an element, bytes that a lane moves.
 Asked = tuple[str, str, int, int]
@@ -220,8 +220,8 @@ def pitch(answer: str, lanes: int, width: int, access_bytes: int) -> str | None:
     >>> [pitch(mine, 32, 128, 4) for mine in ("132", "128", "140", "130")]
     [None, 'takes 32 turns, must take 1', 'takes 1, but so do fewer bytes', 'must be a multiple of 4, found 130']
     """
-    mine = parse_int_tuple(answer.strip())
-    if not isinstance(mine, int) or mine % access_bytes:
+    (mine,) = integers_of(answer, 1)
+    if mine % access_bytes:
         return f"must be a multiple of {access_bytes}, found {answer}"
     if mine < width:
         return f"must hold a row of {width} bytes, found {mine}"

@@ -31,7 +31,7 @@ from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mo
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import WINDOW_BYTES
-from layoutalg import parse_int_tuple, product
+from layoutalg import product
 
 
 def derived_tile(
@@ -115,10 +115,10 @@ def _moved(derivation: Derivation, step: int, origin: Sequence[int]) -> str | No
 
 def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
     """How far operand (i, k) begins after the first, in bytes."""
-    mine, right = parse_int_tuple(answer.strip()), derived_tile(*tile).offset_of(i, k)
+    (mine,), right = integers_of(answer, 1), derived_tile(*tile).offset_of(i, k)
     if mine == right:
         return None
-    unit = " (that is the offset in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
+    unit = " (that is the offset in units of 16 bytes)" if mine * 16 == right else ""
     return f"says {answer}, which is not where operand ({i}, {k}) begins{unit}"
 
 

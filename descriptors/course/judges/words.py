@@ -48,7 +48,7 @@ from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_swizzle_mode
 from descriptors.smem.words.descriptor import MNEMONICS, Arch, SmemDescriptor, architecture, smem_word
 from descriptors.smem.words.tensor_map import SWIZZLES
-from layoutalg import parse_int_tuple, product, size
+from layoutalg import product, size
 from layoutalg.frozen import replace
 
 #: What people call the fields.
@@ -140,10 +140,10 @@ def mismatch_of(difference: Diff) -> str | None:
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
     """A field of the word that is derived for a tile, in bytes."""
-    right, mine = getattr(derived_tile(*tile).descriptor, name), parse_int_tuple(answer)
+    right, (mine,) = getattr(derived_tile(*tile).descriptor, name), integers_of(answer, 1)
     if mine == right:
         return None
-    unit = " (that is the field in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
+    unit = " (that is the field in units of 16 bytes)" if mine * 16 == right else ""
     return f"says {answer} bytes, which is not the {name.replace('_', ' ')}{unit}"
 
 
