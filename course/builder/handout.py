@@ -32,7 +32,9 @@ def handout(lessons: Iterable[Lesson]) -> str:
 def _sheet(lesson: Lesson) -> str:
     """A lesson on paper; its pictures stand where its text has them, before the exercises that are about them."""
     pieces = [f"<h1>{lesson.number}. {escape(lesson.title)}</h1>", f"<p>Aim: {inline(lesson.aim)}.</p><ul>"]
-    pieces += [f"<li><b>{inline(one.heading)}.</b> {inline(' '.join(one.lines))}</li>" for one in lesson.slides]
+    heads = [one.heading if one.heading.endswith("?") else f"{one.heading}." for one in lesson.slides]
+    lines = [inline(" ".join(one.lines)) for one in lesson.slides]
+    pieces += [f"<li><b>{inline(head)}</b> {line}</li>" for head, line in zip(heads, lines, strict=True)]
     pieces.append("</ul>")
     questions = questions_of(lesson)
     for part in lesson.parts:
@@ -59,7 +61,7 @@ def solution_book(lessons: Iterable[Lesson]) -> str:
 def questions_of(lesson: Lesson) -> list[str]:
     """Every exercise with a line for the answer."""
     return [
-        exercise_of(lesson, number, f'<p class="line">{escape(one.starter.partition(chr(10))[0])}</p>')
+        exercise_of(lesson, number, f'<p class="line">{escape(one.starter.strip()).replace(chr(10), "<br>")}</p>')
         for number, one in enumerate(lesson.exercises, 1)
     ]
 

@@ -235,9 +235,10 @@ def _lesson(lesson: Lesson) -> str:
     )
     head = "".join(f'<th scope="col">{one}</th>' for one in ("exercise", "answer", "what is wrong", "ask"))
     last = len(lesson.exercises)
+    own = [f"{lesson.number}.{k}" for k, one in enumerate(lesson.exercises, 1) if one.line]
     different = (
-        f"All do {lesson.number}.1 and {lesson.number}.2; {lesson.number}.{last} is for those who are done early. Who "
-        "is stuck begins with the first hint, on paper, with the small numbers of the figure."
+        f"All do {lesson.number}.1, {lesson.number}.2, and for their multiplication {', '.join(own)}; the others are "
+        "for whoever has time. Who is stuck begins with the first hint, on paper."
     )
     rows = {"Cures": inline(lesson.misconception), "Slips": inline(expected), "On paper": inline(paper)}
     rows["For whom"] = different

@@ -68,12 +68,12 @@ def shares(rng: Random) -> Draft | None:
         return None
     near = f"({threads},({run},{runs})):({run},(1,{threads * run}))"
     alone = f"({threads},{run}):({run},1)"
-    piece = f"`{run}` neighbours" if runs == 1 else f"{runs} pieces of `{run}` neighbours each"
+    piece = f"one piece of {run} neighbours" if runs == 1 else f"{runs} pieces of {run} neighbours each"
     return Draft(
         ask=(
             f"{threads} threads hold the elements 0 to {total - 1}, each once, {values} a thread, in "
             f"{piece}; a piece starts "
-            f"at a multiple of {run}. A layout from (thread, value) to the element that does this."
+            f"at a multiple of {run}. A TV layout, from (thread, value) to the element, that does this."
         ),
         judge="shared out",
         operands=(f"{total}:1", threads, values, run),
@@ -194,7 +194,7 @@ def address(rng: Random) -> Draft | None:
     bits = f"{m + s} to {m + s + b - 1}" if b > 1 else f"{m + s}"
     one = bytes_asked[0]
     return Draft(
-        ask=f"The byte addresses to which `{swizzle}` leads the addresses {spoken(bytes_asked)}, as three numbers.",
+        ask=f"The byte addresses to which `{swizzle}` sends the addresses {spoken(bytes_asked)}, as three numbers.",
         judge="numbers",
         operands=tuple(f"({swizzle})({a})" for a in bytes_asked),
         starter=unknown(3),
@@ -221,9 +221,9 @@ def numbers(rng: Random) -> Draft:
     b, m = 1 + below(rng, 3), below(rng, 6)
     s = b + below(rng, 3)
     right = Swizzle(b, m, s)
-    pairs = spoken(f"bit {m + k} by bit {m + s + k}" for k in range(b))
+    pairs = spoken(f"bit {m + s + k} into bit {m + k}" for k in range(b))
     return Draft(
-        ask=f"The swizzle `S<B,M,S>` that changes an address, by exclusive or, like this and no more: {pairs}.",
+        ask=f"The swizzle `S<B,M,S>` that xors these bits of an address and no others: {pairs}.",
         judge="same map",
         operands=(str(right), 2 << m + s + b),
         starter="S<?,?,?>",

@@ -33,7 +33,8 @@ _STYLE = """
 .sheet{width:100%;border:0}.sheet td,.sheet th{border:0;text-align:left;font-weight:400}
 .sheet thead p{display:flex;justify-content:space-between;border-bottom:1px solid;margin:0 0 .6rem}
 li{margin:.9rem 0;break-inside:avoid}.room{border-bottom:1px solid;height:2rem}code{overflow-wrap:anywhere}
-@media print{.sheet{break-after:page}.keys{font-size:8pt}}
+.keys th{white-space:nowrap}@page keys{size:A4 landscape}
+@media print{.sheet{break-after:page}.keys{page:keys;font-size:8pt}.keys td{padding:.1rem .3rem}}
 """
 
 
@@ -45,7 +46,8 @@ def sheets(papers: Iterable[Sheet]) -> str:
     whole = []
     for student, one in papers:
         seed = f"seed {one.seed}" if one.seed else ""
-        head = f"<p><b>{escape(one.form.title)}</b> <span>{escape(student)}</span> <span>{escape(seed)}</span></p>"
+        who = escape(student) or f"name: {'_' * 40}"
+        head = f"<p><b>{escape(one.form.title)}</b> <span>{who}</span> <span>{escape(seed)}</span></p>"
         about = f"<p>{one.marks} marks, {one.form.minutes} minutes. {inline(one.form.about)}</p>"
         items = "".join(f"<li>{_question(item)}</li>" for item in one.items)
         body = f"<tbody><tr><td>{about}<ol>{items}</ol></td></tr></tbody>"
@@ -61,14 +63,21 @@ def _question(item: Item) -> str:
 
 def keys(papers: Sequence[Sheet]) -> str:
     """The teacher's table of one paper: a row for each student, with the key of each item."""
-    rows = "".join(
+    rows = (
+        "<thead><tr><th></th>"
+        + "".join(f"<th>{k}</th>" for k in range(1, len(papers[0][1].items) + 1))
+        + "</tr></thead>"
+    )
+    rows += "".join(
         f"<tr><th>{escape(student)} {escape(one.seed)}</th>"
         + "".join(f"<td>{escape(item.exercise.solution)}</td>" for item in one.items)
         + "</tr>"
         for student, one in papers
     )
     title = f"Keys: {papers[0][1].form.title}"
-    return document(title, f'<style>{_STYLE}</style><h1>{escape(title)}</h1><table class="keys">{rows}</table>')
+    return document(
+        title, f'<style>{_STYLE}</style><div class="keys"><h1>{escape(title)}</h1><table>{rows}</table></div>'
+    )
 
 
 def students(names: str) -> list[tuple[str, str]]:

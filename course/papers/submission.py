@@ -242,7 +242,8 @@ def read_files(files: Iterable[Path], seed: str = "", seeds: Seeds | None = None
             remarks.append(f"{path.name} was not marked: {one.name} handed in {twice[0]} before")
             continue
         handed[one.name.casefold()] = Submission(before.name, before.marks + one.marks)
-    remarks += [f"nothing from {name}" for name in seeds or () if name not in handed]
+    silent = [name for name in seeds or () if name not in handed]
+    remarks += [f"nothing from {len(silent)}: {', '.join(silent)}"] if silent else []
     return Handed(tuple(handed.values()), tuple(remarks))
 
 

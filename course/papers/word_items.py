@@ -209,7 +209,7 @@ def advance(rng: Random) -> Draft | None:
         return None
     span = derivation.swizzle.span_bytes
     return Draft(
-        ask=f"How many bytes after the first operand begins operand ({i}, {k}), counted from 0, of {tile_text(tile)}?",
+        ask=f"How many bytes after operand (0, 0) does operand ({i}, {k}) begin, of {tile_text(tile)}?",
         judge="advance",
         operands=(i, k, *tile),
         starter="?",

@@ -13,7 +13,7 @@ from time import sleep
 import click
 
 from descriptors.course.card import tell_card
-from descriptors.course.grading import attempted, verdict
+from descriptors.course.grading import attempt, verdict
 from descriptors.course.lesson_text import tell_lesson, tell_list, tell_place, tell_receipt
 from descriptors.course.progress import Progress, Receipt, read_receipt
 from descriptors.course.source import Exercise, exercises, find, find_lesson, lessons
@@ -184,7 +184,7 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
     judgement = verdict(exercise, answer)
     right = judgement == "right"
-    if attempted(answer):
+    if attempt(answer, judgement):
         progress.note(where, tried=1, **({"solved": 1} if right else {}))
     say(judgement)
     return Status.ANSWER if right else Status.DIFFERENCE

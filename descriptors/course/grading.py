@@ -17,6 +17,7 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
     >>> grade(parse(EXAMPLE).exercises[0], "2:?")
     'is still to be filled in: 2:?'
     """
-    mine = answer.strip()
+    mine = re.sub(rf"^{exercise.line} *= *", "", answer.strip()) if isinstance(exercise, Exercise) else answer.strip()
     if not attempted(mine):
         return f"is still to be filled in: {' '.join(mine.split())[:60]}"
     try:
@@ -56,8 +57,21 @@ def grade(exercise: Exercise | Vote, answer: str) -> str | None:
         if wrong is None and exercise.size is not None and size(written_layout(mine)) != exercise.size:
             wrong = f"has {size(written_layout(mine))} elements, must have {exercise.size}"
     except (LayoutError, DescriptorError) as error:
-        return f"cannot be read as an answer: {error}"
+        return f"cannot be read: {str(error).removeprefix('answer: ')}"
     return wrong
+
+
+#: How a verdict begins on what is no answer at all, whatever the question.
+_UNREAD = "your answer cannot be read"
+
+
+def attempt(answer: str, judgement: str) -> bool:
+    """Whether an answer was an attempt: nothing is left to be filled in, and its verdict is on an answer.
+
+    >>> attempt("8:1", "right"), attempt("x", check("5.1", "x")), attempt("?:1", check("5.1", "?:1"))
+    (True, False, False)
+    """
+    return attempted(answer) and not judgement.startswith(_UNREAD)
 
 
 def attempted(answer: str) -> bool:
@@ -90,6 +104,8 @@ def verdict(exercise: Exercise, answer: str) -> str:
     wrong, slip = grade(exercise, answer), exercise.slip(answer)
     if wrong and not slip and exercise.judge == "numbers":
         slip = layouts.reading(answer, *exercise.operands)
+    if wrong and not slip and (short := re.search(r"\b0x[0-9a-f]{14,15}\b|\b0x[0-9a-f]{17,}\b", answer.lower())):
+        slip = f"a word has 16 hexadecimal digits, this one {len(short[0]) - 2}"
     return f"your answer {wrong}{f'. Perhaps: {slip}.' if slip else ''}" if wrong else "right"
 
 

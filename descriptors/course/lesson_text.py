@@ -27,13 +27,13 @@ def tell_list(lessons: Iterable[Lesson], counts: Counts) -> str:
 
     >>> from descriptors.course.source import EXAMPLE, parse
     >>> print(tell_list([parse(EXAMPLE)], lambda name: {}))
-     1  Steps                                         5 min  0 of 1 solved
+     1  Steps                                             5 min  0 of 1 solved
     """
     lines = []
     for lesson in lessons:
         done = sum(bool(counts(f"{lesson.number}.{k + 1}").get("solved")) for k in range(len(lesson.exercises)))
         total = len(lesson.exercises)
-        lines.append(f"{lesson.number:>2}  {lesson.title:<44} {lesson.minutes:>2} min  {done} of {total} solved")
+        lines.append(f"{lesson.number:>2}  {lesson.title:<48} {lesson.minutes:>2} min  {done} of {total} solved")
     return "\n".join(lines)
 
 

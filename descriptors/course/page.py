@@ -29,7 +29,7 @@ from traceback import format_exception_only
 from typing import Any
 
 from descriptors.course.figures import figure
-from descriptors.course.grading import attempted, check
+from descriptors.course.grading import attempt, check
 from descriptors.course.progress import Receipt, read_receipt
 from descriptors.errors import DescriptorError
 from descriptors.show.browser.reply import REFUSALS, Answers, refusal
@@ -168,7 +168,7 @@ def checked(question: Mapping[str, Any]) -> Record:
     """
     answer = _text(question, "answer")
     said = check(_text(question, "exercise"), answer)
-    return {"right": said == "right", "attempt": attempted(answer), "told": " ".join(said.split())}
+    return {"right": said == "right", "attempt": attempt(answer, said), "told": " ".join(said.split())}
 
 
 @refusing

@@ -106,12 +106,24 @@ class Exercise:
     line: str = ""
 
     def slip(self, answer: str) -> str | None:
-        """The slip that leads to an answer, as far as it is one of the wrong ones that are listed.
+        """The slip that leads to an answer: it is listed, or a list of numbers whose first wrong one stands in a list.
 
         >>> parse(EXAMPLE).exercises[0].slip(" 2 : 3")
         'the end of the first is taken for the next'
         """
-        return {_bare(wrong): slip for wrong, _, slip in self.wrong}.get(_bare(answer))
+        listed = {_bare(wrong): slip for wrong, _, slip in self.wrong}
+        first = {self._first_wrong(wrong): slip for wrong, _, slip in reversed(self.wrong)}
+        return listed.get(_bare(answer)) or (first.get(at) if (at := self._first_wrong(answer)) else None)
+
+    def _first_wrong(self, answer: str) -> tuple[int, str] | None:
+        """Where a list of numbers leaves the solution, and the number there."""
+        right, mine = (_NUMBERS.split(one.strip(" ()[].")) for one in (self.solution, answer))
+        if len(right) < 2 or len(mine) != len(right) or not all(map(str.isdecimal, [*right, *mine])):
+            return None
+        return next(((k, m) for k, (r, m) in enumerate(zip(right, mine, strict=True)) if m != r), None)
+
+
+_NUMBERS = re.compile(r"[,;\s]+")
 
 
 def _bare(answer: str) -> str:
@@ -304,7 +316,7 @@ def exercises() -> dict[str, Exercise]:
     """Every exercise of the course by its place, lesson and number, as 5.1.
 
     >>> exercises()["5.1"].name
-    'copies of a comb'
+    'fill the gaps'
     """
     return {f"{lesson.number}.{k}": one for lesson in lessons() for k, one in enumerate(lesson.exercises, 1)}
 

@@ -111,8 +111,10 @@ def law_right_inverse(answer: Any, layout: Any) -> str | None:
     """``layout(answer(i)) == i`` at every index of the answer."""
     domain = count(layout.shape)
     for index, where in enumerate(values(answer)):
-        if not 0 <= where < domain or at(layout, where) != index:
-            return f"is {where} at index {index}, where the layout is not {index}"
+        if not 0 <= where < domain:
+            return f"is {where} at index {index}, no index of the layout, which has {domain}"
+        if at(layout, where) != index:
+            return f"is {where} at index {index}, where the layout is {at(layout, where)}, must be {index}"
     return None
 
 

@@ -7,7 +7,9 @@ rest is compiled again until all of it is taken. Headers are CUTLASS's own, such
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,20 @@ def version(include: Path) -> str:
     headers = ".".join(re.findall(r"#define CUTLASS_(?:MAJOR|MINOR|PATCH) (\d+)", text))
     compiler = subprocess.run(["g++", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
     return f"CuTe C++ of CUTLASS {headers}, static layouts, g++ {compiler}"
+
+
+def headers() -> list[Path]:
+    """The folders of headers on this machine, CUTLASS's and CUDA's; none where anything is missing."""
+    package = importlib.util.find_spec("cutlass_library")
+    places = package.submodule_search_locations if package else None
+    nvcc = shutil.which("nvcc")
+    toolkits = [Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
+    cuda = next(
+        (one for one in (*toolkits, Path("/usr/local/cuda/include")) if (one / "cuda_runtime.h").is_file()), None
+    )
+    if not places or cuda is None or shutil.which("g++") is None:
+        return []
+    return [Path(places[0]) / "source" / "include", cuda, cuda / "cccl"]
 
 
 class Compiler:

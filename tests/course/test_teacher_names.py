@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from cute_cpp import headers
 
 import descriptors
 import layoutalg
@@ -44,9 +43,7 @@ def test_each_name_of_the_dsl_is_there() -> None:
 
 
 def test_each_cpp_name_stands_in_the_headers() -> None:
-    headers_package = importlib.util.find_spec("cutlass_library")
-    if headers_package is None or not headers_package.submodule_search_locations:
+    if not headers():
         pytest.skip("no headers of CuTe: the package nvidia-cutlass is not installed")
-    headers = Path(headers_package.submodule_search_locations[0]) / "source" / "include" / "cute"
-    text = "\n".join(path.read_text(encoding="utf-8") for path in headers.rglob("*.hpp"))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (headers()[0] / "cute").rglob("*.hpp"))
     assert [row.cpp for row in ROWS if row.cpp and not re.search(rf"\b{row.cpp}\b", text)] == []

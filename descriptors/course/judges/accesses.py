@@ -21,18 +21,22 @@ The padding that is looked for is the least.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from descriptors.course.judges.answers import integers_of, layout_of, written, written_layout
 from descriptors.course.judges.layouts import counts_of, offset_of
 from descriptors.errors import DescriptorError
 from descriptors.text import counted
-from layoutalg import Access, Swizzle, access, evaluate, parse_int_tuple, size, wavefronts
+from layoutalg import Access, Swizzle, access, evaluate, size, wavefronts
 
 #: A tile in memory, lane to index into it, bytes of an element, bytes that a lane moves.
 Asked = tuple[str, str, int, int]
 #: Lane to index into a tile, bytes that a lane moves, the turns that are wanted.
 Wanted = tuple[str, int, int]
+
+
+_TRIPLE = re.compile(r"(?:S *)?[<(]? *(-?\d+) *[,; ] *(-?\d+) *[,; ] *(-?\d+) *[>)]?")
 
 
 def swizzle_of(text: str) -> Swizzle:
@@ -42,10 +46,11 @@ def swizzle_of(text: str) -> Swizzle:
         DescriptorError: if it is something else.
         LayoutError: if it cannot be read.
 
-    >>> print(swizzle_of("S<3,4,3>"))
-    S<3,4,3>
+    >>> print(swizzle_of("S<3,4,3>"), swizzle_of("(3, 4, 3)"))
+    S<3,4,3> S<3,4,3>
     """
-    value = evaluate(written(text))
+    numbers = _TRIPLE.fullmatch(text.strip(" \t\r\n`.'\""))
+    value = evaluate(f"S<{','.join(numbers.groups())}>" if numbers else written(text))
     if not isinstance(value, Swizzle):
         raise DescriptorError(f"answer: it must be a swizzle, as S<3,4,3>, found {text}")
     return value
@@ -85,6 +90,8 @@ def addresses_of(tile: str, lanes: str, element_bytes: int) -> list[int]:
 def _why_not(said: int, cost: Access, access_bytes: int) -> str:
     """What speaks against a number of turns: lanes that meet, or lanes that do not."""
     phases = len(cost.phases)
+    if said < 1:
+        return "something is moved, so that there is a turn"
     if said < phases:
         return f"a turn moves at most 128 bytes, and {len(cost.addresses)} threads move {access_bytes} each"
     if said > cost.wavefronts:
@@ -141,8 +148,8 @@ def stored(answer: str, shape: tuple[int, int], element_bytes: int, places: int,
     if took > places:
         return f"takes {took} places, must take at most {places}"
     for number, (lanes, access_bytes, want) in enumerate(goals, 1):
-        addresses = addresses_of(answer, lanes, element_bytes)
-        torn = _torn(answer, lanes, element_bytes, access_bytes)
+        addresses = addresses_of(str(mine), lanes, element_bytes)
+        torn = _torn(str(mine), lanes, element_bytes, access_bytes)
         if torn:
             return torn
         took = wavefronts(addresses, access_bytes)
@@ -213,8 +220,8 @@ def pitch(answer: str, lanes: int, width: int, access_bytes: int) -> str | None:
     >>> [pitch(mine, 32, 128, 4) for mine in ("132", "128", "140", "130")]
     [None, 'takes 32 turns, must take 1', 'takes 1, but so do fewer bytes', 'must be a multiple of 4, found 130']
     """
-    mine = parse_int_tuple(answer.strip())
-    if not isinstance(mine, int) or mine % access_bytes:
+    (mine,) = integers_of(answer, 1)
+    if mine % access_bytes:
         return f"must be a multiple of {access_bytes}, found {answer}"
     if mine < width:
         return f"must hold a row of {width} bytes, found {mine}"

@@ -37,8 +37,8 @@ from layoutalg import (
     coalesce,
     composition,
     evaluate,
+    flatten,
     law_names,
-    parse_int_tuple,
     size,
 )
 
@@ -147,9 +147,9 @@ def no_composition(answer: str, a: str) -> str | None:
 
 def counterexample(answer: str, claim: str, a: str, b: str) -> str | None:
     """An index i at which a layout that is claimed to be a(b(i)) is something else."""
-    index = parse_int_tuple(answer)
+    index, *more = integers_of(answer)
     claimed, first, then = layout_of(claim), layout_of(b), layout_of(a)
-    if not isinstance(index, int) or not 0 <= index < size(claimed):
+    if more or not 0 <= index < size(claimed):
         return f"must be an index from 0 to {size(claimed) - 1}, found {answer}"
     if claimed(index) == then(first(index)):
         return f"is no counterexample: both are {claimed(index)} at index {index}"
@@ -157,9 +157,13 @@ def counterexample(answer: str, claim: str, a: str, b: str) -> str | None:
 
 
 def different(answer: str, layout: str, *others: str) -> str | None:
-    """A layout of another shape than these, with the same offsets."""
+    """A layout of another shape than these, with the same offsets; nesting alone does not make another.
+
+    >>> different("(4,3):(2,8)", "12:2"), different("((3,4)):((2,6))", "12:2", "(3,4):(2,6)")
+    (None, 'is written as one of those that are given: ((3,4)):((2,6))')
+    """
     wrong = function(answer, layout)
-    if wrong is None and str(written_layout(answer)) in (layout, *others):
+    if wrong is None and flatten(written_layout(answer)) in map(layout_of, (layout, *others)):
         return f"is written as one of those that are given: {answer}"
     return wrong
 
@@ -178,14 +182,14 @@ def exclusive(answer: str, *pairs: tuple[int, int]) -> str | None:
 
 
 #: How an answer says that there is no layout.
-NONE = ("none", "no such layout", "no")
+_NONE = re.compile(r"(?:there is )?(?:none|no|not|impossible)\b[a-z ]*")
 
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:
     """A right answer of an operation of the algebra, in any form, or `none` where the operation has no answer."""
     values = [evaluate(one) if isinstance(one, str) else one for one in operands]
     there_is = answerable(operation, *values)
-    if answer.strip(" .`'\"").casefold() in NONE:
+    if _NONE.fullmatch(answer.strip(" .`'\"").casefold()):
         return "says that there is none, but there is one" if there_is else None
     wrong = broken_law(operation, written_layout(answer), *values)
     if there_is:

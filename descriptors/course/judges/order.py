@@ -20,7 +20,7 @@ from descriptors.check.events import Commit, Event, Fence, Mma, Touch, Wait
 from descriptors.check.sequence import first_broken
 from descriptors.errors import DescriptorError
 
-_EVENT = re.compile(r"fence|commit|wait(?:_group)? ?[0-7]|mma|read")
+_EVENT = re.compile(r"(?:wgmma[. ])?(?:(fence|commit|mma|read)(?:_group|_async)?|(wait)(?:_group)?[ (<]*([0-7])[)>]?)")
 #: The longest order that is read, and the registers of the sum.
 LONGEST, SUM = 64, ("d",)
 
@@ -31,11 +31,12 @@ def ordered(answer: str, steps: Sequence[str]) -> str | None:
     Raises:
         DescriptorError: for an event that there is not.
     """
-    names = [" ".join(one.split()) for one in re.split("[,;]", answer.strip(" .`").lower())]
-    strange = next((one for one in names if not _EVENT.fullmatch(one)), None)
-    if strange is not None or len(names) > LONGEST:
+    text = answer.lower()
+    names = [one[1] or f"{one[2]} {one[3]}" for one in _EVENT.finditer(text)]
+    strange = _EVENT.sub(" ", text).strip(" \t\r\n,;.`->→")
+    if strange or not 0 < len(names) <= LONGEST:
         rule = f"it must be at most {LONGEST} events with commas (fence, mma, commit, wait 0, read)"
-        raise DescriptorError(f"answer: {rule}, found {len(names) if strange is None else repr(strange[:20])}")
+        raise DescriptorError(f"answer: {rule}, found {repr(strange[:20]) if strange else len(names)}")
     rest = iter(names)
     missing = next((one for one in steps if one not in rest), None)
     if missing:

@@ -10,6 +10,7 @@ each element is held once, in the pieces that are asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import product
 
@@ -19,7 +20,8 @@ from descriptors.course.judges.layouts import counts_of, offset_of
 
 def owner(answer: str, layout_text: str, shape: tuple[int, int], row: int, column: int) -> str | None:
     """The thread and the value that hold an element."""
-    mine, layout = integers_of(answer, 2), layout_of(layout_text)
+    named = re.fullmatch(r"\W*t(?:hread)?\W*(\d+)\W*v(?:alue)?\W*(\d+)\W*", answer.lower())
+    mine, layout = integers_of(" ".join(named.groups()) if named else answer, 2), layout_of(layout_text)
     for name, number, count in zip(("thread", "value"), mine, counts_of(layout), strict=True):
         if not 0 <= number < count:
             return f"says {name} {number}, must be one of 0 to {count - 1}"

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from descriptors.course.judges.answers import integers_of
+from descriptors.course.judges.answers import integers_of, words_of
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import diff
 from descriptors.smem.debug.read import read
@@ -31,7 +31,7 @@ from descriptors.smem.operands.operand import MajorName, as_major, as_swizzle_mo
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import WINDOW_BYTES
-from layoutalg import parse_int_tuple, product
+from layoutalg import product
 
 
 def derived_tile(
@@ -115,24 +115,18 @@ def _moved(derivation: Derivation, step: int, origin: Sequence[int]) -> str | No
 
 def advance(answer: str, i: int, k: int, *tile: Any) -> str | None:
     """How far operand (i, k) begins after the first, in bytes."""
-    mine, right = parse_int_tuple(answer.strip()), derived_tile(*tile).offset_of(i, k)
+    (mine,), right = integers_of(answer, 1), derived_tile(*tile).offset_of(i, k)
     if mine == right:
         return None
-    unit = " (that is the offset in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
+    unit = " (that is the offset in units of 16 bytes)" if mine * 16 == right else ""
     return f"says {answer}, which is not where operand ({i}, {k}) begins{unit}"
 
 
 def word_of(answer: str, base: int, i: int, k: int, *tile: Any) -> str | None:
     """The word of operand (i, k) of a tile at an address: any that reads its elements from where they lie."""
     derivation = derived_tile(*tile)
-    try:
-        number = int(answer.strip(), 0)
-    except ValueError as error:
-        raise DescriptorError(f"course: a word must be a number, as 0x4000004000010000, found {answer}") from error
-    if not 0 <= number < 1 << 64:
-        raise DescriptorError(f"course: a word must have 64 bits, found {answer}")
     difference = diff(
-        number,
+        words_of(answer)[0],
         derivation.smem_tile,
         "sm90",
         dtype=derivation.element,

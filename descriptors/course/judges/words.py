@@ -38,7 +38,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from descriptors.course.judges.answers import integers_of, words_of, written_layout
+from descriptors.course.judges.answers import WORD, integers_of, words_of, written_layout
 from descriptors.course.judges.tiles import derived_tile
 from descriptors.errors import DescriptorError
 from descriptors.smem.debug.diff import Diff, diff
@@ -48,7 +48,7 @@ from descriptors.smem.operands.match import match
 from descriptors.smem.operands.operand import Major, as_swizzle_mode
 from descriptors.smem.words.descriptor import MNEMONICS, Arch, SmemDescriptor, architecture, smem_word
 from descriptors.smem.words.tensor_map import SWIZZLES
-from layoutalg import parse_int_tuple, product, size
+from layoutalg import product, size
 from layoutalg.frozen import replace
 
 #: What people call the fields.
@@ -92,12 +92,13 @@ def mended(answer: str, broken: str, layout: str, arch: Arch, keywords: Mapping[
 
     The field is right if the broken word reads the layout as soon as that field alone is as in the answer.
     """
-    name, _, text = answer.strip().rpartition(" ")
-    key = name.lower().replace("_", " ").strip(" :,")
-    key = next((short for short, long in FIELDS.items() if key in (short, long.replace("_", " "))), "")
-    if not key:
+    text = WORD.search(answer) or re.search(r"\b(?:0x|\d{5})\w+", answer)
+    name = answer.lower().replace(text[0].lower() if text else "", "").replace("_", " ")
+    named = [long for short, long in FIELDS.items() if re.search(rf"\b(?:{short}|{long.replace('_', ' ')})\b", name)]
+    if text is None or len(set(named)) != 1:
         return f"must be a field ({', '.join(FIELDS)}) and the mended word, as: start 0x0123456789abcdef"
-    mine, before, fields = words_of(text)[0], words_of(broken)[0], smem_word(architecture(arch))
+    key = next(short for short, long in FIELDS.items() if long == named[0])
+    mine, before, fields = words_of(text[0])[0], words_of(broken)[0], smem_word(architecture(arch))
     if mine == before:
         return "is the broken word itself"
     wrong = mismatch_of(compared(mine, layout, arch, keywords))
@@ -139,10 +140,10 @@ def mismatch_of(difference: Diff) -> str | None:
 
 def field(answer: str, name: str, *tile: Any) -> str | None:
     """A field of the word that is derived for a tile, in bytes."""
-    right, mine = getattr(derived_tile(*tile).descriptor, name), parse_int_tuple(answer)
+    right, (mine,) = getattr(derived_tile(*tile).descriptor, name), integers_of(answer, 1)
     if mine == right:
         return None
-    unit = " (that is the field in units of 16 bytes)" if isinstance(mine, int) and mine * 16 == right else ""
+    unit = " (that is the field in units of 16 bytes)" if mine * 16 == right else ""
     return f"says {answer} bytes, which is not the {name.replace('_', ' ')}{unit}"
 
 
@@ -274,6 +275,9 @@ def _extents(answer: str) -> tuple[int, int]:
     return size(layout, mode=[0]), size(layout, mode=[1])
 
 
+_LETTER = re.compile(r"\s*\(?([A-Za-z])\b\)?[\s:.]*")
+
+
 def refuted(answer: str, claims: Mapping[str, Sequence[Any]]) -> str | None:
     """A letter, and a counterexample to the sentence of that letter.
 
@@ -281,7 +285,8 @@ def refuted(answer: str, claims: Mapping[str, Sequence[Any]]) -> str | None:
         answer: as ``b: S<2,3,3> o 0 o (64,16):(32,1)``.
         claims: of each letter the judge of its counterexamples, and its operands.
     """
-    letter, rest = answer.strip()[:1].lower(), answer.strip()[1:].lstrip(" :.)")
+    head = _LETTER.match(answer)
+    letter, rest = (head[1].lower(), answer[head.end() :]) if head else ("", "")
     if letter not in claims or not rest:
         return f"must begin with one of {', '.join(claims)} and have a counterexample after it"
     name, *operands = claims[letter]

@@ -100,7 +100,7 @@ def test_with_the_class_list_its_seed_counts_and_who_is_missing_or_unknown_is_to
     assert marks["Ada"] == 10 > marks["Carl"]
     for told in (
         *("carl.txt says seed 7, but has 8", "carl.txt has the answers of ", "eve.txt is not in the class: Eve"),
-        *("nothing from dora", "Ada handed in lab1 before"),
+        *("nothing from 1: dora", "Ada handed in lab1 before"),
     ):
         assert any(told in one for one in handed.remarks), (told, handed.remarks)
 
@@ -126,9 +126,12 @@ def test_the_script_draws_prints_and_marks(tmp_path: Path) -> None:
     (tmp_path / "ada.txt").write_text(GOOD, encoding="utf-8")
     status, text = script("--grade", str(tmp_path / "ada.txt"))
     assert (status, text.splitlines()[0]) == (0, "Ada: lab1 10 of 10, passed")
-    (tmp_path / "names").write_text("Ada, 7\nBob, 8\n", encoding="utf-8")
-    status, text = script("--grade", str(tmp_path), "--class", str(tmp_path / "names"))
-    assert status == 0 and text.endswith("to look at\n  nothing from bob\n")
+    (tmp_path / "bob.docx").write_bytes(b"PK\x03\x04\xff\xfe")
+    (names := tmp_path / "list" / "names").parent.mkdir()
+    names.write_text("Ada, 7\nBob, 8\n", encoding="utf-8")
+    status, text = script("--grade", str(tmp_path), "--class", str(names))
+    assert "bob.docx was not marked: answers: the file must be text" in text
+    assert status == 0 and text.endswith("\n  nothing from 1: bob\n")
     for bad in (["lab1"], ["exam", "--seed", "1"], ["--grade", str(ROOT / "tests")], ["--class", "nowhere"]):
         status, text = script(*bad)
         assert (status, text.count("\n")) == (2, 1)

@@ -140,8 +140,9 @@ def test_what_the_planner_says_for_a_gpu_is_the_students_own() -> None:
     assert starts[0] in emitted and f"{{{own['steps_a']}}}" in emitted and f"{{{own['steps_b']}}}" in emitted
 
 
-def test_an_untouched_starter_is_no_attempt(capsys: pytest.CaptureFixture[str]) -> None:
-    assert say(capsys, "5.1", lessons()[4].exercises[0].starter)[0] == 1
+@pytest.mark.parametrize("answer", [lessons()[4].exercises[0].starter, "x", "complement(3:2, 18)"])
+def test_what_is_no_answer_is_no_attempt(answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say(capsys, "5.1", answer)[0] == 1
     assert say(capsys, "5.1", "--solution")[0] == 2
 
 

@@ -11,8 +11,8 @@ import pytest
 from each import each
 from places import ROOT
 
-from descriptors.course.grading import JUDGES, grade
-from descriptors.course.source import Exercise, Lesson, lessons
+from descriptors.course.grading import JUDGES, grade, verdict
+from descriptors.course.source import Exercise, Lesson, find, lessons
 from layoutalg import law_names
 
 
@@ -25,8 +25,8 @@ CASES = [
     (question_of("complement", "4:2", 24), "(3,2):(8,1)", None),
     (question_of("complement", "4:2", 24), "6:1", "reaches offset 2 twice"),
     (question_of("right_inverse", "(4,8):(8,1)", size=32), "8:4", "has 8 elements, must have 32"),
-    (question_of("function", "8:1"), "(2,2)", "cannot be read as an answer: answer: it must be a layout"),
-    (question_of("function", "8:1"), "8:1 and more", "cannot be read as an answer"),
+    (question_of("function", "8:1"), "(2,2)", "cannot be read: it must be a layout"),
+    (question_of("function", "8:1"), "8:1 and more", "cannot be read"),
 ]
 
 
@@ -34,6 +34,59 @@ CASES = [
 def test_an_answer_is_judged(exercise: Exercise, answer: str, words: str | None) -> None:
     judgement = grade(exercise, answer)
     assert judgement is None if words is None else words in (judgement or "")
+
+
+#: Forms in which students type what is right, and what is not, by the place of the exercise.
+TYPED = {
+    "1.1": ("20;2;12;22;24;28", "[20 2 12 22 24 28].", "!16, 24, 1, 9, 2, 31", "!((3,5):(10,2))(2), 2, 12, 22, 24, 28"),
+    "1.2": (
+        "Layout((4,8),(1,4))",
+        "cute.make_layout((4,8), stride=(1,4))",
+        "make_layout(make_shape(Int<4>{}, _8), make_stride(1, Int<4>{}))",
+        "'(4,8):(1,4)'",
+        "!make_layout((4,8))",
+        "!(4,8):(1,4",
+    ),
+    "1.5": ("(8):(9)", "(2,4):(9,18)", "!8", "!9"),
+    "1.6": ("a_global = (64,128):(136,1)", "!b_global = (64,128):(136,1)"),
+    "3.1": ("size 32, cosize 38", "32 and 38", "!size, cosize"),
+    "3.2": ("(16):(3)", "!coalesce((2,(2,4)):(3,(6,12)))", "!(16,1):(3,0)"),
+    "3.4": ("(2,(2,3)):(2,(4,8))", "!((3,4)):((2,6))", "!(12):(2)", "!((12)):((2))", "!Layout((3,4),(2,6))"),
+    "4.2": ("((2,2),(3)):((24,2),8)", "!(2,2,3):(24,2,8)"),
+    "4.5": ("i = 5", "index 5", "!(2,1)", "!4, 5"),
+    "5.2": ("None", "there is none.", "no complement", "impossible", "!nonesuch"),
+    "6.7": ("T7 V1", "thread 7, value 1", "!T1 V7", "!v 1, t 7"),
+    "7.4": ("2 turns", "!8 turns", "!0"),
+    "7.5": ("Swizzle<5,0,5> o 0 o (32,32):(32,1)", "!Swizzle<4,0,5> o 0 o (32,32):(32,1)"),
+    "8.4": ("2,0,2", "(2 0 2)", "S(2,0,2)", "Swizzle<2,0,2>{}", "cute.make_swizzle(2,0,2)", "!2,0,3", "!2,0"),
+    "9.4": ("0x8000 0020 0001 0000", "8000002000010000", "0x8000_0020_0001_0000", "!0x800000200001000"),
+    "9.5": ("1024 bytes, 256 bytes", "SBO = 256, LBO = 1024", "!SBO 1024, LBO 256"),
+    "9.8": ("word_a = 0x4000 0040 0001 0040", "!0x4000 0040 0001 0000"),
+    "9.10": ("+0, +2, +4, +6, +512, +514, +516, +518", "!-0, -2, -4, -6, -512, -514, -516, -518"),
+    "10.1": ("0x8000 0020 0001 0000, sbo", "stride byte offset: 0x8000002000010000", "!lbo, sbo 0x8000002000010000"),
+    "10.3": ("swizzle mode = 0x4000004000010080", "!0x4000004000010080"),
+    "10.9": ("fence -> mma -> commit -> wait(0) -> read", "fence mma commit wait_group 0 read", "!mma wait"),
+    "10.11": ("(b) Swizzle<2,3,3> o 0 o (64,16):(32,1)", "a) 0x4000004000010000 and 0x4000004000000000", "!b"),
+}  # fmt: skip
+
+
+@each(("where", "answer"), [(where, answer) for where, answers in TYPED.items() for answer in answers])
+def test_an_answer_is_read_as_students_type_it_and_another_is_none(where: str, answer: str) -> None:
+    assert (grade(find(where), answer.removeprefix("!")) is None) != answer.startswith("!")
+
+
+@each(
+    ("where", "answer", "slip"),
+    [
+        ("1.1", "4, 6, 7, 9, 1, 2", "the rightmost coordinate is counted first"),
+        ("7.2", "32; 1; 32; 8", "rows of 64 bytes reach two banks"),
+        ("8.1", "5, 9, 0, 3", "a number xor itself"),
+        ("9.4", "0x800000200001000", "a word has 16 hexadecimal digits, this one 15"),
+        ("9.10", "0, 2, 4, 6, 8, 10, 12, 15", "the line is full after four steps"),
+    ],
+)
+def test_a_list_of_numbers_is_told_the_slip_of_its_first_wrong_one(where: str, answer: str, slip: str) -> None:
+    assert slip in verdict(find(where), answer)
 
 
 ODD = [

@@ -62,7 +62,7 @@ WRONG = [
         ("(16,3):(32,6)", "(2,4):(1,2)"),
         "is 6 at index 288, must be 512",
     ),
-    ("right_inverse", "(4,8):(8,1)", ("(4,8):(8,1)",), "is 8 at index 1, where the layout is not 1"),
+    ("right_inverse", "(4,8):(8,1)", ("(4,8):(8,1)",), "is 8 at index 1, where the layout is 2, must be 1"),
     ("coalesce", "(2,6):(1,2)", ("(2,6):(1,2)",), "has modes that could be one"),
     ("max_common_layout", "8:1", ("(4,8):(1,4)", "(4,8):(1,8)"), "is 4 at index 4, where not both layouts are 4"),
     ("max_common_layout", "8:1", ("4:1", "8:1"), "is 4 at index 4, where not both layouts are 4"),
