@@ -251,7 +251,7 @@ def ask(
                 command,
                 input=job,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
                 timeout=limit_s,
                 env=_environment(answerer, target, scratch),
                 cwd=scratch,

@@ -115,6 +115,19 @@ def test_a_full_disk_is_told_in_one_line(name: str, line: str) -> None:
     assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_pipe_and_a_file_hold_utf_8_whatever_the_system_writes(encoding: str, tmp_path: Path) -> None:
+    line = ["draw", "levels", "--dtype", "bf16", "--major", "K", "--swizzle", "64B", "--tile", "64x64"]
+    line += ["--mma", "64x16", "--arch", "sm90", "-o"]
+    assert descriptors([*line, str(tmp_path / "levels.svg")]) == 0
+    command = [sys.executable, "-m", "descriptors", *line, "-"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode("utf-8").rstrip() == (tmp_path / "levels.svg").read_text(encoding="utf-8").rstrip()
+    assert not done.stdout.isascii()
+
+
 def test_what_was_said_before_the_output_failed_is_dropped_and_the_stream_goes_on() -> None:
     code = """
 import click
