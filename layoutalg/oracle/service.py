@@ -272,9 +272,9 @@ def ask(
 
 
 def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, str]:
-    """The environment of the worker: this very copy of the package, what this process would ask; the DSL kept quiet."""
+    """The environment of the worker: what this process would ask, this very copy of the package; the DSL kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, _home(answerer), os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (_home(answerer), root, os.environ.get("PYTHONPATH", ""))))
     architecture = {"CUTE_DSL_ARCH": target} if target else {}
     quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
     return {**os.environ, "PYTHONPATH": path, **quiet, **architecture}
