@@ -35,7 +35,7 @@ from layoutalg.frozen import frozen
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
 #: What is said where it is missing, by an error and by every ``--check``.
-MISSING = "the CuTe DSL is not installed; pip install '.[oracle]' in a checkout adds it"
+MISSING = "the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
 
 
 class OracleError(RuntimeError):
