@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from places import ROOT
+from programs import NEEDS_POSIX
 
 import descriptors
 from descriptors import DescriptorError, derive
@@ -233,6 +234,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], capsys: pytest
     assert captured.err.startswith("descriptors: ")
 
 
+@NEEDS_POSIX
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"

@@ -53,6 +53,8 @@ Begin = Callable[..., "subprocess.Popen[bytes]"]
 @pytest.fixture
 def begin() -> Iterator[Begin]:
     """Runs of the command, each in a process group of its own, none of which outlives the test."""
+    if os.name != "posix":
+        pytest.skip("groups of processes are those of POSIX")
     runs: list[subprocess.Popen[bytes]] = []
 
     def one(path: Path, *options: str) -> subprocess.Popen[bytes]:
