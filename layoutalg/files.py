@@ -12,8 +12,8 @@ Law: where one of several files cannot be written, none is.
 ...     try:
 ...         write_whole({folder / "a": b"after", folder / "missing" / "b": b""})
 ...     except OSError:
-...         print((folder / "a").read_text(), [one.name for one in folder.iterdir()])
-before ['a']
+...         print((folder / "a").read_bytes(), [one.name for one in folder.iterdir()])
+b'before' ['a']
 """
 
 from __future__ import annotations

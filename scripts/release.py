@@ -68,7 +68,7 @@ def passes(sdist: Path, wheel: Path, python: str, more: list[str]) -> int:
         with tarfile.open(sdist) as archive:
             archive.extractall(unpacked, filter="data")
         (sources,) = unpacked.iterdir()
-        words = {**os.environ, "PYTHONSAFEPATH": "1"}
+        words = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONWARNDEFAULTENCODING": "1"}
         words.pop("PYTHONPATH", None)
         status = run(python_of(fresh), "-c", WHERE, cwd=sources, env=words)
         return status or run(python_of(fresh), "-m", "pytest", "-n", "auto", *SUITE, *more, cwd=sources, env=words)

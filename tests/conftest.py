@@ -33,6 +33,11 @@ if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = providers.Constants
 
 
+#: What limits the processes that it begins, as POSIX can alone.
+LIMITING = ("test_arguments.py", "test_attack.py", "test_mutation.py")
+collect_ignore = [] if os.name == "posix" else [f"project/{name}" for name in LIMITING]
+
+
 @pytest.fixture(params=["z3", "cvc5"])
 def solver(request: pytest.FixtureRequest) -> str:
     """A solver that is asked: the test is skipped, and says so, where that is not installed."""
@@ -54,7 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say how to repeat this run."""
-    return f"hypothesis profile {PROFILE!r}, repeat with {_how(config)}"
+    left_out = f"; left out without POSIX: {', '.join(collect_ignore)}" if collect_ignore else ""
+    return f"hypothesis profile {PROFILE!r}, repeat with {_how(config)}{left_out}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:

@@ -114,7 +114,9 @@ def _compiled(path: Path, gpu_arch: str, include: tuple[str, ...]) -> str:
         line = ["nvcc", "-std=c++17", "--expt-relaxed-constexpr", "-ptx", f"-arch={gpu_arch}", *folders]
         line += [str(path), "-o", str(made)]
         try:
-            done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_S, check=False)
+            done = subprocess.run(
+                line, capture_output=True, encoding="locale", errors="replace", timeout=COMPILE_S, check=False
+            )
         except FileNotFoundError:
             raise NotThereError("check: a .cu file needs nvcc on the path; give its PTX instead") from None
         except subprocess.TimeoutExpired:

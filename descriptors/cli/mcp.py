@@ -211,7 +211,7 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
     run = [sys.executable, "-c", f"import sys; from layoutalg.cli import {function} as run; sys.exit(run())", *words]
     try:
         done = subprocess.run(
-            run, input=given.get("text", ""), capture_output=True, text=True, timeout=seconds, check=False
+            run, input=given.get("text", ""), capture_output=True, encoding="utf-8", timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")

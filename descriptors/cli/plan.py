@@ -220,7 +220,8 @@ def _warps(
     """A main loop of ``mma.sync``, told, drawn or written."""
     other = [key for key, one in more.items() if one not in (None, False) and key != "legality"]
     if other:
-        raise click.UsageError(f"--{other[0].removesuffix('_source').replace('_', '-')} does not go with mma.sync")
+        option = other[0].removesuffix("_source").replace("_", "-")
+        raise click.UsageError(f"--{option} does not go with mma.sync; it does with wgmma or tcgen05, as m64n128k16")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
     if emit is not None and as_json:

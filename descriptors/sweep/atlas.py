@@ -96,7 +96,8 @@ def atlas(
         points: arguments of ``derive`` as plain data, such as a ``Lattice``.
         output: a file ``*.jsonl``, or a folder ``*.parquet`` of parts (needs pyarrow). Rows that it has are kept.
         prove: whether to prove that every word reads what it shall.
-        workers: processes to start, where no executor is given; 1 works in this one.
+        workers: processes to start, where no executor is given; 1 works in this one. With more, a program calls this
+            under ``if __name__ == "__main__":``, since Python may begin a worker with the program's own lines.
         executor: where to send the work; it is not shut down.
         progress: called with the number of points that are done since the last call.
 
@@ -267,7 +268,12 @@ def _pool(executor: Executor | None, count: int) -> Iterator[Executor | None]:
         raise DescriptorError(
             "atlas: every worker must live to the end of the run, found one that was killed (by hand, or for memory);"
             " its rows are missing, all others are kept: start the same run again, with fewer workers"
+            f"{'' if multiprocessing.get_start_method() == 'fork' else _BEGUN_AGAIN}"
         ) from None
+
+
+#: Where a worker is no copy of the program, Python begins it with the program's own lines.
+_BEGUN_AGAIN = "; a program of your own must call atlas under: if __name__ == '__main__'"
 
 
 def _begin_worker() -> None:

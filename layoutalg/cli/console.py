@@ -17,7 +17,7 @@ from contextlib import suppress
 from enum import IntEnum
 from functools import cached_property
 from importlib import import_module
-from io import UnsupportedOperation
+from io import TextIOWrapper, UnsupportedOperation
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
@@ -287,6 +287,7 @@ def run(
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
         _collect_seldom()
+        _pass_utf8()
     try:
         status = _invoke(command, name, words)
         if sys.stdout is not None:  # closed before the program began
@@ -319,6 +320,13 @@ def _collect_seldom() -> None:
     """
     gc.set_threshold(100 * gc.get_threshold()[0])
     atexit.register(gc.freeze)
+
+
+def _pass_utf8() -> None:
+    """Read and write UTF-8 through pipes and files: pictures and pages say that they are, and Windows has another."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding != "utf-8" and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
 
 
 def usage_text(error: click.ClickException) -> str:

@@ -35,7 +35,7 @@ from layoutalg.frozen import frozen
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
 #: What is said where it is missing, by an error and by every ``--check``.
-MISSING = "the CuTe DSL is not installed; pip install '.[oracle]' in a checkout adds it"
+MISSING = "the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
 
 
 class OracleError(RuntimeError):
@@ -251,7 +251,7 @@ def ask(
                 command,
                 input=job,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
                 timeout=limit_s,
                 env=_environment(answerer, target, scratch),
                 cwd=scratch,
@@ -272,9 +272,9 @@ def ask(
 
 
 def _environment(answerer: str, target: str | None, scratch: str) -> dict[str, str]:
-    """The environment of the worker: this very copy of the package, what this process would ask; the DSL kept quiet."""
+    """The environment of the worker: what this process would ask, this very copy of the package; the DSL kept quiet."""
     root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (root, _home(answerer), os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (_home(answerer), root, os.environ.get("PYTHONPATH", ""))))
     architecture = {"CUTE_DSL_ARCH": target} if target else {}
     quiet = {"CUTE_DSL_LOG_LEVEL": "50", "CUTE_DSL_DUMP_DIR": scratch}
     return {**os.environ, "PYTHONPATH": path, **quiet, **architecture}

@@ -26,7 +26,7 @@ RULES = {"light": "", "dark": ", runOnly: ['color-contrast']"}
 def violations(page: Any, rules: str = "") -> list[Any]:
     """What axe finds by all rules or by those that are named, with the elements."""
     if not page.evaluate("'axe' in window"):
-        page.evaluate((browsers.node_package("axe-core") / "axe.min.js").read_text())
+        page.evaluate((browsers.node_package("axe-core") / "axe.min.js").read_text(encoding="utf-8"))
     axe_report = page.evaluate(f"axe.run(document, {{ resultTypes: ['violations']{rules} }})")
     return [(one["id"], [node["html"][:120] for node in one["nodes"]][:4]) for one in axe_report["violations"]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from enum import Enum
 from subprocess import run
@@ -93,6 +94,8 @@ for before in ((), every):
 
 @pytest.fixture(scope="module")
 def representations() -> dict[str, list[Any]]:
+    if not hasattr(os, "fork"):
+        pytest.skip("this system does not fork")
     every = [name for name in modules() if ".dsl" not in name and not name.endswith("__main__")]
     request = json.dumps([VALUES, every])
     done = run([sys.executable, "-c", SHOWN], input=request, capture_output=True, text=True, cwd=ROOT, check=False)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
 from places import ROOT
 
 OPERAND = ["--dtype", "bf16", "--major", "K"]
@@ -60,6 +61,10 @@ ANSWERED: Mapping[str, Mapping[str, list[str]]] = {
         "find-swizzle": ["(8,64):(64,1)", *ACCESS],
     },
 }
+
+#: Tests that are left out, with a word, on a system that has not what they do.
+NEEDS_POSIX = pytest.mark.skipif(os.name != "posix", reason="bash, forks, and signals to others are those of POSIX")
+NEEDS_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 
 #: All of them, for tests with a case for each.
 COMMANDS = [(program, name) for program, commands in ANSWERED.items() for name in commands]

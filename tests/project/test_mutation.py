@@ -179,6 +179,7 @@ def test_a_line_that_runs_at_import_meets_the_tests_of_its_room_and_of_its_packa
     assert measured.tests_of("pack/room/f.py", 3, 3).keys() == {room}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
 def test_who_imports_a_module_is_read_from_the_tests() -> None:
     found = importers(listed())
     assert "tests/descriptors/smem/instructions/test_tables.py" in found["descriptors/smem/instructions/tables.py"]

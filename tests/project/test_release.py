@@ -16,7 +16,7 @@ from places import ROOT
 
 from builder.notebooks import notebook
 from descriptors.course.source import lessons
-from layoutalg import __version__
+from layoutalg import __version__, oracle
 
 yaml = pytest.importorskip("yaml", reason="dask brings yaml")
 
@@ -89,6 +89,14 @@ def test_beside_another_distribution_of_that_name_both_work(wheel: Path, tmp_pat
     ):
         done = says(place, run)
         assert done.returncode == 0 and ("sm90" in done.stdout or "lessons" in done.stdout), done.stderr
+
+
+@pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
+def test_beside_another_distribution_of_that_name_the_dsl_is_asked_by_our_code(wheel: Path, tmp_path: Path) -> None:
+    place = installed(wheel, tmp_path)
+    line = "derive --dtype bf16 --major K --swizzle 128B --tile 64x64 --mma 64x16 --arch sm90 --check".split()
+    done = says(place, f"from layoutalg.cli import descriptors; sys.exit(descriptors({line!r}))")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_alone_both_packages_are_found(wheel: Path, tmp_path: Path) -> None:

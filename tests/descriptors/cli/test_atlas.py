@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from places import ROOT
 
 from descriptors.cli import main
+
+pty = pytest.importorskip("pty", reason="terminals are those of POSIX")
 
 ARGUMENTS = ["--tile", "64:128:64x64", "--mma", "64xauto", "--dtype", "bf16", "--arch", "sm90"]
 

@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 from places import ROOT
+from programs import NEEDS_POSIX
 
+import descriptors
 from descriptors import DescriptorError, derive
 from descriptors.cli.command import main
 from descriptors.sweep import atlas_files as parquet_parts
@@ -232,6 +234,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], capsys: pytest
     assert captured.err.startswith("descriptors: ")
 
 
+@NEEDS_POSIX
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
@@ -248,6 +251,29 @@ def test_an_interrupted_run_ends_in_good_order_and_goes_on(workers: str, tmp_pat
     summary = atlas(points, path)
     assert summary.skipped > 0
     assert sorted(row["key"] for row in rows_of(path)) == sorted(map(key_of, points))
+
+
+@pytest.mark.parametrize("guard", ["if True:", 'if __name__ == "__main__":'])
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_a_program_that_each_worker_begins_again_is_refused_with_the_way_out(
+    start: str, guard: str, tmp_path: Path
+) -> None:
+    if start not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {start} on this system")
+    (tmp_path / "program.py").write_text(
+        "import multiprocessing\nfrom descriptors import atlas, lattice\n"
+        f"{guard}\n    multiprocessing.set_start_method({start!r}, force=True)\n"
+        "    points = list(lattice('64x64', '64xauto', dtypes='bf16', archs='sm90'))\n"
+        "    print(atlas(points, 'rows.jsonl', workers=2).counts['proved'])\n",
+        encoding="utf-8",
+    )
+    words = {**os.environ, "PYTHONPATH": str(Path(descriptors.__file__).parents[1])}
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=words, capture_output=True, text=True, check=False)
+    if "main" in guard:
+        assert done.returncode == 0 and int(done.stdout) > 0, done.stderr
+    else:
+        assert "a program of your own must call atlas under: if __name__ == '__main__'" in done.stderr.splitlines()[-1]
 
 
 class _Interrupted(ThreadPoolExecutor):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from each import each
+from programs import NEEDS_FULL, NEEDS_POSIX
 
 import layoutalg as la
 from layoutalg.cli.command import COMMANDS, main
@@ -227,12 +228,14 @@ def test_an_input_without_end_is_refused_before_it_is_read_whole(command: str, w
     assert ended.stderr == f"layoutalg: notation: {what} must have at most 1048576 characters, found more\n"
 
 
+@NEEDS_POSIX
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     command = f"{sys.executable} -m layoutalg show --all '(4096,64):(64,1)' | head -n 1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "(4096,64):(64,1)\n", "")
 
 
+@NEEDS_FULL
 def test_a_full_disk_is_told_in_one_line() -> None:
     command = f"{sys.executable} -m layoutalg show '(64,64):(64,1)' > /dev/full"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

@@ -12,7 +12,7 @@ import click
 import pytest
 from each import each
 from places import ROOT
-from programs import ANSWERED, COMMANDS, all_unread, closed_pipe
+from programs import ANSWERED, COMMANDS, NEEDS_FULL, NEEDS_POSIX, all_unread, closed_pipe
 
 from descriptors.cli.command import COMMANDS as OF_DESCRIPTORS
 from descriptors.cli.command import main as descriptors
@@ -86,6 +86,7 @@ def test_each_of_these_lines_is_answered(
     assert streams.out.endswith("\n") and streams.err == ""
 
 
+@NEEDS_POSIX
 def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
     lines = [(name, arguments(name, command, tmp_path)) for name, command in COMMANDS]
     lines += [(name, options) for name in MAINS for options in (["--help"], ["--version"], [])]
@@ -100,6 +101,7 @@ def test_nor_where_the_program_is_a_process_of_its_own(name: str) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@NEEDS_POSIX
 def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
     line = "read 0x4000404000010000 --dtype bf16 --major K --shape 1024x1024 --all"
     command = f"{sys.executable} -m descriptors {line} | head -n 1; exit ${{PIPESTATUS[0]}}"
@@ -108,11 +110,25 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
     assert ended.stdout == "read model: documented, not measured on a Blackwell GPU\n"
 
 
+@NEEDS_FULL
 @pytest.mark.parametrize(("name", "line"), [("descriptors", "shapes"), ("layoutalg", "ops")])
 def test_a_full_disk_is_told_in_one_line(name: str, line: str) -> None:
     command = f"{sys.executable} -m {name} {line} > /dev/full"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_pipe_and_a_file_hold_utf_8_whatever_the_system_writes(encoding: str, tmp_path: Path) -> None:
+    line = ["draw", "levels", "--dtype", "bf16", "--major", "K", "--swizzle", "64B", "--tile", "64x64"]
+    line += ["--mma", "64x16", "--arch", "sm90", "-o"]
+    assert descriptors([*line, str(tmp_path / "levels.svg")]) == 0
+    command = [sys.executable, "-m", "descriptors", *line, "-"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode("utf-8").rstrip() == (tmp_path / "levels.svg").read_text(encoding="utf-8").rstrip()
+    assert not done.stdout.isascii()
 
 
 def test_what_was_said_before_the_output_failed_is_dropped_and_the_stream_goes_on() -> None:
@@ -131,6 +147,7 @@ print("after", run(command, "tool", [], []))
     assert (ended.stdout, ended.stderr) == ("after 2\n", "tool: the disk is gone\n")
 
 
+@NEEDS_POSIX
 @pytest.mark.parametrize(
     ("name", "line", "closed", "message"),
     [
@@ -180,6 +197,7 @@ def test_a_refusal_is_json_where_the_answer_was_to_be(
     assert (json.loads(streams.out), streams.err) == ({"schema": 1, "error": error}, "")
 
 
+@NEEDS_FULL
 @pytest.mark.parametrize("name", MAINS)
 def test_a_refusal_on_a_full_disk_keeps_its_status(name: str) -> None:
     command = f"{sys.executable} -m {name} nosuch --json > /dev/full"

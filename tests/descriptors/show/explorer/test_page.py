@@ -151,7 +151,7 @@ def test_a_link_into_it_chooses_an_element(page: Any, tmp_path: Path) -> None:
 
 def test_the_first_paint_needs_no_script_and_nothing_moves_after_it(chromium: Any, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
-    target.write_text(page({"swizzle": "64B", "cell": "3,20"}))
+    target.write_text(page({"swizzle": "64B", "cell": "3,20"}), encoding="utf-8")
     for script in (False, True):
         context = chromium.new_context(java_script_enabled=script, viewport={"width": 1400, "height": 1000})
         opened = context.new_page()
@@ -187,9 +187,11 @@ CONTRAST = ", runOnly: ['color-contrast']"
     ("scheme", "size", "rules"), [("light", "wide", ""), ("light", "400 %", ""), ("dark", "wide", CONTRAST)]
 )
 def test_axe_finds_nothing_to_mend(chromium: Any, scheme: str, size: str, rules: str, tmp_path: Path) -> None:
-    script = (browsers.node_package(AXE) / "axe.min.js").read_text()
+    script = (browsers.node_package(AXE) / "axe.min.js").read_text(encoding="utf-8")
     target = tmp_path / "page.html"
-    target.write_text(page({"edit": {"stride_byte_offset": "512"}, "tile": "128x64x2", "paste": "(64,16):(64,1)"}))
+    target.write_text(
+        page({"edit": {"stride_byte_offset": "512"}, "tile": "128x64x2", "paste": "(64,16):(64,1)"}), encoding="utf-8"
+    )
     wide, high = SIZES[size]
     context = chromium.new_context(
         color_scheme=scheme, viewport={"width": wide, "height": high}, bypass_csp=True, reduced_motion="reduce"

@@ -310,7 +310,7 @@ def test_pictures_and_pages_can_be_saved(home: Any, tmp_path: Path) -> None:
         with home.expect_download() as waiting:
             home.click(button)
         waiting.value.save_as(tmp_path / "saved")
-        assert (tmp_path / "saved").read_text().startswith(start)
+        assert (tmp_path / "saved").read_text(encoding="utf-8").startswith(start)
 
 
 def test_what_is_late_is_dropped(home: Any) -> None:

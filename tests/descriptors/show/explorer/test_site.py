@@ -73,7 +73,7 @@ def test_a_posted_link_has_a_title_a_description_and_a_picture(tmp_path: Path) -
     place = tmp_path / "site"
     options = ["--tile", "64x64", "--mma", "64x16", "--url", "https://example.org/tiles"]
     assert main(["explore", "--site", str(place), "--pyodide", str(package), *options]) == 0
-    seen = tags((place / "index.html").read_text())
+    seen = tags((place / "index.html").read_text(encoding="utf-8"))
     assert seen["og:title"] == seen["title"] == "64x64 bf16 K-major 128B, mma 64x16, sm100"
     word = answer({"tile": "64x64", "want": ["told"]})["told"]["word"]
     assert seen["og:description"] == seen["description"] and word in seen["description"]
@@ -156,4 +156,4 @@ def test_the_engine_answers_in_the_browser_without_any_network(site: Any, tmp_pa
         put(site, "swizzle", "32B")
         site.click("#savepage")
     waiting.value.save_as(tmp_path / "saved.html")
-    assert (tmp_path / "saved.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "saved.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -72,7 +72,7 @@ def test_the_command_writes_it_and_the_public_door_gives_it(tmp_path: Path, caps
     assert main([*line.split(), str(tmp_path / "a.svg")]) == 0
     captured = capsys.readouterr()
     assert "proved: " in captured.out and f"wrote {tmp_path / 'a.svg'}" in captured.out
-    assert (tmp_path / "a.svg").read_text() == picture(made(HOPPER["mn"])).svg() + "\n"
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture(made(HOPPER["mn"])).svg() + "\n"
     assert main("plan bf16 --arch sm90 --tile 128x128x64 --draw a.svg".split()) == 2
     assert "--draw goes only with an INSTRUCTION" in capsys.readouterr().err
 
