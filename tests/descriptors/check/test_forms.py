@@ -42,6 +42,16 @@ def test_a_form_is_taken_on_the_targets_on_which_the_assembler_takes_it(family: 
     assert not wrong, wrong[:5]
 
 
+@pytest.mark.parametrize("row", RECORD["since"], ids=lambda row: f"{row['body'].partition(' ')[0]}-{row['target']}")
+def test_a_form_is_taken_from_the_version_on_from_which_the_assembler_takes_it(row: dict[str, str]) -> None:
+    module = parse(text_of(row["body"], row["target"]))
+    places = [replace(module, version=version) for version in RECORD["versions"]]
+    refused = [
+        one.version for one in places if any(told.rule.property == "forms" for told in forms_of(one.functions[0], one))
+    ]
+    assert refused == RECORD["versions"][: RECORD["versions"].index(row["version"])]
+
+
 def test_the_record_has_every_architecture_and_forms_of_either_verdict() -> None:
     assert {row.number for row in ARCHITECTURES} <= {int(re.sub(r"\D", "", target)) for target in RECORD["targets"]}
     assert sum(not row["taken"] for row in RECORD["rows"]) > 200
