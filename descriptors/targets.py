@@ -102,6 +102,33 @@ ARCHITECTURES = (
 
 
 @frozen
+class WarpArchitecture:
+    """What a main loop of ``mma.sync`` has to know of an architecture.
+
+    Args:
+        target: of PTX.
+        shared: bytes of shared memory that a block may ask for at its launch.
+        tma: whether the copy engine fills the stages, and not the threads.
+        known: how the models of copies, loads and fragments are known.
+    """
+
+    target: str
+    shared: int
+    tma: bool
+    known: str
+
+
+_SAME_CODE = "measured on a Hopper GPU, which runs the same code"
+#: The architectures whose main loops are of ``mma.sync``, by name: two that are older than all of ``ARCHITECTURES``,
+#: and those of it that have no other multiplication. Source: CUDA C++ Programming Guide, Compute Capabilities.
+WARP_ARCHITECTURES: Mapping[str, WarpArchitecture] = {
+    "sm80": WarpArchitecture("sm_80", 166912, False, _SAME_CODE),
+    "sm89": WarpArchitecture("sm_89", 101376, False, _SAME_CODE),
+    **{row.name: WarpArchitecture(row.target, row.shared, True, row.known) for row in ARCHITECTURES if not row.tables},
+}
+
+
+@frozen
 class Feature:
     """What some architectures have and others have not.
 
@@ -375,8 +402,8 @@ def tensor_architecture(name: object, where: str) -> str:
     if not row.tables:
         raise DescriptorError(
             f"{where}: an arch with wgmma or tcgen05 must be one of {', '.join(tensor_arches())}, found {row.name} "
-            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors check reads its "
-            "kernels, layoutalg atoms lists its registers"
+            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors plan mma.m16n8k16 "
+            "plans its main loop, descriptors check reads its kernels, layoutalg atoms lists its registers"
         )
     return row.name
 
