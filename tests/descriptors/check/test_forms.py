@@ -90,6 +90,17 @@ def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
     assert not told & {"tcgen05-alloc-size", "tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "barrier-hang"}, told
 
 
+@pytest.mark.parametrize(("target", "columns", "most"), [("sm_100a", 544, 512), ("sm_107f", 608, 576)])
+def test_an_exclusive_allocation_is_told_the_sizes_of_its_target(target: str, columns: int, most: int) -> None:
+    body = (
+        ".shared .b32 at; mov.u32 %r1, at; "
+        f"tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 [%r1], {columns};"
+    )
+    kernel = text_of(body, target).replace(".entry k()", ".entry k() .reqntid 32")
+    told = [one.found for one in check_ptx(kernel).errors if one.rule.name == "tcgen05-alloc-size"]
+    assert told == [f"found {columns} of an exclusive one, which has a multiple of 32 up to {most}"]
+
+
 #: The most static shared memory of a kernel, by ptxas 13.5.37, which refuses 16 bytes more.
 MOST_SHARED = {
     **dict.fromkeys(("sm_90a", "sm_100a", "sm_103a", "sm_107a", "sm_110a"), 0x38C00),
