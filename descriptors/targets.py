@@ -102,6 +102,33 @@ ARCHITECTURES = (
 
 
 @frozen
+class WarpArchitecture:
+    """What a main loop of ``mma.sync`` has to know of an architecture.
+
+    Args:
+        target: of PTX.
+        shared: bytes of shared memory that a block may ask for at its launch.
+        tma: whether the copy engine fills the stages, and not the threads.
+        known: how the models of copies, loads and fragments are known.
+    """
+
+    target: str
+    shared: int
+    tma: bool
+    known: str
+
+
+_SAME_CODE = "measured on a Hopper GPU, which runs the same code"
+#: The architectures whose main loops are of ``mma.sync``, by name: two that are older than all of ``ARCHITECTURES``,
+#: and those of it that have no other multiplication. Source: CUDA C++ Programming Guide, Compute Capabilities.
+WARP_ARCHITECTURES: Mapping[str, WarpArchitecture] = {
+    "sm80": WarpArchitecture("sm_80", 166912, False, _SAME_CODE),
+    "sm89": WarpArchitecture("sm_89", 101376, False, _SAME_CODE),
+    **{row.name: WarpArchitecture(row.target, row.shared, True, row.known) for row in ARCHITECTURES if not row.tables},
+}
+
+
+@frozen
 class Feature:
     """What some architectures have and others have not.
 
@@ -124,10 +151,13 @@ _FP4 = "PTX ISA 9.1, mma (block scaling), Target ISA Notes"
 #: What there is, by name: an instruction, a qualifier of it, or a value of an operand.
 FEATURES: Mapping[str, Feature] = {
     "wgmma": Feature("90a", "8.0", "PTX ISA 9.1, wgmma, Target ISA Notes"),
+    "wgmma.sp": Feature("90a", "8.2"),
+    "wgmma of s8 by u8": Feature("90a", "8.4"),
     "setmaxnreg": Feature("90+af", "8.0"),
     "tcgen05": Feature(_TCGEN05, "8.6", "PTX ISA 9.1, tcgen05, Target ISA Notes"),
     "kind::i8": Feature("100a 110a", "8.6", "PTX ISA 9.1, tcgen05.mma, Target ISA Notes"),
     "kind::ti16": Feature(_RUBIN, "9.4", "PTX ISA 9.4, tcgen05.mma"),
+    "kind::mxf4nvf4": Feature(_TCGEN05, "8.7"),
     "scale_vec": Feature(_ITS_OWN, "8.6", "PTX ISA 9.1, tcgen05.mma, Target ISA Notes"),
     "block16, block32": Feature(_TCGEN05, "8.8"),
     "sparse mxf4, mxf4nvf4": Feature(_ITS_OWN, "8.6", "PTX ISA 9.1, tcgen05.mma.sp, Target ISA Notes"),
@@ -165,10 +195,12 @@ FEATURES: Mapping[str, Feature] = {
     "tensormap.query": Feature("90+af", "9.5"),
     "mbarrier": Feature("80+", "7.0"),
     "mbarrier of a cluster": Feature("90+", "8.0"),
-    "relaxed mbarriers": Feature("90+", "8.0"),
+    "relaxed mbarriers": Feature("90+", "8.6"),
     "mbarrier layouts": Feature("90+", "9.3"),
     "mbarrier phase types": Feature("90+", "9.3"),
-    "fences and stores of sm_90": Feature("90+", "8.0"),
+    "fences of sm_90": Feature("90+", "8.0"),
+    "fences of tensor maps": Feature("90+", "8.3"),
+    "st.async, red.async": Feature("90+", "8.1"),
     "one-way fences": Feature("90+", "8.6"),
     "fences of a reader": Feature("90+", "9.4"),
     "clusterlaunchcontrol": Feature("100+", "8.6"),
@@ -184,7 +216,7 @@ FEATURES: Mapping[str, Feature] = {
     "mma.sync f8": Feature("89+", "8.4"),
     "mma.sync f8 of K 16 or f16 D": Feature("89+", "8.7"),
     "mma.sp::ordered_metadata": Feature("80+", "8.5"),
-    "mma.sync kind::f8f6f4 of f8": Feature("100+af", "8.7"),
+    "mma.sync kind::f8f6f4 of f8": Feature("100+af", "8.6"),
     "mma.sync f6, f4": Feature("120af", "8.7", _FP4),
     "mma.sync block_scale": Feature("120af", "8.7", _FP4),
     "mma.sync block_scale ue8m0 4X": Feature("120af", "9.1"),
@@ -370,8 +402,8 @@ def tensor_architecture(name: object, where: str) -> str:
     if not row.tables:
         raise DescriptorError(
             f"{where}: an arch with wgmma or tcgen05 must be one of {', '.join(tensor_arches())}, found {row.name} "
-            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors check reads its "
-            "kernels, layoutalg atoms lists its registers"
+            f"({row.title}), whose mma.sync takes registers and reads no descriptor: descriptors plan mma.m16n8k16 "
+            "plans its main loop, descriptors check reads its kernels, layoutalg atoms lists its registers"
         )
     return row.name
 

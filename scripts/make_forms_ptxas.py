@@ -5,6 +5,7 @@ Usage: python scripts/make_forms_ptxas.py PTXAS [BODIES]      needs no GPU; BODI
 
 Forms are put to the assembler a hundred in a text, a line each: it tells every error with its line. What it
 takes is asked for once more without the others, since it looks at some things only where nothing else is wrong.
+Some rows have a first version too: those of ``since``, each on its target.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts" / "lib")]
@@ -59,6 +62,23 @@ def taken(tool: str, target: str, version: str, frame: str, bodies: list[str]) -
     return [n not in wrong and next(rest) for n in range(len(bodies))]
 
 
+def write(record: dict[str, Any]) -> None:
+    """The record, a row a line."""
+    text = json.dumps({name: value for name, value in record.items() if name not in ("since", "rows")}, indent=1)[:-2]
+    for name in ("since", "rows"):
+        text += f',\n "{name}": [\n' + ",\n".join(json.dumps(row) for row in record[name]) + "\n]"
+    RECORD.write_text(f"{text}}}\n", encoding="utf-8")
+
+
+def first_versions(tool: str, record: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """The forms of ``since``, each with the first version of PTX in which its target has it."""
+    for row in record["since"]:
+        ask = (
+            one for one in record["versions"] if all(taken(tool, row["target"], one, record["frame"], [row["body"]]))
+        )
+        yield {"target": row["target"], "version": next(ask, ""), "body": row["body"]}
+
+
 def main(arguments: list[str]) -> int:
     tool, *files = arguments
     record = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -73,9 +93,8 @@ def main(arguments: list[str]) -> int:
         {"body": body, "taken": " ".join(t for t in record["targets"] if columns[t][n])}
         for n, body in enumerate(bodies)
     ]
-    text = json.dumps({name: value for name, value in record.items() if name != "rows"}, indent=1)[:-2]
-    rows = ",\n".join(json.dumps(row) for row in record["rows"])
-    RECORD.write_text(f'{text},\n "rows": [\n{rows}\n]}}\n', encoding="utf-8")
+    record["since"] = list(first_versions(tool, record))
+    write(record)
     print(f"wrote {RECORD.name}, {len(bodies)} forms")
     return 0
 

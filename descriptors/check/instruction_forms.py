@@ -123,13 +123,22 @@ def wgmma_findings(
         yield told(name, text)
     if words[1] == "wait_group":
         pending = one.operands[0] if len(one.operands) == 1 else None
-        if not isinstance(pending, int) or not 0 <= pending <= 7:
-            yield told("form-immediate", f"found wait_group {pending}, which must be 0 to 7")
+        if not isinstance(pending, int) or pending < 0:
+            yield told("form-immediate", f"found wait_group {pending}, which must be a number from 0 on")
     elif words[1] == "mma_async":
-        for name, text in _multiplication(one, room):
+        needs = chain.from_iterable(needed(feature, target, version) for feature in _later(words))
+        for name, text in chain(_multiplication(one, room), needs):
             yield told(name, text)
     elif one.operands:
         yield told("form-operands", f"found {len(one.operands)} where there are none")
+
+
+def _later(words: tuple[str, ...]) -> Iterator[str]:
+    """What a version of PTX must have beside ``wgmma``."""
+    if "sp" in words:
+        yield "wgmma.sp"
+    if {"s8", "u8"} <= set(words):
+        yield "wgmma of s8 by u8"
 
 
 def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
@@ -172,8 +181,8 @@ def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
             yield "form-operands", f"found no register with a descriptor for {name}"
     if view.kind == "b1" and view.extra != ("and", "popc"):
         yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
-    elif view.kind == "i8" and view.extra not in ((), ("satfinite",)):
-        yield "form-qualifier", f"found .{'.'.join(view.extra)}"
+    elif view.kind != "b1" and view.extra not in ((), ("satfinite",) if view.kind == "i8" else ()):
+        yield "form-qualifier", f"found .{'.'.join(view.extra)} of {view.types[1]}"
 
 
 def _immediates(view: Wgmma) -> Iterator[tuple[str, str]]:
@@ -277,6 +286,8 @@ def _features(view: TensorMma, one: Instruction) -> Iterator[str]:
         yield "scale_vec"
     elif view.scale_name:
         yield "block16, block32"
+    if view.kind == "mxf4nvf4":
+        yield "kind::mxf4nvf4"
     if view.sparse and view.kind in ("mxf4", "mxf4nvf4"):
         yield "sparse mxf4, mxf4nvf4"
     if view.tail and not view.ws and view.kind != "i8":
@@ -330,7 +341,7 @@ def _tail(view: TensorMma) -> Iterator[tuple[str, str]]:
     (scale,) = view.tail
     if view.kind not in _SCALED_D or view.table is not None:
         yield "form-immediate", f"found scale-input-d with kind {view.kind}, which has none"
-    elif not isinstance(scale, int) or not 0 <= scale <= 15:
+    elif not isinstance(scale, int) or (view.kind != "i8" and not 0 <= scale <= 15):  # of i8 as the assembler has it
         yield "form-immediate", f"found scale-input-d {scale if isinstance(scale, int) else '?'}, which must be 0 to 15"
 
 

@@ -6,12 +6,14 @@ it lacks of the nearest.
 
     qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
                  formats of matrices, joined with ``+``, are in theirs
-    operands     ``[]`` an address, ``at`` one with brackets or without; ``[D]`` one with D coordinates, D of the
+    operands     ``[]`` an address, ``[b64]`` one in 64 bits, ``[g]`` likewise where no state space stands; ``at`` one
+                 with brackets or without; ``[D]`` one with D coordinates, D of the
                  qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
-                 bits, or a number; ``=b32`` a register; ``any``; ``pred``; ``number`` (``number*16`` a multiple,
-                 ``number:1:5`` in a range), ``#`` likewise, but no register; ``v2`` a vector of offsets, ``vD-2``
-                 likewise; ``vX`` one of X registers, X of the qualifier ``x4``, ``v2X`` of twice as many; ``_`` the
-                 sink; ``a/b`` one or the other; ``word?a`` where the qualifier stands; ``?a`` may be left out
+                 bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
+                 ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` likewise, but no register;
+                 ``v2`` a vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``,
+                 ``v2X`` of twice as many; ``v2:type`` one of values; ``_`` the sink; ``a/b`` one or the other;
+                 ``word?a`` where the qualifier stands; ``?a`` may be left out
 
 Source: ptxas 13.5.37 (``.version 9.5``), asked of combinations of all of it on nineteen targets; PTX ISA 9.1 and 9.4.
 
@@ -71,8 +73,7 @@ def _bulk() -> Iterator[_Row]:
     """``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
     name, loads = "cp.async.bulk", f"[], [], number*16, [], {_MASKS}"
     oob = "[], [], number*16, number:0:15, number:0:15, [], L2::cache_hint?b64"
-    kinds = (("[weak]", "weak, relaxed copies"), ("b128", "copies to shared::cta"))
-    for order, _ in kinds:
+    for order in ("[weak]", "b128"):
         yield name, f"{order} shared::cluster+global {_TX} {_MANY} {_HINT} {_REPORT}", loads, "bulk copies"
         yield name, f"{order} shared::cta+global {_TX} {_HINT} {_REPORT}", loads, "copies to shared::cta"
         yield name, f"{order} shared::cta+global {_TX} {_HINT} ignore_oob", oob, "ignore_oob"
@@ -154,80 +155,82 @@ def _tensor() -> Iterator[_Row]:
 
 
 def _mbarriers() -> Iterator[_Row]:
-    yield "mbarrier.init", f"{_OWN} b64", "[], number:1:1048575", "mbarrier"
-    yield "mbarrier.init", f"layout::v0|layout::v1 {_OWN} b64", "[], number:1:1048575", "mbarrier layouts"
-    yield "mbarrier.inval", f"{_OWN} b64", "[]", "mbarrier"
-    yield "mbarrier.check_layout", f"layout::v0|layout::v1 {_OWN} b64", "pred, []", "mbarrier phase types"
+    yield "mbarrier.init", f"{_OWN} b64", "[g], number:1:1048575", "mbarrier"
+    yield "mbarrier.init", f"layout::v0|layout::v1 {_OWN} b64", "[g], number:1:1048575", "mbarrier layouts"
+    yield "mbarrier.inval", f"{_OWN} b64", "[g]", "mbarrier"
+    yield "mbarrier.check_layout", f"layout::v0|layout::v1 {_OWN} b64", "pred, [g]", "mbarrier phase types"
     yield "mbarrier.pending_count", "b64", "=b32, b64", "mbarrier"
+    yield "mbarrier.pending_count", "layout::v0 b64", "=b32, b64", "mbarrier layouts"
     every = "[shared::cluster] multicast::cluster::32b b64"
     for name in ("mbarrier.expect_tx", "mbarrier.complete_tx"):
-        yield name, f"[{_IN_CLUSTER}] {_ANY} b64", "[], number", "mbarrier of a cluster"
-        yield name, f"[{_IN_CLUSTER}] {every}", "[], number, number", "multicast::cluster::32b"
+        yield name, f"[{_IN_CLUSTER}] {_ANY} b64", "[g], number", "mbarrier of a cluster"
+        yield name, f"[{_IN_CLUSTER}] {every}", "[g], number, number", "multicast::cluster::32b"
     for name in ("mbarrier.arrive", "mbarrier.arrive_drop"):
-        yield name, f"[release.cta] {_OWN} b64", "=b64/_, []", "mbarrier"
-        yield name, f"{_ORDERED} {_OWN} b64", "=b64/_, [], ?number:1:", "mbarrier of a cluster"
-        yield name, f"{_ORDERED} shared::cluster b64", "_, [], ?number:1:", "mbarrier of a cluster"
-        yield name, f"{_ORDERED} {every}", "_, [], number", "multicast::cluster::32b"
-        yield name, f"{_ORDERED} {every}", "_, [], number:1:, number", "multicast::cluster::32b"
-        yield name, f"noComplete [release.cta] {_OWN} b64", "=b64/_, [], number:1:", "mbarrier"
-        yield f"{name}.expect_tx", f"{_ORDERED} {_OWN} b64", "=b64/_, [], number", "mbarrier of a cluster"
-        yield f"{name}.expect_tx", f"{_ORDERED} shared::cluster b64", "_, [], number", "mbarrier of a cluster"
-        yield f"{name}.expect_tx", f"{_ORDERED} {every}", "_, [], number, number", "multicast::cluster::32b"
-    yield "mbarrier.test_wait", f"{_OWN} b64", "pred, [], b64", "mbarrier"
-    yield "mbarrier.test_wait.parity", f"{_OWN} b64", "pred, [], number:0:1", "mbarrier"
+        yield name, f"[release.cta] {_OWN} b64", "=b64/_, [g]", "mbarrier"
+        yield name, f"{_ORDERED} {_OWN} b64", "=b64/_, [g], ?number:1:", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} shared::cluster b64", "_, [g], ?number:1:", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} {every}", "_, [g], number", "multicast::cluster::32b"
+        yield name, f"{_ORDERED} {every}", "_, [g], number:1:, number", "multicast::cluster::32b"
+        yield name, f"noComplete [release.cta] {_OWN} b64", "=b64/_, [g], number:1:", "mbarrier"
+        yield f"{name}.expect_tx", f"{_ORDERED} {_OWN} b64", "=b64/_, [g], number", "mbarrier of a cluster"
+        yield f"{name}.expect_tx", f"{_ORDERED} shared::cluster b64", "_, [g], number", "mbarrier of a cluster"
+        yield f"{name}.expect_tx", f"{_ORDERED} {every}", "_, [g], number, number", "multicast::cluster::32b"
+    yield "mbarrier.test_wait", f"[acquire.cta] {_OWN} b64", "pred, [g], b64", "mbarrier"
+    yield "mbarrier.test_wait.parity", f"[acquire.cta] {_OWN} b64", "pred, [g], number:0:1", "mbarrier"
     for name, until in (("mbarrier.test_wait", ""), ("mbarrier.try_wait", ", ?number")):
         of = f"{_ACQUIRED} {_OWN} b64"
-        yield name, of, f"pred, [], b64{until}", "mbarrier of a cluster"
-        yield f"{name}.parity", of, f"pred, [], number:0:1{until}", "mbarrier of a cluster"
+        yield name, of, f"pred, [g], b64{until}", "mbarrier of a cluster"
+        yield f"{name}.parity", of, f"pred, [g], number:0:1{until}", "mbarrier of a cluster"
         for report in ("", "=b8, "):
-            both = f"pred/pred|pred, {report}[]"
+            both = f"pred/pred|pred, {report}[g]"
             parity = "number" if report else "number:0:1"  # as the assembler has it
             yield name, f"phase_type::primary {of}", f"{both}, b64{until}", "mbarrier phase types"
             yield f"{name}.parity", f"phase_type::primary {of}", f"{both}, {parity}{until}", "mbarrier phase types"
         conditional = f"phase_type::conditional {of}"
-        yield f"{name}.parity", conditional, f"pred, [], number:0:1{until}", "mbarrier phase types"
+        yield f"{name}.parity", conditional, f"pred, [g], number:0:1{until}", "mbarrier phase types"
 
 
 _FENCES: tuple[_Row, ...] = (
     ("fence", "[sc|acq_rel] cta|gpu|sys", "", ""),
-    ("fence", "[sc|acq_rel] cluster", "", "fences and stores of sm_90"),
+    ("fence", "[sc|acq_rel] cluster", "", "fences of sm_90"),
     ("fence", f"acquire|release {_SCOPES}", "", "one-way fences"),
-    ("fence", "mbarrier_init release cluster", "", "fences and stores of sm_90"),
+    ("fence", "mbarrier_init release cluster", "", "fences of sm_90"),
     ("fence", "acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
     ("fence", "release sync_restrict::shared::cta cluster", "", "one-way fences"),
     ("fence.proxy", "alias", "", ""),
-    ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences and stores of sm_90"),
-    ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences and stores of sm_90"),
-    ("fence.proxy", f"tensormap::generic acquire {_SCOPES}", "[], #:128:128", "fences and stores of sm_90"),
-    ("fence.proxy", f"tensormap::generic acq_rel {_SCOPES}", "[], #", "fences and stores of sm_90"),
+    ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences of sm_90"),
+    ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences of tensor maps"),
+    ("fence.proxy", f"tensormap::generic acquire {_SCOPES}", "[], #:128:128", "fences of tensor maps"),
+    ("fence.proxy", f"tensormap::generic acq_rel {_SCOPES}", "[], #", "fences of tensor maps"),
     ("fence.proxy", "async::generic acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
     ("fence.proxy", "async::generic release|acq_rel sync_restrict::shared::cta cluster", "", "one-way fences"),
-    ("fence.proxy", "async::generic release sync_restrict::shared::cluster::read cluster", "", "fences of a reader"),
+    (
+        "fence.proxy",
+        "async::generic release sync_restrict::shared::cluster::read cta|cluster",
+        "",
+        "fences of a reader",
+    ),
     ("setmaxnreg.inc", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
     ("setmaxnreg.dec", "sync aligned u32", "#*8:24:256", "setmaxnreg"),
 )
 
-_STORED = "b32|b64|u32|u64|s32|s64|f32|f64|b128"
+_WORDS, _STORED = "b32|u32|s32|f32", "b32|u32|s32|f32|b64|u64|s64|f64"
 _ADDED = ("add u32|s32|u64|s64", "min|max u32|s32", "inc|dec u32", "and|or|xor b32")
+_STORE, _GLOBAL = f"[weak] [shared::cluster|shared::cta] {_TX}", "st.async to global"
 _REMOTE: tuple[_Row, ...] = (
-    (
-        "st.async",
-        f"[weak] [shared::cluster|shared::cta] {_TX} [v2|v4] {_STORED}",
-        "[], any, ?[]",
-        "fences and stores of sm_90",
-    ),
-    ("st.async", f"weak|release.gpu|release.sys [global] {_STORED}", "[], any", "st.async to global"),
-    ("st.async", f"mmio release.sys [global] {_STORED}", "[], any", "st.async to global"),
+    ("st.async", f"{_STORE} {_STORED}|b128", "[], type, ?[]", "st.async, red.async"),
+    ("st.async", f"{_STORE} v2 {_STORED}", "[], v2:type, []", "st.async, red.async"),
+    ("st.async", f"{_STORE} v4 {_WORDS}", "[], v4:type, []", "st.async, red.async"),
+    ("st.async", f"weak|release.gpu|release.sys [global] {_STORED}", "[], type", _GLOBAL),
+    ("st.async", f"mmio release.sys [global] {_STORED}", "[], type", _GLOBAL),
     *(
-        ("red.async", f"relaxed.cluster [shared::cluster] {_TX} {of}", "[], any, []", "fences and stores of sm_90")
-        for of in _ADDED
+        row for of in _ADDED for row in (
+            ("red.async", f"relaxed.cluster [shared::cluster] {_TX} {of}", "[], type, []", "st.async, red.async"),
+            ("red.async", f"[mmio] release.sys [global] {of}", "[], type", _GLOBAL),
+            ("red.async", f"release.gpu|relaxed.gpu|relaxed.sys [global] {of}", "[], type", _GLOBAL),
+        )
     ),
-    *(("red.async", f"[mmio] release.sys [global] {of}", "[], any", "st.async to global") for of in _ADDED),
-    *(
-        ("red.async", f"release.gpu|relaxed.gpu|relaxed.sys [global] {of}", "[], any", "st.async to global")
-        for of in _ADDED
-    ),
-)
+)  # fmt: skip
 
 _MAP = "tile b1024 [global|shared::cta]"
 _MAPS: tuple[_Row, ...] = (
@@ -242,10 +245,10 @@ _MAPS: tuple[_Row, ...] = (
     ("tensormap.replace", f"{_MAP} swizzle_mode b32", "[], #:4:4", "swizzle 96B"),
     ("tensormap.replace", f"{_MAP} swizzle_atomicity b32", "[], #:0:3", "swizzle_atomicity"),
     ("tensormap.replace", f"{_MAP} fill_mode b32", "[], #:0:1", "tensormap.replace"),
-    ("tensormap.query.alloc_class_large", "b1024 [global|const|param]", "pred, []", "tensormap.query"),
+    ("tensormap.query.alloc_class_large", "b1024 [global|const|param]", "pred, [b64]", "tensormap.query"),
     (
         "tensormap.cp_fenceproxy", f"global+shared::cta tensormap::generic release {_SCOPES} sync aligned",
-        "[], [], #:128:128", "fences and stores of sm_90",
+        "[], [], #:128:128", "fences of tensor maps",
     ),
 )  # fmt: skip
 
@@ -270,10 +273,13 @@ _MATRICES: tuple[_Row, ...] = (
 _NEEDS: Mapping[tuple[str, str], str] = {
     ("", "multicast::cluster::16b"): "multicast::cluster::16b",
     ("", "multicast::cluster::32b"): "multicast::cluster::32b",
+    ("mbarrier.arrive", "relaxed"): "relaxed mbarriers",
+    ("mbarrier.test_wait", "relaxed"): "relaxed mbarriers",
+    ("mbarrier.try_wait", "relaxed"): "relaxed mbarriers",
+    ("cp.reduce.", "relaxed"): "weak, relaxed copies",
     ("cp.", "weak"): "weak, relaxed copies",
     ("cp.", "cta_group::"): "cta_group of a copy",
     ("cp.", "cp_mask"): "cp_mask",
-    ("cp.", "b128"): "copies to shared::cta",
     ("cp.", "override::"): "override",
     ("cp.", "mbarrier::report::"): "mbarrier::report",
     ("cp.", "L2::evict_last"): "evict_last of a prefetch",
@@ -437,6 +443,29 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
     return told
 
 
+#: What may be in a register of each class of types: bits in any, numbers in those of their own and in bits.
+_STORED_IN = {"b": "abfsux", "f": "bf", "s": "bsu", "u": "bsu"}
+
+
+def _value(operand: Operand, length: int, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
+    """What is wrong with a value, or with a vector of values, of the type among the qualifiers."""
+    of = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
+    if not of:
+        return None
+    items = operand.items if isinstance(operand, Vector) else (operand,)
+    if len(items) != length:
+        return "form-registers", f"found {len(items)} of .{of}, where {length} must be"
+    for item in items:
+        if isinstance(item, int):
+            continue
+        if wrong := register_of(item, f"b{of[1:]}", class_of):
+            return wrong
+        class_ = class_of(item) if isinstance(item, str) else None
+        if class_ is not None and class_ not in _WIDTHS and class_[0] not in _STORED_IN[of[0]]:
+            return "form-class", f"found {item} in .{class_} for a value of .{of}"
+    return None
+
+
 _NUMBERS = re.compile(r"(number|#)(?:\*(\d+))?(?::(\d*):(\d*))?\Z")
 _WIDTHS = {"pred": "pred", "f16x2": "b32", "bf16x2": "b32"}
 
@@ -451,8 +480,8 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
         return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
-    if wanted == "any":
-        return ("form-operands", "found an address for a value") if isinstance(operand, Address) else None
+    if wanted.endswith("type"):
+        return _value(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
     if wanted == "_":
         return None if operand == "_" else ("form-operands", "found no sink _")
     if wanted == "pred|pred":
@@ -520,7 +549,10 @@ def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Cl
         return "form-operands", "found no address in brackets"
     many = _dimensions(words)
     points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
-    if wanted == "[]":
+    generic = wanted == "[b64]" or (wanted == "[g]" and not any(word.startswith("shared") for word in words))
+    if generic and class_of(operand.base) and (wrong := register_of(operand.base, "b64", class_of)):
+        return wrong[0], f"{wrong[1]} as an address without a state space"
+    if wanted in ("[]", "[b64]", "[g]"):
         shapes: list[tuple[int, str]] = []
     else:
         over = "override::global_address" in words

@@ -309,10 +309,14 @@ def _is_legal(event: Alloc) -> bool:
 
 def _size(state: TensorState, event: Alloc) -> _Found:
     if event.columns is not None and not _is_legal(event):
-        demand = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}"
+        demand, more = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}", ""
         if event.exclusive:
-            demand = f"columns of an exclusive allocation must be a multiple of {LEAST_COLUMNS} up to {event.most}"
-        yield broken("tcgen05-alloc-size", f"found {event.columns}", demand=demand)
+            legal = f"a multiple of {LEAST_COLUMNS} up to {event.most}"
+            demand, more = (
+                f"columns of an exclusive allocation must be {legal}",
+                f" of an exclusive one, which has {legal}",
+            )
+        yield broken("tcgen05-alloc-size", f"found {event.columns}{more}", demand=demand)
 
 
 def _order(state: TensorState, event: Alloc) -> _Found:

@@ -169,6 +169,8 @@ def _available(view: WarpMma, row: WarpRow, target: str, version: str) -> Iterat
     if view.kind == "f8f6f4":
         f16_sparse = view.sparse and view.types[0] == "f16"
         needs.append("mma.sync kind::f8f6f4 of f8" if _eight_bits(view) and not f16_sparse else "mma.sync f6, f4")
+        if _eight_bits(view) and (view.shape[2] == 16 or view.types[0] == "f16"):
+            needs.append(_WIDE_F8)
     elif view.scaled:
         needs.append("mma.sync block_scale")
         if view.scale_vector == "4X" and view.types[4] == "ue8m0":

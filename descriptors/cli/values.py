@@ -250,17 +250,17 @@ def _choices(context: click.Context, name: str) -> Iterable[str]:
 
 def _of_instructions(context: click.Context) -> dict[str, Iterable[str]]:
     """The names that the tables of instructions have for an architecture."""
-    from descriptors.gemm.mma_request import MMA_ARCHES, is_mma
+    from descriptors.gemm.mma_request import is_mma
     from descriptors.smem.instructions.rules import select_rows
     from descriptors.smem.operands.operand import ELEMENT_TYPES
-    from descriptors.targets import tensor_arches
+    from descriptors.targets import WARP_ARCHITECTURES, tensor_arches
 
     arch = context.params.get("arch")
     rows = select_rows(arch if arch in tensor_arches() else "sm100")
     types = dict.fromkeys(dtype for row in rows.kinds for dtype in row.dtypes)
     of_warps = context.command.name == "plan" and is_mma((context.params.get("words") or ("",))[0])
     return {
-        "arch": MMA_ARCHES if of_warps else tensor_arches(),
+        "arch": WARP_ARCHITECTURES if of_warps else tensor_arches(),
         "a_dtype": types,
         "b_dtype": ELEMENT_TYPES if context.command.name == "plan" else types,
         "d_dtype": dict.fromkeys(dtype for row in rows.types for dtype in row.d),

@@ -21,11 +21,12 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, Literal
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_request import MmaLoop
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import ElementType, Major, Matrix, SwizzleMode, as_element_type
 from descriptors.smem.tma.tma_plan import Box, Dimension, TmaPlan
 from descriptors.smem.words.tensor_map import PADDED_INNER
+from descriptors.targets import WARP_ARCHITECTURES
 from layoutalg import (
     AccessPattern,
     AnyLayout,
@@ -183,7 +184,7 @@ def mma_operand(loop: MmaLoop, matrix: Matrix, base: int = 0) -> MmaOperand:
     plain = columns(tile, width, major)
     fill = _fill(tile, width, major, loop.threads)
     one = MmaOperand(matrix, element, major, tile, plain, base, fill, load, move, 2 * ("b4x16" in move))
-    if not MMA_ARCHES[loop.arch].tma:
+    if not WARP_ARCHITECTURES[loop.arch].tma:
         return replace(one, layout=_swizzled(one))
     one = replace(one, fill=_boxes(one, SwizzleMode.NONE))
     one = replace(one, layout=_swizzled(one, _engine(one)))

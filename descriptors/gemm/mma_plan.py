@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 from descriptors.gemm.budget import Budget
 from descriptors.gemm.mma_operand import MmaOperand, tiled_mma
 from descriptors.gemm.mma_product import MmaProduct, multiply
-from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_request import MmaLoop
 from descriptors.gemm.mma_scales import MmaScales
 from descriptors.smem.tma.tma_plan import TmaPlan
+from descriptors.targets import WARP_ARCHITECTURES
 from descriptors.text import Told, counted, extents_text
 from layoutalg import Layout, TiledMma, offsets
 from layoutalg.frozen import frozen
@@ -70,12 +71,12 @@ class MmaPlan(Told):
     @property
     def by_engine(self) -> bool:
         """Whether the copy engine fills the stages."""
-        return MMA_ARCHES[self.asked.arch].tma
+        return WARP_ARCHITECTURES[self.asked.arch].tma
 
     @property
     def evidence(self) -> str:
         """How the models of what its hardware does are known."""
-        return MMA_ARCHES[self.asked.arch].evidence
+        return WARP_ARCHITECTURES[self.asked.arch].known
 
     @property
     def barriers(self) -> int:

@@ -18,9 +18,10 @@ from descriptors.gemm.budget import budget
 from descriptors.gemm.mma_operand import mma_operand
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_product import MmaProduct
-from descriptors.gemm.mma_request import MMA_ARCHES, mma_loop
+from descriptors.gemm.mma_request import mma_loop
 from descriptors.gemm.mma_scales import mma_scales
 from descriptors.smem.operands.operand import ElementType, Major, MajorName
+from descriptors.targets import WARP_ARCHITECTURES
 
 #: Stages that are planned where nobody says how many, and the fewest: one is multiplied while another is copied.
 USUAL_STAGES, FEWEST_STAGES = 4, 2
@@ -83,7 +84,7 @@ def mma_plan(
     )  # fmt: skip
     sides = zip("AB", loop.tile, (loop.a, loop.b), strict=False)
     parts = tuple((name, extent * loop.tile[2] * one.storage_bits // 8) for name, extent, one in sides)
-    of = MMA_ARCHES[loop.arch]
+    of = WARP_ARCHITECTURES[loop.arch]
     room = budget(
         parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
     )

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from descriptors.gemm.fragment_model import container_bit, ldmatrix_bytes, mma_elements, scale_lanes
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
-from descriptors.gemm.mma_request import MMA_ARCHES, MmaLoop
+from descriptors.gemm.mma_request import MmaLoop
 from descriptors.gemm.mma_scales import WORD, MmaScales, scale_rows
 from descriptors.smem.tma.tma_plan import TmaPlan
+from descriptors.targets import WARP_ARCHITECTURES
 from descriptors.text import Told, counted, extents_text
 from layoutalg import make_layout, offsets
 from layoutalg.frozen import frozen
@@ -109,7 +110,7 @@ def multiply(
         x, y = (int(one) for one in np.argwhere(differs)[0])
         got = "no number" if np.isnan(seen[x, y]) else f"{seen[x, y]:g}"
         first = f"D({x},{y}) must be {expected[x, y]:g}, found {got}{_cause(taken, stored, ids, (x, y), packed)}"
-    return MmaProduct(loop.tile, stages, m * n, int(differs.sum()), first, MMA_ARCHES[loop.arch].evidence)
+    return MmaProduct(loop.tile, stages, m * n, int(differs.sum()), first, WARP_ARCHITECTURES[loop.arch].known)
 
 
 def _fill(memory: NDArray[Any], side: MmaOperand, ids: NDArray[Any]) -> None:

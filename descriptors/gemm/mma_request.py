@@ -13,8 +13,7 @@ Law: the warps that are chosen divide the tile, and no thread has more accumulat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.warp_multiplications import SCALES, warp_findings
@@ -23,35 +22,10 @@ from descriptors.gemm.epilogue import BITS, RESULTS
 from descriptors.gemm.plan_request import extents_of, three
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
-from descriptors.targets import NEWEST
-from descriptors.text import DOCUMENTED, counted, extents_text
+from descriptors.targets import NEWEST, WARP_ARCHITECTURES, tensor_arches
+from descriptors.text import counted, extents_text
 from layoutalg.frozen import frozen, replace
 
-
-class MmaArch(NamedTuple):
-    """What a main loop of warps has to know of an architecture.
-
-    Args:
-        target: of PTX.
-        shared: bytes of shared memory of a block.
-        tma: whether the copy engine fills the stages, and not the threads.
-        evidence: how the models of copies, loads and fragments are known.
-    """
-
-    target: str
-    shared: int
-    tma: bool
-    evidence: str
-
-
-_MEASURED = "measured on a Hopper GPU, which runs the same code"
-#: The architectures. Source: CUDA C++ Programming Guide, compute capabilities; of sm_120 ptxas's own limit.
-MMA_ARCHES: Mapping[str, MmaArch] = {
-    "sm80": MmaArch("sm_80", 166912, False, _MEASURED),
-    "sm89": MmaArch("sm_89", 101376, False, _MEASURED),
-    "sm120": MmaArch("sm_120a", 101376, True, DOCUMENTED),
-    "sm121": MmaArch("sm_121a", 101376, True, DOCUMENTED),
-}
 #: The most threads of a block that are planned, in warps, the fewest where nobody says how many, and the accumulators
 #: that a thread is to have at most.
 MOST_WARPS, USUAL_WARPS, MOST_REGISTERS = 16, 4, 128
@@ -64,7 +38,7 @@ class MmaLoop:
     """An instruction and the tile of one stage.
 
     Args:
-        arch: a key of ``MMA_ARCHES``.
+        arch: a key of ``WARP_ARCHITECTURES``.
         extents: M, N and K of the instruction.
         tile: M, N and K of a stage.
         warps: along M and along N.
@@ -132,7 +106,7 @@ def is_mma(instruction: object, arch: object = None) -> bool:
     (True, True, False, True)
     """
     named = str(instruction).casefold()
-    return named.startswith(("mma.", "m16n8k")) or _arch_name(arch) in MMA_ARCHES
+    return named.startswith(("mma.", "m16n8k")) or _arch_name(arch) in WARP_ARCHITECTURES
 
 
 def mma_loop(
@@ -241,11 +215,12 @@ def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> st
     if arch is None:
         return "sm120" if kind else "sm89" if {a.name, b.name} & {"e4m3", "e5m2"} else "sm80"
     name = _arch_name(arch)
-    if name in ("sm90", "sm100"):
+    if name in tensor_arches():
+        names = ", ".join(WARP_ARCHITECTURES)
         raise DescriptorError(
-            f"plan: arch of mma.sync must be one of {', '.join(MMA_ARCHES)}, found {name}: give sm80, which it runs too"
+            f"plan: arch of mma.sync must be one of {names}, found {name}: give sm80, which it runs too"
         )
-    return choose("plan: arch", name if name in MMA_ARCHES else arch, {one: one for one in MMA_ARCHES})
+    return choose("plan: arch", name if name in WARP_ARCHITECTURES else arch, {one: one for one in WARP_ARCHITECTURES})
 
 
 def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: ElementType) -> None:
@@ -265,7 +240,9 @@ def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: El
 
 def _check_instruction(loop: MmaLoop) -> None:
     """Refuse what no assembler takes for the target: its own table says so."""
-    told = warp_findings(Instruction(1, loop.opcode, ()), MMA_ARCHES[loop.arch].target, NEWEST, lambda name: None)
+    told = warp_findings(
+        Instruction(1, loop.opcode, ()), WARP_ARCHITECTURES[loop.arch].target, NEWEST, lambda name: None
+    )
     wrong = next((text for rule, text in told if rule != "form-operands"), "")
     if wrong:
         raise DescriptorError(f"plan: mma.sync must have such types on {loop.arch}, {wrong}; {loop.opcode}")

@@ -49,7 +49,7 @@ from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import Arch, smem_word
-from descriptors.targets import has
+from descriptors.targets import has, holders
 from layoutalg.frozen import contents, frozen
 
 
@@ -134,7 +134,7 @@ def complaints(word: int, use: Use) -> list[str]:
     if read["sparse"] != use.sparse:
         told.append(f"bit 2 says {'sparse' if read['sparse'] else 'dense'}, the instruction has {_sp(use.sparse)}.sp")
     if values.get("k_is_96") and use.target and not has("K = 96", use.target):
-        told.append(f"bit 31 (K 96) must be 0 but for targets of sm_103, found {use.target}")
+        told.append(f"bit 31 (K 96) must be 0 but on {holders('K = 96')}, found {use.target}")
     of_use = {name: value for name, value in contents(use).items() if name not in ("kind", "ashift", "target")}
     told += illegal(use.kind, values, arch=use.arch, **of_use)
     if use.ashift and values["m"] not in (128, 256):

@@ -19,13 +19,14 @@ from collections.abc import Iterator
 from descriptors.errors import DescriptorError
 from descriptors.gemm.mma_operand import MmaOperand
 from descriptors.gemm.mma_plan import MmaPlan
-from descriptors.gemm.mma_request import K_BYTES, MMA_ARCHES
+from descriptors.gemm.mma_request import K_BYTES
 from descriptors.gemm.programs import mma_copies, mma_scaled
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, tile_bytes
 from descriptors.gemm.programs.mma_copies import functions
 from descriptors.gemm.programs.sm90_kernel import template
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.words.tensor_map import PADDED_INNER
+from descriptors.targets import WARP_ARCHITECTURES
 from descriptors.text import counted, extents_text
 from layoutalg import AnyLayout, make_identity_layout
 
@@ -42,7 +43,7 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     """
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    loop, target = plan.asked, MMA_ARCHES[plan.asked.arch].target.removeprefix("sm_")
+    loop, target = plan.asked, WARP_ARCHITECTURES[plan.asked.arch].target.removeprefix("sm_")
     count = 2 if loop.d == "f16" else 4
     kind = {"f32": "f", "s32": "r", "f16": "r"}[loop.d]
     numbers = [", ".join(f"%{i}" for i in range(first, first + size)) for first, size in _vectors(count)]

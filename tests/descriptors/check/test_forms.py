@@ -42,6 +42,16 @@ def test_a_form_is_taken_on_the_targets_on_which_the_assembler_takes_it(family: 
     assert not wrong, wrong[:5]
 
 
+@pytest.mark.parametrize("row", RECORD["since"], ids=lambda row: f"{row['body'].partition(' ')[0]}-{row['target']}")
+def test_a_form_is_taken_from_the_version_on_from_which_the_assembler_takes_it(row: dict[str, str]) -> None:
+    module = parse(text_of(row["body"], row["target"]))
+    places = [replace(module, version=version) for version in RECORD["versions"]]
+    refused = [
+        one.version for one in places if any(told.rule.property == "forms" for told in forms_of(one.functions[0], one))
+    ]
+    assert refused == RECORD["versions"][: RECORD["versions"].index(row["version"])]
+
+
 def test_the_record_has_every_architecture_and_forms_of_either_verdict() -> None:
     assert {row.number for row in ARCHITECTURES} <= {int(re.sub(r"\D", "", target)) for target in RECORD["targets"]}
     assert sum(not row["taken"] for row in RECORD["rows"]) > 200
@@ -78,6 +88,17 @@ def test_an_exclusive_allocation_has_sizes_of_its_own_and_comes() -> None:
     kernel = kernel.replace(".entry k()", ".entry k() .reqntid 32")
     told = {one.rule.name for one in check_ptx(kernel).errors}
     assert not told & {"tcgen05-alloc-size", "tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "barrier-hang"}, told
+
+
+@pytest.mark.parametrize(("target", "columns", "most"), [("sm_100a", 544, 512), ("sm_107f", 608, 576)])
+def test_an_exclusive_allocation_is_told_the_sizes_of_its_target(target: str, columns: int, most: int) -> None:
+    body = (
+        ".shared .b32 at; mov.u32 %r1, at; "
+        f"tcgen05.alloc.exclusive.cta_group::1.sync.aligned.shared::cta.b32 [%r1], {columns};"
+    )
+    kernel = text_of(body, target).replace(".entry k()", ".entry k() .reqntid 32")
+    told = [one.found for one in check_ptx(kernel).errors if one.rule.name == "tcgen05-alloc-size"]
+    assert told == [f"found {columns} of an exclusive one, which has a multiple of 32 up to {most}"]
 
 
 #: The most static shared memory of a kernel, by ptxas 13.5.37, which refuses 16 bytes more.

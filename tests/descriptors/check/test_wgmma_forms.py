@@ -50,7 +50,7 @@ def test_n_is_legal_where_the_tables_have_it(kind: str) -> None:
         (mma("m64n8k8", "f32.tf32.tf32", "p, 1, 1, 0, 1", 4), "form-transpose: found 2 transposes of tf32"),
         (mma("m64n8k256", "s32.b1.b1.xor.popc", "p", 4), "form-qualifier: found .xor.popc, and b1 has .and.popc alone"),
         (mma("m64n8k32", "s32.s4.s4", "p", 4), "form-types: found s4"),
-        ("wgmma.wait_group.sync.aligned 8;", "form-immediate: found wait_group 8"),
+        ("wgmma.wait_group.sync.aligned -1;", "form-immediate: found wait_group -1"),
         ("wgmma.wait_group.sync.aligned r1;", "form-immediate: found wait_group r1"),
         ("wgmma.fence;", "form-qualifier: found no .sync.aligned"),
         ("wgmma.frob.sync.aligned;", "form-qualifier: found .frob"),

@@ -15,7 +15,7 @@ from descriptors.cli.command import main
 
 GOOD = "product_f16_128x128x64_nt_sm90"
 HEAD = ".version 8.7\n.target sm_90a\n.entry k() {\n"
-BAD = HEAD + "wgmma.wait_group.sync.aligned 9;\nret;\n}\n"
+BAD = HEAD + "wgmma.wait_group.sync.aligned -1;\nret;\n}\n"
 
 
 @pytest.fixture
@@ -46,7 +46,8 @@ def test_an_error_ends_with_1_and_is_told_as_a_compiler_does(file: Path, capsys:
     status, out, _ = run(capsys, "check", str(file))
     assert status == 1
     assert out.splitlines()[0] == (
-        f"{file}:4: error: an immediate must be in its range, found wait_group 9, which must be 0 to 7 [form-immediate]"
+        f"{file}:4: error: an immediate must be in its range, found wait_group -1, which must be a number from 0 on "
+        "[form-immediate]"
     )
     assert out.splitlines()[2].startswith("    fix: correct the immediate; source: PTX ISA 9.1")
 

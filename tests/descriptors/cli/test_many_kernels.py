@@ -14,7 +14,7 @@ from descriptors.cli.command import main
 from descriptors.cli.terminal import Progress
 
 HEAD = ".version 8.7\n.target sm_90a\n.entry {} () {{\n"
-BAD = HEAD.format("k") + "wgmma.wait_group.sync.aligned 9;\nret;\n}\n"
+BAD = HEAD.format("k") + "wgmma.wait_group.sync.aligned -1;\nret;\n}\n"
 EMPTY = HEAD.format("k") + "ret;\n}\n"
 
 
@@ -102,10 +102,10 @@ def test_a_baseline_keeps_known_findings_quiet_where_lines_move_and_new_ones_fai
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)
     assert status == 0 and "Forms: clean but for 1 known." in " ".join(out.split())
     assert json.loads(run(capsys, "check", folder / "a.ptx", "--baseline", known, "--json")[1])["known"] == 1
-    (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned 9;\nwgmma"))
+    (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned -1;\nwgmma"))
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)
     assert status == 1 and out.count("[form-immediate]") == 1 and "a.ptx:5: error:" in out
-    (folder / "a.ptx").write_text(BAD.replace(" 9;", " 10;"))
+    (folder / "a.ptx").write_text(BAD.replace(" -1;", " -2;"))
     assert run(capsys, "check", folder / "a.ptx", "--baseline", known)[0] == 1
 
 
@@ -154,9 +154,9 @@ def test_sarif_of_many_files_is_one_run_whose_fingerprints_outlive_moved_lines(
         found: list[dict[str, Any]] = run_["results"]
         return found
 
-    (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned 9;\nwgmma"))
+    (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned -1;\nwgmma"))
     before = results()
-    (folder / "a.ptx").write_text(BAD.replace("wgmma", "\n\nwgmma.wait_group.sync.aligned 9;\nwgmma"))
+    (folder / "a.ptx").write_text(BAD.replace("wgmma", "\n\nwgmma.wait_group.sync.aligned -1;\nwgmma"))
     prints, moved = ([one["partialFingerprints"] for one in row] for row in (before, results()))
     assert prints == moved and len({str(one) for one in prints[:2]}) == 2
     assert before[0]["locations"] != results()[0]["locations"]
