@@ -23,7 +23,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib"), str(ROOT / "course")] 
 from builder.site import write_course  # noqa: E402
 from ended import end  # noqa: E402
 from outputs import written as output  # noqa: E402
-from rule_examples import examples  # noqa: E402
 from site_links import links  # noqa: E402
 from site_pages import corpus_pages, rule_pages, save, written  # noqa: E402
 
@@ -92,7 +91,8 @@ def found_too(out: Path):  # type: ignore[no-untyped-def]
             document = new_document(path.name)
             document += nodes.paragraph("", texts[1])
             name = f"course/{path.stem}"
-            app.env.all_docs[name] = 0  # a page that is not among these is taken out of the index again
+            # What is no page of these is taken out of the index again.
+            app.env.all_docs[name], app.env.titles[name] = 0, nodes.title("", texts[0].strip())
             app.builder.indexer.feed(name, path.name, texts[0].strip(), document)
         return []
 
@@ -128,7 +128,7 @@ def main(arguments: list[str]) -> int:
     try:
         write_course(given.out / "course", given.pyodide, home="../index.html")
         write_site(given.out / "explorer", given.pyodide, url=address() and f"{address().rstrip('/')}/explorer", home="../index.html")
-        status = build(pages | rule_pages(examples()) | corpus, files | data, given.out)
+        status = build(pages | rule_pages() | corpus, files | data, given.out)
         save(given.out, files | data)
     except DescriptorError as error:
         print(f"make_site: {error}", file=sys.stderr)

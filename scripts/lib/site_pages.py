@@ -16,8 +16,6 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from typing import Any
 
-from rule_examples import Example
-
 from descriptors.check.kernel_text import rule_text
 from descriptors.check.rules import PROPERTIES, RULES, Rule
 
@@ -26,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "docs" / "llms.txt"
 #: What the first page is called here.
 FIRST = {"README.md": "index.md"}
-CORPUS = "tests/vectors/conformance.json"
+CORPUS, EXAMPLES = "tests/vectors/conformance.json", "tests/vectors/rule_examples.json"
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 _LESSON = re.compile(r"course/(\d\d)-[a-z]+\.md")
 
@@ -83,8 +81,9 @@ def _link(link: re.Match[str], at: str, pages: list[str], files: dict[str, bytes
     return f'<a href="{relpath(there, dirname(at) or ".")}{anchor}">{text}</a>'
 
 
-def rule_pages(examples: Mapping[str, Example]) -> dict[str, str]:
+def rule_pages() -> dict[str, str]:
     """A page for each rule of the checker, and one over them."""
+    examples = json.loads((ROOT / EXAMPLES).read_text(encoding="utf-8"))
     pages = {f"rules/{name}.md": _rule(rule, examples.get(name)) for name, rule in RULES.items()}
     rows = "".join(
         f"\n## {name.capitalize()}\n\n| rule | level | what must hold |\n| --- | --- | --- |\n"
@@ -99,13 +98,13 @@ def rule_pages(examples: Mapping[str, Example]) -> dict[str, str]:
     return pages
 
 
-def _rule(rule: Rule, example: Example | None) -> str:
+def _rule(rule: Rule, example: Mapping[str, str] | None) -> str:
     head, _, rows = rule_text(rule).partition("\n")
     told = "".join(f"- **{row[:9].strip()}**: {row[9:].strip()}\n" for row in rows.splitlines() if row.strip())
     text = f"# {rule.name}\n\n{head.partition(': ')[2]}\n\n{told}"
     if example:
-        text += f"\n## An example\n\nThe lines with a minus are wrong ({example.why}), those with a plus right:\n\n"
-        text += f"```diff\n{example.diff}\n```\n\n`descriptors check` says of the wrong ones:\n\n```text\n{example.told}\n```\n"
+        text += f"\n## An example\n\nWrong with the lines that have a minus ({example['why']}), right with those that have a plus:\n\n"
+        text += f"```diff\n{example['change']}\n```\n\n`descriptors check` says:\n\n```text\n{example['finding']}\n```\n"
     return text
 
 
