@@ -6,7 +6,7 @@ scripts/make_site.py [--out FOLDER] [--pyodide DIR]      into build/site
 It needs `pip install 'layoutalg[site]'`, and the npm package pyodide (npm install pyodide makes node_modules/pyodide),
 with which explorer and course run the engine in the reader's browser. Sphinx, Furo and MyST make the pages: Sphinx's
 search needs no server. A page that shows a command which is about a tile gets a link that opens the tile in the
-explorer. A link that leads nowhere is an error. Exit status: 0, 1 for a fault of the pages, 3 for what is not there.
+explorer. A link that leads nowhere is an error. Exit status: 0, 1 for a fault of the pages, 2 for a folder of something else, 3 for what is not there.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import tomllib
 from html import unescape
 from pathlib import Path
 from re import DOTALL, search, sub
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,6 +124,10 @@ def main(arguments: list[str]) -> int:
     places = (ROOT / "node_modules" / "pyodide", Path(sys.prefix) / "node_modules" / "pyodide")
     parser.add_argument("--pyodide", type=Path, default=next((one for one in places if one.is_dir()), places[0]))
     given = parser.parse_args(arguments)
+    if given.out.exists() and not (given.out / ".buildinfo").exists() and any(given.out.iterdir()):
+        print(f"make_site: --out must be a new folder, or a site, found {given.out}", file=sys.stderr)
+        return 2
+    rmtree(given.out, ignore_errors=True)
     pages, files = written()
     corpus, data = corpus_pages()
     try:
