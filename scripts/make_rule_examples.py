@@ -10,6 +10,7 @@ example. It takes a minute or two.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from difflib import unified_diff
@@ -56,9 +57,10 @@ def candidates(rule: str) -> Iterator[tuple[str, str, str]]:
 
 
 def change(before: str, after: str) -> str:
-    """What has to be changed, with two lines around it; without the heads of a difference."""
+    """What has to be changed, with two lines around it; without heads, and without most of many registers."""
     rows = islice(unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=2), 2, None)
-    return "\n".join(row for row in rows if not row.startswith("@@"))
+    told = "\n".join(row for row in rows if not row.startswith("@@"))
+    return re.sub(r"\{(\w+), (?:\w+, ){3,}(\w+)\}", r"{\1, ..., \2}", told)
 
 
 def main(arguments: list[str]) -> int:

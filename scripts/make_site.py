@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Write the site: README and docs, rules of the checker, conformance corpus, explorer, course; any web server can show it.
+"""Write the site: README and docs, rules of the checker, conformance corpus, explorer, course.
 
 scripts/make_site.py [--out FOLDER] [--pyodide DIR]      into build/site
 
 It needs `pip install 'layoutalg[site]'`, and the npm package pyodide (npm install pyodide makes node_modules/pyodide),
 with which explorer and course run the engine in the reader's browser. Sphinx, Furo and MyST make the pages: Sphinx's
 search needs no server. A page that shows a command which is about a tile gets a link that opens the tile in the
-explorer. A link that leads nowhere is an error. Exit status: 0, 1 for a fault of the pages, 2 for a folder of something else, 3 for what is not there.
+explorer. A link that leads nowhere is an error. Any web server can show the folder. Exit status: 0, 1 for a fault of
+the pages, 2 for a folder of something else, 3 for what is not there.
 """
 
 import argparse
@@ -19,19 +20,23 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "lib"), str(ROOT / "course")]  # a checkout runs without being installed
+sys.path[:0] = [
+    str(ROOT),
+    str(ROOT / "scripts" / "lib"),
+    str(ROOT / "course"),
+]  # a checkout runs without being installed
 
-from builder.site import write_course  # noqa: E402
 from ended import end  # noqa: E402
 from outputs import written as output  # noqa: E402
 from site_links import links  # noqa: E402
 from site_pages import corpus_pages, rule_pages, save, written  # noqa: E402
 
+from builder.site import write_course  # noqa: E402
 from descriptors.errors import DescriptorError  # noqa: E402
 from descriptors.show.explorer.server import write_site  # noqa: E402
 from layoutalg import __version__  # noqa: E402
 
-LIB = ROOT / "scripts" / "lib" / "site"
+LIB = ROOT / "scripts" / "lib" / "site_theme"
 SIDEBAR = ("brand", "search", "scroll-start", "tools", "navigation", "scroll-end")
 
 
@@ -73,10 +78,23 @@ def add_links(app, doctree) -> None:  # type: ignore[no-untyped-def]
             block.parent.insert(block.parent.index(block) + 1, nodes.raw("", html, format="html"))
 
 
-def reachable_by_key(app, page, template, context, doctree) -> None:  # type: ignore[no-untyped-def]
-    """What is scrolled with a pointer can be scrolled with keys."""
-    if "body" in context:
-        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+#: What the theme leaves out for who reads with keys or hears the page.
+SAID = {
+    "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+    'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
+    '<div id="search-results">': '<h1 class="visually-hidden">Search</h1><div id="search-results">',
+}
+
+
+def say(out: Path) -> None:
+    """Add to Sphinx's pages what the theme leaves out."""
+    for path in {*out.rglob("*.html")} - {*out.glob("course/*"), *out.glob("explorer/*")}:
+        text = path.read_text(encoding="utf-8")
+        for before, after in SAID.items():
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
 
 
 def found_too(out: Path):  # type: ignore[no-untyped-def]
@@ -88,7 +106,11 @@ def found_too(out: Path):  # type: ignore[no-untyped-def]
         for path in sorted(out.glob("course/[0-9][0-9].html")):
             html = path.read_text(encoding="utf-8")
             title, main = (search(rf"<{tag}[ >].*?</{tag}>", html, DOTALL) for tag in ("title", "main"))
-            texts = [unescape(sub(r"<(style|script|svg).*?</\1>|<[^>]+>", " ", one[0], flags=DOTALL)) for one in (title, main) if one]
+            texts = [
+                unescape(sub(r"<(style|script|svg).*?</\1>|<[^>]+>", " ", one[0], flags=DOTALL))
+                for one in (title, main)
+                if one
+            ]
             document = new_document(path.name)
             document += nodes.paragraph("", texts[1])
             name = f"course/{path.stem}"
@@ -102,6 +124,7 @@ def found_too(out: Path):  # type: ignore[no-untyped-def]
 
 def build(pages: dict[str, str], files: dict[str, bytes], out: Path) -> int:
     """Have Sphinx write the pages; its exit status."""
+    from pygments.lexers.special import TextLexer
     from sphinx.application import Sphinx
 
     with TemporaryDirectory() as place:
@@ -112,9 +135,10 @@ def build(pages: dict[str, str], files: dict[str, bytes], out: Path) -> int:
             warningiserror=True,
         )  # fmt: skip
         app.connect("doctree-read", add_links)
-        app.connect("html-page-context", reachable_by_key)
+        app.add_lexer("console", TextLexer)  # what a command prints is no program
         app.connect("html-collect-pages", found_too(out))
         app.build(force_all=True)
+        say(out)
         return int(app.statuscode)
 
 
@@ -132,7 +156,12 @@ def main(arguments: list[str]) -> int:
     corpus, data = corpus_pages()
     try:
         write_course(given.out / "course", given.pyodide, home="../index.html")
-        write_site(given.out / "explorer", given.pyodide, url=address() and f"{address().rstrip('/')}/explorer", home="../index.html")
+        write_site(
+            given.out / "explorer",
+            given.pyodide,
+            url=address() and f"{address().rstrip('/')}/explorer",
+            home="../index.html",
+        )
         status = build(pages | rule_pages() | corpus, files | data, given.out)
         save(given.out, files | data)
     except DescriptorError as error:

@@ -72,7 +72,8 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
         if len(told) > MOST and not everything:
             left = [one for row in told[MOST:] for one in row]
             level = _lit(f"{ALL_RULES[rule].level}:", _LIT[ALL_RULES[rule].level], color)
-            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {len(left)} more, {_lines(left)} (--all) {_code(ALL_RULES[rule], color)}")
+            counted_lines = f"{len(left)} more, {_lines(left)} (--all)"
+            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {counted_lines} {_code(ALL_RULES[rule], color)}")
     lines += _undecided_lines(report, name, everything, color)
     return "\n".join([*lines, _wrapped([(f"{name}:", _PLACE), *_closing(report)], color)])
 

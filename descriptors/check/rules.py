@@ -565,12 +565,12 @@ def broken(name: str, found: str, registers: tuple[str, ...] = (), *, demand: st
 
 def page_address(rule: Rule) -> str:
     """Where the page of a rule is published; "" while there is no such site."""
-    return f"{_site().rstrip('/')}/rules/{rule.name}.html" if _site() else ""
+    return f"{site().rstrip('/')}/rules/{rule.name}.html" if site() else ""
 
 
 @cache
-def _site() -> str:
-    """The address of the documentation, which the metadata of the distribution hold once there is one."""
+def site() -> str:
+    """The address of the documentation, which the metadata of the distribution hold once it is published; "" before."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:

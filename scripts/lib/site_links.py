@@ -1,4 +1,4 @@
-"""Links of the site into its explorer: the state of the tile that a command is about, as the explorer's address has it."""
+"""Links of the site into its explorer: the tile that a command is about, as a state in the explorer's address."""
 
 from __future__ import annotations
 

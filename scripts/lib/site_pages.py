@@ -58,7 +58,9 @@ def contents() -> Iterable[str]:
     tables = {"Subjects": [("Rules of the checker", "rules/index")], "Evidence": [("Conformance", "conformance/index")]}
     for head, rows in sections():
         named = [(title, FIRST.get(path, path).removesuffix(".md")) for title, path in rows] + tables.get(head, [])
-        yield toctree([f"{title} <{path}>" for title, path in named if path != "index"], head)
+        yield toctree(
+            [f"{title} <{path}>" for title, path in named if path != "index"], head.replace("Optional", "Project")
+        )
 
 
 def toctree(entries: Iterable[str], caption: str = "") -> str:
@@ -101,10 +103,11 @@ def rule_pages() -> dict[str, str]:
 def _rule(rule: Rule, example: Mapping[str, str] | None) -> str:
     head, _, rows = rule_text(rule).partition("\n")
     told = "".join(f"- **{row[:9].strip()}**: {row[9:].strip()}\n" for row in rows.splitlines() if row.strip())
-    text = f"# {rule.name}\n\n{head.partition(': ')[2]}\n\n{told}"
+    text = f"# {rule.name}\n\n- **must hold**: {head.partition(': ')[2]}\n{told}"
     if example:
-        text += f"\n## An example\n\nWrong with the lines that have a minus ({example['why']}), right with those that have a plus:\n\n"
-        text += f"```diff\n{example['change']}\n```\n\n`descriptors check` says:\n\n```text\n{example['finding']}\n```\n"
+        why = f"Wrong with the lines that have a minus ({example['why']}), right with those that have a plus:"
+        text += f"\n## An example\n\n{why}\n\n```diff\n{example['change']}\n```\n\n"
+        text += f"`descriptors check` says:\n\n> {example['finding']}\n"
     return text
 
 
@@ -129,15 +132,16 @@ def corpus_pages() -> tuple[dict[str, str], dict[str, bytes]]:
 
 def _table(rows: Iterable[tuple[int, dict[str, Any]]]) -> str:
     """Cases as HTML: Markdown of so many rows takes a minute."""
-    lines = ["<table><thead><tr><th>case</th><th>operands</th><th>answer</th><th>CuTe DSL</th><th>CuTe C++</th></tr>"]
-    lines.append("</thead><tbody>")
+    heads = "".join(f"<th>{head}</th>" for head in ("case", "operands", "answer", "CuTe DSL", "CuTe C++"))
+    lines = ['<div class="table-wrapper docutils container"><table class="docutils align-default">']
+    lines.append(f"<thead><tr>{heads}</tr></thead><tbody>")
     for number, case in rows:
         operands = ", ".join(map(_code, case["operands"]))
         answer = _code(case["answer"]) if "answer" in case else f"{case['refused']}: {escape(case['reason'])}"
         marks = [escape(case[of]) + _other(case.get(f"{of}_answer")) for of in ("dsl", "cpp")]
         cells = "".join(f"<td>{cell}</td>" for cell in (operands, answer, *marks))
         lines.append(f'<tr id="case-{number}"><td><a href="#case-{number}">{number}</a></td>{cells}</tr>')
-    return "\n".join([*lines, "</tbody></table>\n"])
+    return "\n".join([*lines, "</tbody></table></div>\n"])
 
 
 def _code(value: object) -> str:
