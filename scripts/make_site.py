@@ -80,6 +80,7 @@ def add_links(app, doctree) -> None:  # type: ignore[no-untyped-def]
 
 #: What the theme leaves out for who reads with keys or hears the page.
 SAID = {
+    '<meta charset="utf-8">': '<meta charset="utf-8"><link rel="icon" href="data:,">',
     "<pre>": '<pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     'class="caption" role="heading">': 'class="caption" role="heading" aria-level="2">',

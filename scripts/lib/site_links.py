@@ -13,7 +13,7 @@ from descriptors import DescriptorError
 from descriptors.cli.command import command as descriptors
 from descriptors.show.explorer.answer import answer
 from descriptors.show.explorer.page import state_address
-from descriptors.show.explorer.question import Question, question
+from descriptors.show.explorer.question import Question, derivation, question
 
 _KEYS = {field.name for field in fields(Question)}
 
@@ -54,4 +54,13 @@ def _question(words: list[str]) -> dict[str, object]:
     body = {key: value for key, value in params.items() if key in _KEYS and value not in (None, "", ())}
     if "dtype" not in body or not {"tile", "layout"} & body.keys():
         return {}
-    return ({"major": "", "swizzle": ""} if "layout" in body else {}) | body
+    body = ({"major": "", "swizzle": ""} if "layout" in body else {}) | body
+    return body | _cell(body, params.get("subtile"))
+
+
+def _cell(body: dict[str, object], subtile: tuple[int, ...] | None) -> dict[str, object]:
+    """The first element of the subtile that a command is about."""
+    if not subtile:
+        return {}
+    mma = derivation(question(body)).mma
+    return {"cell": (subtile[0] * mma[0], subtile[1] * mma[1]), "stage": (*subtile, 0)[2]}
