@@ -53,7 +53,7 @@ def settings(address: str) -> dict[str, object]:
         "highlight_language": "none",
         "myst_heading_anchors": 6,
         "suppress_warnings": ["misc.highlighting_failure"],
-        "html_static_path": [str(LIB)],
+        "html_static_path": [str(LIB / "static")],
         "html_css_files": ["site.css"],
         "html_show_copyright": False,
         "html_copy_source": False,

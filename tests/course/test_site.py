@@ -71,6 +71,12 @@ def test_the_same_course_gives_the_same_bytes_and_a_change_another_name(tmp_path
     assert {name for name in first if name.startswith("pyodide-")}.isdisjoint(second)
 
 
+def test_a_folder_of_the_course_can_be_written_again(tmp_path: Path) -> None:
+    pytest.importorskip("markdown_it")
+    pytest.importorskip("nbformat")
+    assert write_course(tmp_path) == write_course(tmp_path)
+
+
 def test_it_is_built_by_the_script_with_and_without_an_engine(tmp_path: Path) -> None:
     for needed in ("markdown_it", "nbformat"):
         pytest.importorskip(needed)
