@@ -66,11 +66,12 @@ def page(lesson: Lesson, lessons: Sequence[Lesson] = (), engine: Engine | None =
     return _whole(f"{lesson.number}. {lesson.title}", main, _ways(lesson, lessons), engine)
 
 
-def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = "") -> str:
+def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = "", home: str = "") -> str:
     """The page that leads to the others, and with an engine makes the line that a student hands in.
 
-    ``start`` is HTML: the first steps on each kind of machine.
+    ``start`` is HTML: the first steps on each kind of machine; ``home`` the address of the documentation, if any.
     """
+    header = f'<header><nav aria-label="Site"><a href="{escape(home)}">Documentation</a></nav></header>' if home else ""
     rows = "".join(
         f'<li value="{one.number}"><a href="{one.number:02}.html">{escape(one.title)}</a>'
         f'<span class="quiet">{one.minutes} min: {escape(one.aim)}. '
@@ -88,7 +89,7 @@ def index(lessons: Sequence[Lesson], engine: Engine | None = None, start: str = 
         hand=part("hand.html") if engine else "",
         start=start,
     )
-    return _whole("Layouts: a course", main, "", engine)
+    return _whole("Layouts: a course", main, header, engine)
 
 
 def annex() -> str:

@@ -29,7 +29,7 @@ from descriptors.show.browser.folder import archive, runtime, source, write, zip
 
 
 def write_course(
-    target: Path, pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+    target: Path, pyodide: Path | None = None, more: Mapping[str, bytes] | None = None, home: str = ""
 ) -> list[tuple[str, int]]:
     """Write the course into a folder.
 
@@ -37,6 +37,7 @@ def write_course(
         target: where to; made if it is not there.
         pyodide: the folder of the npm package ``pyodide``; None for pages on which nothing runs.
         more: further files by their names, as the wheel that notebooks install.
+        home: the address of the documentation, as the first page sees it; "" if there is none beside it.
 
     Returns:
         Name and bytes of each file.
@@ -44,7 +45,7 @@ def write_course(
     Raises:
         DescriptorError: if Pyodide is not there, a file cannot be written, or the extra ``course`` is not installed.
     """
-    return write(target, site(lessons(), pyodide, more), "FOLDER")
+    return write(target, site(lessons(), pyodide, more, home), "FOLDER")
 
 
 def write_zip(target: Path) -> Path:
@@ -63,13 +64,13 @@ def write_zip(target: Path) -> Path:
 
 
 def site(
-    course: Sequence[Lesson], pyodide: Path | None = None, more: Mapping[str, bytes] | None = None
+    course: Sequence[Lesson], pyodide: Path | None = None, more: Mapping[str, bytes] | None = None, home: str = ""
 ) -> dict[str, bytes]:
     """Every file of the course by its name; it raises as :func:`write_course`."""
     assets = {} if pyodide is None else _assets(pyodide)
     engine = _engine(assets) if assets else None
     books = {f"{lesson.number:02}.ipynb": notebook(lesson).encode() for lesson in course} | dict(more or {})
-    texts = {"index.html": index(course, engine, first_steps(course, books)), "handout.html": handout(course)}
+    texts = {"index.html": index(course, engine, first_steps(course, books), home), "handout.html": handout(course)}
     texts |= {"solutions.html": solution_book(course), "card.html": card(), "annex.html": annex()}
     texts |= {f"{lesson.number:02}-slides.html": deck(lesson) for lesson in course}
     if engine is not None:

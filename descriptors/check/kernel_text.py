@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 from descriptors.answers import fields
 from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
-from descriptors.check.rules import ALL_RULES, Level
+from descriptors.check.rules import ALL_RULES, Level, Rule, page_address
 from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.errors import ChoiceError
 from descriptors.targets import architecture
@@ -72,7 +72,8 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
         if len(told) > MOST and not everything:
             left = [one for row in told[MOST:] for one in row]
             level = _lit(f"{ALL_RULES[rule].level}:", _LIT[ALL_RULES[rule].level], color)
-            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {len(left)} more, {_lines(left)} (--all) [{rule}]")
+            counted_lines = f"{len(left)} more, {_lines(left)} (--all)"
+            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {counted_lines} {_code(ALL_RULES[rule], color)}")
     lines += _undecided_lines(report, name, everything, color)
     return "\n".join([*lines, _wrapped([(f"{name}:", _PLACE), *_closing(report)], color)])
 
@@ -149,7 +150,7 @@ def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> l
     registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
     about = printable(f"{one.sentence}{registers if one.registers else ''}") + _times(row)
     place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
-    line = f"{place} {level} {about} [{one.rule.name}]"
+    line = f"{place} {level} {about} {_code(one.rule, color)}"
     if not first:
         return [line]
     return [
@@ -257,6 +258,12 @@ def _lit(text: str, how: str, color: bool) -> str:
     return f"\x1b[{how}m{text}\x1b[0m" if color and how else text
 
 
+def _code(rule: Rule, color: bool) -> str:
+    """The name of a rule; on a terminal a link to its page, where one is published (OSC 8)."""
+    address = page_address(rule) if color else ""
+    return f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
+
+
 def rules_text() -> str:
     """Every rule of the checker, a line each: name, level, what must hold.
 
@@ -264,6 +271,28 @@ def rules_text() -> str:
     'form-target                 error        the target must have the instruction'
     """
     return "\n".join(f"{name:27} {rule.level!s:12} {rule.demands}" for name, rule in ALL_RULES.items())
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule of the checker, whole; its page too, where one is published.
+
+    >>> print(rule_text(ALL_RULES["wgmma-wait"]))
+    wgmma-wait: an accumulator must not be touched before a wait_group that covers its group
+    level    error: an assembler rejects it, or the hazard is there whenever the code runs
+    about    order
+    fix      insert wgmma.wait_group.sync.aligned 0 before the access
+    source   PTX ISA 9.1, wgmma.wait_group
+    known    documented
+    """
+    rows = {
+        "level": f"{rule.level}: {rule.level.meaning}",
+        "about": rule.property,
+        "fix": rule.fix,
+        "source": rule.source,
+        "known": rule.evidence,
+        "page": page_address(rule),
+    }
+    return "\n".join([f"{rule.name}: {rule.demands}", *(f"{name:8} {told}" for name, told in rows.items() if told)])
 
 
 def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:

@@ -12,9 +12,8 @@ There are three, each a state that events change and a set of rules that hold an
 Beside them stand rules of *form*, what an assembler takes, and of *words*, what descriptors say.
 
 A rule is a row here and a function where its state is: ``wgmma``, ``tcgen05`` (which names it beside the events that it
-is about), ``forms``, ``kernel_words``. Three levels. *error*: an assembler rejects it, or the hazard is there whenever
-the code runs. *asks*: the PTX manual asks for it, and compilers in use leave it out without harm seen. *performance*:
-the code is right, but slow.
+is about), ``forms``, ``kernel_words``. There are three
+levels of them, ``Level``.
 
 Law: a rule has one name, which says what family it is of.
 
@@ -32,13 +31,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, NVIDIA
 from layoutalg.frozen import frozen
 
 
 class Level(Enum):
-    """How sure a finding is, and how bad."""
+    """How sure a finding is, and how bad.
+
+    >>> print(Level.ASKS, "-", Level.ASKS.meaning)
+    asks - the PTX manual asks for it, and compilers in use leave it out without harm seen
+    """
 
     ERROR = "error"
     ASKS = "asks"
@@ -46,6 +50,18 @@ class Level(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @property
+    def meaning(self) -> str:
+        """What it says of the code."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Level.ERROR: "an assembler rejects it, or the hazard is there whenever the code runs",
+    Level.ASKS: "the PTX manual asks for it, and compilers in use leave it out without harm seen",
+    Level.PERFORMANCE: "the code is right, but slow",
+}
 
 
 @frozen
@@ -545,3 +561,20 @@ def broken(name: str, found: str, registers: tuple[str, ...] = (), *, demand: st
     error: an allocation must be of 32, 64, 128, 256 or 512 columns, found 48 [tcgen05-alloc-size]; round the ...
     """
     return Broken(RULES[name], found, registers, demand)
+
+
+def page_address(rule: Rule) -> str:
+    """Where the page of a rule is published; "" while there is no such site."""
+    return f"{site().rstrip('/')}/rules/{rule.name}.html" if site() else ""
+
+
+@cache
+def site() -> str:
+    """The address of the documentation, which the metadata of the distribution hold once it is published; "" before."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        rows = metadata("layoutalg").get_all("Project-URL") or []
+    except PackageNotFoundError:  # a checkout on the path, or a browser
+        return ""
+    return next((one.partition(", ")[2] for one in rows if one.startswith("Documentation, ")), "")

@@ -26,7 +26,8 @@ from typing import Any
 from urllib.parse import quote
 
 from descriptors.check.kernel_report import Finding, Report, Undecided, alike
-from descriptors.check.rules import ALL_RULES, Level
+from descriptors.check.kernel_text import rule_text
+from descriptors.check.rules import ALL_RULES, Level, page_address
 
 #: What SARIF calls the levels.
 _LEVELS = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
@@ -88,7 +89,8 @@ def _rule(name: str) -> dict[str, Any]:
     return {
         "id": name,
         "shortDescription": {"text": rule.demands},
-        "help": {"text": f"{rule.fix}. Source: {rule.source}"},
+        "help": {"text": rule_text(rule)},
+        **({"helpUri": address} if (address := page_address(rule)) else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.level]},
         "properties": {"property": rule.property},
     }

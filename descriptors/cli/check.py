@@ -18,7 +18,7 @@ from descriptors.check import kernel_text
 from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
-from descriptors.check.rules import Level
+from descriptors.check.rules import ALL_RULES, Level
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.kernel_files import expanded, shown, text_of
@@ -64,6 +64,13 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
         context.exit()
 
 
+def _explain_rule(context: click.Context, _: click.Parameter, name: str | None) -> None:
+    if name is not None:
+        (rule,) = rule_names([name], "--explain")
+        say(kernel_text.rule_text(ALL_RULES[rule]))
+        context.exit()
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_ARCH
@@ -102,6 +109,10 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 @click.option(
     "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
 )
+@click.option(
+    "--explain", "rule", metavar="RULE", is_eager=True, expose_value=False, callback=_explain_rule,
+    shell_complete=complete, help="Tell of a rule what it means, what mends it and who says so, and end.",
+)  # fmt: skip
 def check(
     files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], threads: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool,

@@ -47,7 +47,7 @@ TOOLS = {
     "eval": ("layoutalg", "eval"),
 }
 #: Options that are no question: they write files, colour, or are said by the tool itself.
-_LEFT_OUT = {"color", "as_json", "as_sarif", "picture_path", "write", "init", "rules", "file", "help"}
+_LEFT_OUT = {"color", "as_json", "as_sarif", "picture_path", "write", "init", "rules", "rule", "file", "help"}
 #: What every tool takes beside its command's options.
 _ADDED = {
     "json": {"type": "boolean", "description": "Answer as JSON, whole, instead of as text."},

@@ -292,7 +292,7 @@ def _of_answers(context: click.Context) -> dict[str, Iterable[str]]:
         "start": STARTS,
         "emit": PLAN_LANGUAGES if context.command.name == "plan" else LANGUAGES,
         "language": (*LANGUAGES, "constexpr"),
-        **dict.fromkeys(("only", "without"), ALL_RULES),
+        **dict.fromkeys(("only", "without", "rule"), ALL_RULES),
         "tab": TABS,
         "colour": COLOURS,
         "form": WRITERS if context.command.name == "derive" else TABLE_WRITERS,

@@ -8,16 +8,16 @@ import re
 import subprocess
 import sys
 import time
-from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlparse
+from urllib.parse import urlparse
 from zipfile import ZipFile
 
 import browsers
 import pytest
 from lesson_pages import counted, exercise, opened_hint, printed, said
+from page_links import Links, checked
 from places import ROOT
 
 from builder.site import site, write_course, write_zip
@@ -27,36 +27,6 @@ from descriptors.course.source import lessons
 LESSON = lessons()[0]
 PAGE = f"{LESSON.number:02}.html"
 FIRST = f"{LESSON.number}.1"
-
-
-class Links(HTMLParser):
-    """What a page leads to, and the places of it that can be led to."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.places: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        self.links += [attributes[name] or "" for name in ("href", "src") if name in attributes and tag not in ("use",)]
-        if attributes.get("id"):
-            self.places.append(attributes["id"] or "")
-
-
-def checked(files: dict[str, bytes]) -> None:
-    """Every link of every page leads to a file of the site, and to a place that the page has."""
-    pages = {name: Links(data.decode()) for name, data in files.items() if name.endswith(".html")}
-    for name, page in pages.items():
-        assert len(set(page.places)) == len(page.places), f"{name}: an id stands twice"
-        for link in page.links:
-            if link.startswith("data:"):
-                continue
-            url = urlparse(urljoin(f"http://here/{name}", link))
-            assert url.netloc == "here" and url.path[1:] in files, f"{name}: {link}"
-            if url.fragment:
-                assert url.fragment in pages[url.path[1:]].places, f"{name}: {link}"
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +69,12 @@ def test_the_same_course_gives_the_same_bytes_and_a_change_another_name(tmp_path
     (other / "pyodide.mjs").write_bytes((package / "pyodide.mjs").read_bytes() + b"\n")
     second = site(lessons()[:1], other)
     assert {name for name in first if name.startswith("pyodide-")}.isdisjoint(second)
+
+
+def test_a_folder_of_the_course_can_be_written_again(tmp_path: Path) -> None:
+    pytest.importorskip("markdown_it")
+    pytest.importorskip("nbformat")
+    assert write_course(tmp_path) == write_course(tmp_path)
 
 
 def test_it_is_built_by_the_script_with_and_without_an_engine(tmp_path: Path) -> None:

@@ -439,7 +439,7 @@ _BARRIERS = (
     Kind("arrival of one thread", _ARRIVE, one_thread, _HANG, "128 are counted"),
     Kind("arrival twice", _ARRIVE, twice, _COUNTED, "128 are counted"),
     Kind("arrival at another barrier", _ARRIVE, moved("barrier", 8), _ANY_WAIT + _COUNTED, "that of another stage"),
-    Kind("expected twice", _EXPECT, twice, _COUNTED, "one arrival is counted"),
+    Kind("expected twice", _EXPECT, twice, ("barrier-count", "barrier-hang"), "one arrival is counted"),
     Kind("expected at another barrier", _EXPECT, moved("barrier", 8), _ANY_WAIT + _COUNTED, "that of another stage"),
     Kind("commit removed (tcgen05)", _T + "commit", without, _HANG + ("tcgen05-commit",), "it is waited for"),
     Kind("commit to another barrier", _T + "commit", moved("address", 8), _ANY_WAIT + _COUNTED,

@@ -62,7 +62,7 @@ UNFURLED = """\
 WHOLE = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
 
 
-def page(question_record: object = None, engine: str = "none", url: str = "") -> str:
+def page(question_record: object = None, engine: str = "none", url: str = "", home: str = "") -> str:
     """An HTML document that shows the answer to a question.
 
     Args:
@@ -70,6 +70,7 @@ def page(question_record: object = None, engine: str = "none", url: str = "") ->
         engine: who answers further ones: ``none`` for a frozen page, which has the pictures of all tabs; ``server``, or
             ``worker``.
         url: where it will be, for what shows posted links; "" if that is not known.
+        home: the address of the documentation, as the page sees it; "" if there is none beside it.
 
     Raises:
         DescriptorError: if the question has no answer.
@@ -94,6 +95,7 @@ def page(question_record: object = None, engine: str = "none", url: str = "") ->
     parts |= {"policy": _policy((early, script), engine), "disabled": "disabled" if engine == "none" else ""}
     parts["unfurled"] = _unfurled(url)
     parts["more"] = ' <a href="about.html">More about it.</a>' if engine == "worker" else ""
+    parts["more"] += f' <a href="{escape(home)}">Documentation.</a>' if home else ""
     parts["style"] = shared("descriptors.show.browser", "colours.css") + source("page.css")
     parts["baked"] = json.dumps(baked, separators=(",", ":")).replace("<", "\\u003c")
     return fill_template(fill_controls(source("page.html"), first | state, choices()), parts)
@@ -110,7 +112,7 @@ def about_page(url: str = "") -> str:
     """
     d = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
     pictures = {kind: one(d)._repr_html_() for kind, one in (("banks", BanksPicture), ("levels", LevelsPicture))}
-    examples = [f'<li><a href="./{_hash(one["question"])}">{_text(one["name"])}</a></li>' for one in PRESETS]
+    examples = [f'<li><a href="./{state_address(one["question"])}">{_text(one["name"])}</a></li>' for one in PRESETS]
     grades = {arch: answer({"arch": arch, "want": ["told"]})["told"]["evidence"] for arch in choices()["arch"]}
     return fill_template(
         source("about.html"),
@@ -125,8 +127,12 @@ def about_page(url: str = "") -> str:
     )
 
 
-def _hash(state: Mapping[str, Any]) -> str:
-    """A state as the page's address holds it."""
+def state_address(state: Mapping[str, Any]) -> str:
+    """A state, as ``Question.state`` gives it, behind the address of the page.
+
+    >>> state_address({"tile": "128x64", "layout": "8:1"}), state_address({})
+    ('#tile=128x64&layout=8%3A1', '')
+    """
     parts = [
         f"{key}={quote(json.dumps(value) if isinstance(value, Mapping) else str(value), safe='')}"
         for key, value in state.items()

@@ -182,7 +182,9 @@ def unfurled_picture(question_record: object = None) -> bytes:
     return png(pixels)
 
 
-def write_site(folder: Path, pyodide: Path, question_record: object = None, url: str = "") -> list[tuple[str, int]]:
+def write_site(
+    folder: Path, pyodide: Path, question_record: object = None, url: str = "", home: str = ""
+) -> list[tuple[str, int]]:
     """Write the files of the site.
 
     Args:
@@ -190,6 +192,7 @@ def write_site(folder: Path, pyodide: Path, question_record: object = None, url:
         pyodide: the folder of the npm package ``pyodide``.
         question_record: the question that the page begins with.
         url: where it will be served, for what shows posted links; "" if that is not known.
+        home: the address of the documentation, as the page sees it; "" if there is none beside it.
 
     Returns:
         Name and bytes of each file.
@@ -198,7 +201,7 @@ def write_site(folder: Path, pyodide: Path, question_record: object = None, url:
         DescriptorError: if Pyodide is not there, the question has no answer, or a file cannot be written.
     """
     engine = {f"pyodide/{name}": data for name, data in runtime(pyodide).items()}
-    files = {"index.html": page(question_record, "worker", url).encode(), "packages.zip": archive()}
+    files = {"index.html": page(question_record, "worker", url, home).encode(), "packages.zip": archive()}
     files["about.html"] = about_page(url).encode()
     files["picture.png"] = unfurled_picture(question_record)
     files["worker.js"] = source("descriptors.show.browser", "worker.js").encode()

@@ -58,7 +58,7 @@ FREE |= {("atlas", "--dask")}
 FREE |= {("explore", f"--{name}") for name in ("html", "site", "pyodide", "url")}
 FREE |= {("course", "--hand-in"), ("course", "--verify"), ("course", "--seed"), ("course", "--grade")}
 #: Whose refusal names the command that lists them: they are many.
-LISTED = {("check", "--rule"), ("check", "--ignore")}
+LISTED = {("check", "--rule"), ("check", "--ignore"), ("check", "--explain")}
 OPTIONS = [one for name in COMMANDS for option in options(name) if (one := (name, option.opts[0])) not in FREE | LISTED]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kernels import kernels
 
+from descriptors.check import rules
 from descriptors.check.rules import ALL_RULES
 from descriptors.cli.command import main
 
@@ -84,6 +86,48 @@ def test_levels_and_rules_are_asked_for(file: Path, capsys: pytest.CaptureFixtur
 def test_all_rules_are_listed_without_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "check", "--rules")
     assert status == 0 and {line.split()[0] for line in out.splitlines()} == ALL_RULES.keys()
+
+
+def test_every_rule_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, rule in ALL_RULES.items():
+        status, out, _ = run(capsys, "check", "--explain", name)
+        assert status == 0 and out.startswith(f"{name}: {rule.demands}\n")
+        assert all(words in out for words in (rule.fix, rule.source, rule.evidence))
+    status, out, err = run(capsys, "check", "--explain", "wgmma-wiat")
+    assert (status, out) == (2, "") and "(close to wgmma-wait)" in err and len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The distribution as it is once its metadata name the site."""
+    place = tmp_path / "layoutalg-9.dist-info"
+    place.mkdir()
+    head = "Metadata-Version: 2.1\nName: layoutalg\nVersion: 9\n"
+    (place / "METADATA").write_text(
+        f"{head}Project-URL: Source, https://a.example\nProject-URL: Documentation, https://b.example/\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    rules.site.cache_clear()
+    yield
+    rules.site.cache_clear()
+
+
+def test_a_site_that_is_not_published_is_not_linked(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    rule = json.loads(run(capsys, "check", str(file), "--sarif")[1])["runs"][0]["tool"]["driver"]["rules"][0]
+    assert "helpUri" not in rule and "level    error: an assembler" in rule["help"]["text"]
+    assert "http" not in run(capsys, "check", "--explain", "form-immediate")[1]
+
+
+@pytest.mark.usefixtures("published")
+def test_a_published_site_is_linked_from_sarif_and_the_terminal(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    page = "https://b.example/rules/form-immediate.html"
+    rule = json.loads(run(capsys, "check", str(file), "--sarif")[1])["runs"][0]["tool"]["driver"]["rules"][0]
+    assert rule["helpUri"] == page
+    assert run(capsys, "check", "--explain", "form-immediate")[1].splitlines()[-1] == f"page     {page}"
+    plain, lit = (run(capsys, "check", str(file), *more)[1] for more in ((), ("--color",)))
+    assert "http" not in plain and f"\x1b]8;;{page}\x1b\\[form-immediate]\x1b]8;;\x1b\\" in lit
 
 
 def test_findings_of_one_rule_are_told_three_times_and_counted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
