@@ -22,7 +22,7 @@ from layoutalg.fragments.fragment_names import fragment, names
 from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
-from layoutalg.notation.expression import OPERATIONS, evaluate, operations
+from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
 
 
 @click.command("eval", context_settings=EXPRESSIONS)
@@ -243,7 +243,8 @@ def explained(name: str) -> str:
     """
     functions = operations()
     if name not in functions:
-        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}")
+        near = hint(name, functions)
+        raise LayoutError(f"ops: NAME must be an operation (`layoutalg ops` lists them), found {name[:60]!r}{near}")
     return f"{name}{_parameters(functions[name])}\n\n{getdoc(functions[name]) or _NO_DOCUMENTATION}"
 
 

@@ -165,7 +165,7 @@ class ExpressionParser(Parser):
             return self.layout(registers.shape, registers.stride, self.next)
         functions = operations()
         if name.text not in functions:
-            self.fail(f"expected an operation of the algebra{_hint(name.text, functions)}")
+            self.fail(f"expected an operation of the algebra{hint(name.text, functions)}")
         self.next += 1
         self.expect("(")
         positional, keywords = self._arguments(allow_names=True)
@@ -269,7 +269,12 @@ def _restored(token: Token, source: str) -> Token:
     return Token("mark", original, token.position) if original and original in "[]" else token
 
 
-def _hint(name: str, functions: dict[str, Any]) -> str:
+def hint(name: str, functions: dict[str, Any]) -> str:
+    """The function that was meant, as the end of a message; "" where none is near.
+
+    >>> hint("compositon", operations())
+    ' (did you mean composition?)'
+    """
     from difflib import get_close_matches
 
     near = get_close_matches(name, functions, n=1)

@@ -302,7 +302,8 @@ def _fields(word: int, arch: str) -> _Word:
     code = word >> 62 if arch == "sm90" else word >> 61
     version = word >> 46 & 7
     if arch != "sm90" and version != 1:
-        raise DescriptorError(f"read_addresses: the version of an {arch} word must be 1, found {version}; {word:#018x}")
+        meant = f"{word:#018x}; with version 1 it is {word & ~(7 << 46) | 1 << 46:#018x}"
+        raise DescriptorError(f"read_addresses: the version of an {arch} word must be 1, found {version} in {meant}")
     if arch == "sm107" and word >> 53 & 1:
         raise DescriptorError(f"read_addresses: bit 53 must be 0, as no compressed B is walked, found 1; {word:#018x}")
     pattern = _PATTERNS[arch].get(code)
