@@ -130,6 +130,8 @@ def _watched(path: Path, progress: Progress) -> Status:
         if text != before:
             before, checked = text, judged(text)
             say("\n".join(str(one) for one in checked))
+            if sys.stdout is not None:
+                sys.stdout.flush()  # what reads it through a pipe is told at each save too
             for one in checked:
                 if one.verdict == "right":
                     progress.note(one.where, tried=1, solved=1)

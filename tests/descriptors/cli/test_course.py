@@ -106,7 +106,7 @@ def test_the_next_exercise_is_the_first_that_is_open(capsys: pytest.CaptureFixtu
 def test_a_file_is_made_and_checked_at_each_save_until_it_multiplies(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     command = [sys.executable, "-m", "descriptors", "course", "watch", str(path)]
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONUNBUFFERED": ""}  # as a pipe is without it
     started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ | home)
     assert started.stdout is not None
     assert "fill in a line" in started.stdout.readline()
