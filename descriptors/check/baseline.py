@@ -9,7 +9,7 @@ Source: the file is ours.
 Law: what was written into a baseline is known, all of it, and nothing else is.
 
 >>> from descriptors import check_ptx
->>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync.aligned 9;"
+>>> head, bad = ".version 8.8\\n.target sm_90a\\n.entry k() {{ {} ret; }}", "wgmma.wait_group.sync 0;"
 >>> known = baseline(baseline_text([("k.ptx", check_ptx(head.format(bad)))]))
 >>> def after(name, n):
 ...     told = without_known(check_ptx(head.format("\\n".join([bad] * n))), name, known)

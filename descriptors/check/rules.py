@@ -578,3 +578,25 @@ def site() -> str:
     except PackageNotFoundError:  # a checkout on the path, or a browser
         return ""
     return next((one.partition(", ")[2] for one in rows if one.startswith("Documentation, ")), "")
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule of the checker, whole; its page too, where one is published.
+
+    >>> print(rule_text(ALL_RULES["wgmma-wait"]))
+    wgmma-wait: an accumulator must not be touched before a wait_group that covers its group
+    level    error: an assembler rejects it, or the hazard is there whenever the code runs
+    about    order
+    fix      insert wgmma.wait_group.sync.aligned 0 before the access
+    source   PTX ISA 9.1, wgmma.wait_group
+    known    documented
+    """
+    rows = {
+        "level": f"{rule.level}: {rule.level.meaning}",
+        "about": rule.property,
+        "fix": rule.fix,
+        "source": rule.source,
+        "known": rule.evidence,
+        "page": page_address(rule),
+    }
+    return "\n".join([f"{rule.name}: {rule.demands}", *(f"{name:8} {told}" for name, told in rows.items() if told)])

@@ -26,8 +26,7 @@ from typing import Any
 from urllib.parse import quote
 
 from descriptors.check.kernel_report import Finding, Report, Undecided, alike
-from descriptors.check.kernel_text import rule_text
-from descriptors.check.rules import ALL_RULES, Level, page_address
+from descriptors.check.rules import ALL_RULES, Level, page_address, rule_text
 
 #: What SARIF calls the levels.
 _LEVELS = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}

@@ -18,7 +18,7 @@ from descriptors.check import kernel_text
 from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
-from descriptors.check.rules import ALL_RULES, Level
+from descriptors.check.rules import ALL_RULES, Level, rule_text
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
 from descriptors.cli.kernel_files import expanded, shown, text_of
@@ -67,7 +67,7 @@ def _list_rules(context: click.Context, _: click.Parameter, asked: bool) -> None
 def _explain_rule(context: click.Context, _: click.Parameter, name: str | None) -> None:
     if name is not None:
         (rule,) = rule_names([name], "--explain")
-        say(kernel_text.rule_text(ALL_RULES[rule]))
+        say(rule_text(ALL_RULES[rule]))
         context.exit()
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from typing import Any
 
-from descriptors.check.kernel_text import rule_text
-from descriptors.check.rules import PROPERTIES, RULES, Rule
+from descriptors.check.rules import PROPERTIES, RULES, Rule, rule_text
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The list of pages, with their titles and in their order.
