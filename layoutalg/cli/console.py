@@ -112,10 +112,9 @@ class Commands(click.Group):
         return next((one for one in commands if one.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for ``--help``: from the table, and of other packages from their commands."""
+        """The list for ``--help``, from the table alone."""
         rows = [(name, text) for name, (_, text) in self.table.items()]
-        others = [one for name, one in self.others.items() if name not in self.table]
-        rows += [(one.name, one.load().get_short_help_str(10**3)) for one in others]
+        rows += [(name, f"Brought by {one.module}.") for name, one in self.others.items() if name not in self.table]
         if self.one_line:
             room = formatter.width - 6 - max(len(name) for name, _ in rows)
             rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
