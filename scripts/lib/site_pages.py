@@ -25,17 +25,20 @@ LIST = ROOT / "docs" / "llms.txt"
 FIRST = {"README.md": "index.md"}
 CORPUS, EXAMPLES = "tests/vectors/conformance.json", "tests/vectors/rule_examples.json"
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+#: How Sphinx is told that a page stands in no list.
+_UNLISTED = "---\norphan: true\n---\n\n"
 _LESSON = re.compile(r"course/(\d\d)-[a-z]+\.md")
 
 
 def written() -> tuple[dict[str, str], dict[str, bytes]]:
-    """The pages of the list, and the files beside them that they link to."""
-    names = [path for _, rows in sections() for _, path in rows]
+    """The pages of the list and those of docs that they link to, and the files beside them."""
+    listed = [path for _, rows in sections() for _, path in rows]
+    names = [*listed]  # which grows while links are followed
     images = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.svg")} | {"docs/explorer.png"}
     files: dict[str, bytes] = {name: (ROOT / name).read_bytes() for name in images}
     pages = {}
     for name in names:
-        text = (ROOT / name).read_text(encoding="utf-8")
+        text = ("" if name in listed else _UNLISTED) + (ROOT / name).read_text(encoding="utf-8")
         pages[FIRST.get(name, name)] = _LINK.sub(lambda link, at=name: _link(link, at, names, files), text)  # type: ignore[misc]
     pages["index.md"] += "".join(contents())
     return pages, files
@@ -74,6 +77,9 @@ def _link(link: re.Match[str], at: str, pages: list[str], files: dict[str, bytes
     if path in FIRST:
         return f"[{text}]({relpath(FIRST[path], dirname(at) or '.')}{anchor})"
     if path in pages or not (ROOT / path).is_file():
+        return link[0]
+    if path.startswith("docs/") and path.endswith(".md"):
+        pages.append(path)
         return link[0]
     lesson = _LESSON.fullmatch(path)
     if not lesson:
