@@ -14,7 +14,7 @@ import pytest
 from assembler import CASES, RECORD, is_asked, verdict, version
 from demonstrations import DEMONSTRATIONS
 from each import each
-from evidence import assembled, falsified, holds, output
+from errata_evidence import assembled, falsified, holds, output
 from places import ROOT, VECTORS
 
 PAGES = {name: json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8")) for name in ("errata", "published")}

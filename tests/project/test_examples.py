@@ -75,5 +75,8 @@ def test_a_project_finds_the_derivation_in_the_environment(tmp_path: Path, activ
 
 
 def test_a_project_without_the_environment_is_told(tmp_path: Path) -> None:
-    done = run(tmp_path, "cmake", "-S", str(ROOT / "docs" / "examples" / "find_package"), "-B", "build")
+    active = str(Path(sys.executable).parent)  # where an environment is active, CMake finds what it holds
+    outside = os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if one != active)
+    source = str(ROOT / "docs" / "examples" / "find_package")
+    done = run(tmp_path, "cmake", "-S", source, "-B", "build", PATH=outside)
     assert done.returncode != 0 and "layoutalg-config.cmake" in done.stderr

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from each import each
-from evidence import falsified, holds, plain
+from errata_evidence import falsified, holds, plain
 from places import ROOT, VECTORS
 
 from descriptors.cli.mcp import TOOLS
