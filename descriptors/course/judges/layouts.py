@@ -181,8 +181,11 @@ def exclusive(answer: str, *pairs: tuple[int, int]) -> str | None:
     return None
 
 
-#: How an answer says that there is no layout.
-_NONE = re.compile(r"(?:there is )?(?:none|no|not|impossible)\b[a-z ]*")
+#: How an answer says that there is no layout; who writes `no idea` or `not sure` has not said so.
+_NONE = re.compile(
+    r"(?:there is )?(?:none(?: exists)?|(?:im|not )possible"
+    r"|no(?: (?:such )?(?:layout|complement|composition|divide|inverse|answer))?)"
+)
 
 
 def lawful(answer: str, operation: str, *operands: Any) -> str | None:

@@ -54,7 +54,7 @@ TYPED = {
     "3.4": ("(2,(2,3)):(2,(4,8))", "!((3,4)):((2,6))", "!(12):(2)", "!((12)):((2))", "!Layout((3,4),(2,6))"),
     "4.2": ("((2,2),(3)):((24,2),8)", "!(2,2,3):(24,2,8)"),
     "4.5": ("i = 5", "index 5", "!(2,1)", "!4, 5"),
-    "5.2": ("None", "there is none.", "no complement", "impossible", "!nonesuch"),
+    "5.2": ("None", "there is none.", "no complement", "impossible", "!nonesuch", "!no idea", "!not sure"),
     "6.7": ("T7 V1", "thread 7, value 1", "!T1 V7", "!v 1, t 7"),
     "7.4": ("2 turns", "!8 turns", "!0"),
     "7.5": ("Swizzle<5,0,5> o 0 o (32,32):(32,1)", "!Swizzle<4,0,5> o 0 o (32,32):(32,1)"),
