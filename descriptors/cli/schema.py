@@ -379,19 +379,16 @@ TYPES: Kinds = {
             "b_loads": int,
         },
         "accumulators": ("Registers", "TensorColumns"),
-        "epilogue": (
-            {
-                "c": str, "splits": int, "terms": [str],
-                "staged": (
-                    {
-                        "type": str, "columns": int, "warpgroups": int, "base": int, "bytes": int, "swizzle": _SWIZZLE,
-                        "layout": str,
-                    },
-                    None,
-                ),
-            },
-            None,
-        ),
+        "epilogue": {
+            "c": str, "splits": int, "terms": [str],
+            "staged": (
+                {
+                    "type": str, "rows": int, "columns": int, "writers": int, "base": int, "bytes": int,
+                    "swizzle": _SWIZZLE, "layout": str,
+                },
+                None,
+            ),
+        },
         "transaction_bytes": int,
         "shared_memory": {
             "parts": {"A": int, "B": int, "SFA?": int, "SFB?": int, "E?": int}, "stage_bytes": int, "barriers": int,

@@ -1,9 +1,10 @@
-"""The epilogue of a program for sm90: the way of the accumulators from registers to C in global memory.
+"""The epilogue of a program: the way of the accumulators from registers to C in global memory.
 
-Stored from registers, a thread's two neighbours of a row go to C as they are: any extents, no shared memory; 8 bytes a
-thread, so that a warp's store touches eight rows. Staged, a warpgroup writes an accumulator into shared memory, a piece
-of 64 rows and at most 128 bytes of each row at a time, and the copy engine stores the piece as a box while the next one
-is written; what it stores may be narrower than the accumulator. Rows of C are then whole 16 bytes.
+Stored from registers, what a thread has goes to C as it is, without shared memory: on sm90 two neighbours of a row, so
+that a warp's store touches eight rows; on sm100 a row, so that it touches 32. Staged, a warpgroup of sm90 writes an
+accumulator into shared memory, a piece of 64 rows and at most 128 bytes of each row at a time, and the copy engine
+stores the piece as a box while the next one is written; so does a warp of sm100 with the rows of its own lanes. What is
+stored may be narrower than the accumulator. Rows of C are then whole 16 bytes.
 
 A product of little M and N and much K is cut along K: each part goes to a matrix of its own, and a second kernel adds
 them in their order, so that the same product has the same bits each time.
@@ -22,6 +23,9 @@ Law: every element of a piece is written once, to the byte that the copy engine 
 >>> taken = landing_bits((64, 64), [0], bits=16, swizzle=3)[0] // 8
 >>> bool((taken[elements // 64 + 64 * (elements % 64)] == written).all()), len(set(written.ravel().tolist()))
 (True, 4096)
+>>> made = epilogue_of(main_loop("m128n64k16", "bf16", tile=(128, 64, 64)), 4, c="bf16", rows=32, values=64)
+>>> print(made.staged.layout, made.staged.pieces, made.staged.bytes)
+S<3,3,3> o 0 o (32,64):(64,1) 8 32768
 """
 
 from __future__ import annotations
@@ -46,8 +50,10 @@ if TYPE_CHECKING:
 BITS = {"f32": 32, "s32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
 #: Types that C may have, by that of the accumulators.
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32",)}
-#: Rows of a piece: those of an instruction. Pieces of a warpgroup: one is stored while the next is written.
+#: Rows of a piece on sm90: those of an instruction. Pieces of each writer: one is stored while the next is written.
 ROWS, BUFFERS = 64, 2
+#: Warps that store on sm100: each reads a quarter of the lanes of tensor memory.
+WARPS = 4
 #: The most parts along K: more tiles than a GPU has processors serve nobody.
 MOST_SPLITS = 64
 #: What is done to a sum before it is stored, in this order.
@@ -60,19 +66,21 @@ _MODES = {128: SwizzleMode.B128, 64: SwizzleMode.B64, 32: SwizzleMode.B32, 16: S
 
 @frozen
 class Pieces:
-    """What a warpgroup keeps of C in shared memory.
+    """What is kept of C in shared memory.
 
     Args:
         type: of an element as it is stored.
-        columns: of a piece; its rows are 64.
-        warpgroups: that store, each its own pieces.
+        columns: of a piece.
+        writers: warpgroups of sm90, or warps of sm100, that store, each its own pieces.
         base: where the first piece is, in bytes.
+        rows: of a piece: 64 of sm90; of sm100 those that a warp has.
     """
 
     type: str
     columns: int
-    warpgroups: int
+    writers: int
     base: int = 0
+    rows: int = ROWS
 
     @property
     def row_bytes(self) -> int:
@@ -82,12 +90,26 @@ class Pieces:
     @property
     def piece_bytes(self) -> int:
         """Bytes of a piece."""
-        return ROWS * self.row_bytes
+        return self.rows * self.row_bytes
+
+    @property
+    def pieces(self) -> int:
+        """How many there are."""
+        return self.writers * BUFFERS
 
     @property
     def bytes(self) -> int:
         """Shared memory of all pieces."""
-        return self.warpgroups * BUFFERS * self.piece_bytes
+        return self.pieces * self.piece_bytes
+
+    def address(self, writer: int, turn: int) -> int:
+        """Where a piece begins, in bytes.
+
+        Args:
+            writer: whose it is.
+            turn: how many pieces it has written before.
+        """
+        return self.base + (writer * BUFFERS + turn % BUFFERS) * self.piece_bytes
 
     @property
     def swizzle(self) -> SwizzleMode:
@@ -97,7 +119,7 @@ class Pieces:
     @property
     def layout(self) -> Layout | ComposedLayout:
         """(row, column) to the element of a piece, for a picture or a count of banks."""
-        plain, swizzle = Layout((ROWS, self.columns), (self.columns, 1)), self.swizzle.swizzle
+        plain, swizzle = Layout((self.rows, self.columns), (self.columns, 1)), self.swizzle.swizzle
         if swizzle is None:
             return plain
         base = swizzle.base - (BITS[self.type] // 8).bit_length() + 1
@@ -105,8 +127,8 @@ class Pieces:
 
     @property
     def matrices(self) -> bool:
-        """Whether ``stmatrix.x4`` writes it: elements of 16 bits, two core matrices side by side."""
-        return BITS[self.type] == 16 and self.columns >= 16
+        """Whether ``stmatrix.x4`` writes it, of sm90: elements of 16 bits, two core matrices side by side."""
+        return self.rows == ROWS and BITS[self.type] == 16 and self.columns >= 16
 
     def pointer(self, thread: int) -> tuple[int, int]:
         """Row and column that a thread of the warpgroup points ``stmatrix.x4`` at, for the first 16 columns.
@@ -116,15 +138,17 @@ class Pieces:
         """
         return thread % 16 + thread // 32 * 16, thread % 32 // 16 * 8
 
-    def element_bytes(self, of: Fragment) -> NDArray[np.int64]:
+    def element_bytes(self, of: Fragment | None) -> NDArray[np.int64]:
         """The byte of a piece that each value of each thread is written to: axes (thread, value of the piece).
 
         Args:
-            of: (thread, value) to row + 64 column, of the whole accumulator.
+            of: (thread, value) to row + 64 column, of the whole accumulator; None where a thread has a row.
         """
         import numpy as np
 
-        places, width = offsets(self.layout).reshape(ROWS, self.columns), BITS[self.type] // 8
+        places, width = offsets(self.layout).reshape(self.rows, self.columns), BITS[self.type] // 8
+        if of is None:
+            return np.asarray(places * width, dtype=np.int64)
         elements = offsets(of.layout)[:, : self.columns // 2]
         if not self.matrices:
             return np.asarray(places[elements % ROWS, elements // ROWS] * width, dtype=np.int64)
@@ -164,15 +188,17 @@ class Epilogue:
             return f"{self.c}, from registers{parts}"
         one = self.staged
         return (
-            f"{self.c}, through {counted(one.warpgroups * BUFFERS, 'piece')} of {ROWS}x{one.columns} {one.type} in "
+            f"{self.c}, through {counted(one.pieces, 'piece')} of {one.rows}x{one.columns} {one.type} in "
             f"shared memory, {one.swizzle}, stored as boxes{parts}"
         )
 
 
 def epilogue_of(
     loop: MainLoop,
-    warpgroups: int,
+    writers: int,
     *,
+    rows: int = ROWS,
+    values: int | None = None,
     c: str | None = None,
     store: str | None = None,
     splits: int = 1,
@@ -182,7 +208,9 @@ def epilogue_of(
 
     Args:
         loop: the instruction and the tile.
-        warpgroups: that multiply.
+        writers: warpgroups of sm90, or warps of sm100, that store.
+        rows: that a writer has at a time.
+        values: columns that it has at a time; those of the instruction if left out.
         c: the type of C; that of the accumulators if left out.
         store: ``"registers"`` or ``"tma"``; tma where C is narrower than the accumulators, or K is cut, else registers,
             if left out.
@@ -212,14 +240,18 @@ def epilogue_of(
     if parts > 1 and loop.d == "f16":
         raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16")
     stored = kind if parts == 1 else loop.d
-    row = gcd(loop.extents[1] * BITS[stored] // 8, _BOX_BYTES)
+    width = loop.extents[1] if values is None else values
+    row = gcd(width * BITS[stored] // 8, _BOX_BYTES)
     if row < 16:
         wide = 128 // BITS[stored]
+        if values is not None and (loop.extents[0], loop.cta_group) == (128, 2):
+            wide *= 2  # a thread has half of a row
+        what = "a row of an accumulator" if values is None else "what a load gives a thread of a row"
         raise DescriptorError(
-            f"plan: a row of an accumulator must be whole 16 bytes of {stored} to be stored by the copy engine, found "
-            f"{loop.extents[1]} elements: give an N of the instruction that is a multiple of {wide}"
+            f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements: "
+            f"give an N of the instruction that is a multiple of {wide}"
         )
-    return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], warpgroups))
+    return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
 
 
 def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:

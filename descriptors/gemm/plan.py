@@ -41,13 +41,13 @@ class Plan(Told):
         a, b: the operands: layouts, words, steps, copies.
         line: the instruction as PTX has it, and its instruction descriptors.
         accumulators: registers, or columns of tensor memory.
+        epilogue: how a program stores C.
         scales: scale factors; None of a kind without.
         budget: shared memory.
         barriers: where the barriers begin in shared memory, in bytes.
         loads: how A gets into registers; None where the instruction reads it by a word.
         metadata: of a sparse A; None of a dense one.
         promotion: of accumulators that are scaled every 128 of K on sm90; None of others.
-        epilogue: how a program stores C; None on sm100.
         implicit: how the copies gather a convolution; None of a plain product.
     """
 
@@ -56,13 +56,13 @@ class Plan(Told):
     b: StagedOperand
     line: PtxLine
     accumulators: Registers | TensorColumns
+    epilogue: Epilogue
     scales: Scales | None
     budget: Budget
     barriers: int
     loads: LoadedOperand | None = None
     metadata: Metadata | None = None
     promotion: Promotion | None = None
-    epilogue: Epilogue | None = None
     implicit: ImplicitGemm | None = None
 
     @property
@@ -124,6 +124,6 @@ class Plan(Told):
     @property
     def _simulation(self) -> Simulation:
         return Simulation(
-            self.asked, self.a, self.b, self.line, self.accumulators, self.scales, self.loads, self.metadata,
-            self.promotion, self.epilogue,
+            self.asked, self.a, self.b, self.line, self.accumulators, self.epilogue, self.scales, self.loads,
+            self.metadata, self.promotion,
         )  # fmt: skip

@@ -4,8 +4,8 @@ A tensor is as large as the stages of a tile together, stage after stage along K
 own. The results end in rows of global memory, as the programs of a plan store them, registers by registers. Scale
 factors have a leg for each stage, since all stages have the same columns of tensor memory: their bytes lie in global
 memory tile by tile, as a stage holds them. C through shared memory has a leg for each piece, since pieces have the same
-place in turn; and the matrix that is added to the sums has one, from its rows to the registers of the accumulators.
-Metadata are no leg: the proof of the product has them.
+place in turn; and the matrix that is added to the sums has one, from its rows to the registers of the accumulators:
+``descriptors.gemm.result_legs``. Metadata are no leg: the proof of the product has them.
 
 Law: the chain of a plan is proved, and of one whose words are spoilt it is not.
 
@@ -23,40 +23,25 @@ wrong: B, link 4, word: layout has (0,16) at byte 0x2200, word reads it from byt
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import ClassVar
 
-from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.chain import Chain, Leg, Link
-from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
-from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.memory_links import BulkCopy, ConvolutionTensor, SharedLayout, TensorCopy, TensorLayout, Words
-from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, TENSOR, Home, Move, Tile
+from descriptors.gemm.places import GLOBAL, SHARED, TENSOR, Home, Move, Tile
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.plan_scales import Scales
 from descriptors.gemm.product import Simulation
-from descriptors.gemm.register_links import (
-    Conversion,
-    Held,
-    MatrixMove,
-    ThreadCopy,
-    places_of,
-    register_places,
-)
-from descriptors.gemm.tensor_links import COLUMN_BITS, Accumulators, CellCopy, FactorReads, TensorMove
-from descriptors.smem.operands.operand import ElementType, Major, as_element_type
+from descriptors.gemm.register_links import Held, MatrixMove, ThreadCopy
+from descriptors.gemm.result_legs import padded, result_legs
+from descriptors.gemm.tensor_links import COLUMN_BITS, CellCopy, FactorReads
+from descriptors.smem.operands.operand import Major, as_element_type
 from descriptors.smem.tma.tma_plan import Dimension
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from descriptors.tmem.copies import tmem_copy
-from layoutalg import Fragment, Layout, group_modes, offsets, select, size
-from layoutalg.frozen import frozen, replace
-
-#: Types of results that are no operand's, by an operand's type of their width; of C in a tensor map, by its bytes.
-_ELEMENTS, _DATA_TYPES = {"f32": "tf32", "s32": "tf32"}, {4: "FLOAT32", 2: "BFLOAT16", 1: "UINT8"}
-_SWIZZLES = ("none", "32B", "64B", "128B")
-#: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
-_PITCH = 256
+from layoutalg import Layout, group_modes, offsets, select, size
+from layoutalg.frozen import frozen
 
 
 def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None) -> Chain:
@@ -78,20 +63,10 @@ def simulated_chain(simulation: Simulation, implicit: ImplicitGemm | None = None
                 tile, links = (d.tile[0], d.tile[1]), tuple(_step_links(simulation, implicit, index, cta))
             if links:
                 legs.append(Leg(name, tile, d.element, links))
-    rows = loop.tile[0] // loop.cta_group
-    element = as_element_type("f16" if loop.d == "f16" else "tf32")
     missing: tuple[str, ...] = ("E",) if simulation.metadata is not None else ()
     if simulation.scales is not None:
         legs += _factor_legs(simulation, simulation.scales)
-    staged = None if simulation.epilogue is None else simulation.epilogue.staged
-    if simulation.epilogue is not None and "alpha-beta" in simulation.epilogue.terms:
-        added = as_element_type(_ELEMENTS.get(simulation.epilogue.c, simulation.epilogue.c))
-        legs.append(Leg("C", (rows, loop.tile[1]), added, _added_links(simulation, rows)))
-    if staged is not None:
-        legs += _piece_legs(simulation, staged, element)
-    else:
-        for name, one in _sets(simulation):
-            legs.append(Leg(name, (rows, loop.tile[1]), element, tuple(_result_links(one, rows))))
+    legs += result_legs(simulation)
     return Chain(tuple(legs), loop.arch, missing)
 
 
@@ -100,7 +75,7 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
     ctas = simulation.loop.cta_group
     rows, columns = d.tile[0], d.tile[1] * stages
     extents = (rows * ctas, columns)
-    steps = (1, _padded(extents[0])) if d.major is Major.MN else (_padded(columns), 1)
+    steps = (1, padded(extents[0])) if d.major is Major.MN else (padded(columns), 1)
     # A CTA of a pair has every other run of the rows.
     run = min(side.run, rows)
     of_cta = Layout(((run, rows // run), columns), ((steps[0], steps[0] * run * ctas), steps[1]))
@@ -117,105 +92,6 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
     yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
-
-
-def _added_links(simulation: Simulation, rows: int) -> tuple[Link, ...]:
-    """The matrix that beta multiplies, from its rows to the registers of the sums that it is added to."""
-    loop, held = simulation.loop, simulation.accumulators
-    assert isinstance(held, Registers)
-    groups = (held.warpgroups, 1)
-    return (
-        TensorLayout(Layout((rows, loop.tile[1]), (loop.tile[1], 1))),
-        ThreadCopy("load", Held(held.fragment, groups, raked=True)),
-        Held(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", groups, raked=True),
-    )
-
-
-def _piece_legs(simulation: Simulation, staged: Pieces, element: ElementType) -> Iterator[Leg]:
-    """The results of each warpgroup, piece after piece: to registers, to shared memory, to C."""
-    loop, held, epilogue = simulation.loop, simulation.accumulators, simulation.epilogue
-    assert isinstance(held, Registers) and epilogue is not None
-    (m, n, _), each, pitch = loop.extents, loop.extents[1] // staged.columns, _padded(loop.tile[1])
-    kind, size = as_element_type(_ELEMENTS.get(staged.type, staged.type)), BITS[staged.type] // 8
-    numbers = product(range(held.warpgroups), range(held.each), range(each))
-    for number, (group, block, piece) in enumerate(numbers):
-        turn = (block * each + piece) % BUFFERS
-        at = staged.base + (group * BUFFERS + turn) * staged.piece_bytes
-        own = loop.blocks[0] // held.warpgroups
-        i, j = block % own * held.warpgroups + group, block // own
-        map_of_c = TensorMap(
-            as_data_type(_DATA_TYPES[size]), 0, (loop.tile[1], loop.tile[0]), (pitch * size,),
-            (staged.columns, PIECE_ROWS), (1, 1), swizzle=_SWIZZLES.index(str(staged.swizzle)),
-        )  # fmt: skip
-        first = piece * staged.columns
-        origin = (j * n + first, i * m)
-        links: list[Link] = [
-            PieceHeld(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", n, first),
-            *([Conversion(kind)] if kind.bits != element.bits else []),
-            PieceStore(staged, held.fragment, first, at),
-            SharedLayout(staged.layout, at),
-            TensorCopy(map_of_c, ((origin, at),)),
-            TensorLayout(Layout((m, staged.columns), (pitch, 1)), (origin[1] * pitch + origin[0]) * size),
-        ]
-        yield Leg(f"D of piece {number}", (m, staged.columns), element, tuple(links))
-
-
-@frozen
-class PieceHeld:
-    """What registers hold of a piece of an accumulator.
-
-    Args:
-        name: of the instruction's fragment.
-        columns: of the accumulator.
-        first: the first column of the piece.
-    """
-
-    name: str
-    columns: int
-    first: int
-    noun: ClassVar[str] = "fragment"
-    verbs: ClassVar[tuple[str, str]] = ("has", "has")
-
-    def __str__(self) -> str:
-        return self.name
-
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it says."""
-        home = Held(self.name).registers(replace(tile, columns=self.columns))
-        row, column = home.elements // self.columns, home.elements % self.columns - self.first
-        inside = (column >= 0) & (column < tile.columns)
-        yield Home(home.space, tile.numbers(row, column)[inside], home.places[inside])
-
-
-@frozen
-class PieceStore:
-    """The stores of a warpgroup that write a piece, as the plan has them.
-
-    Args:
-        staged: the pieces.
-        fragment: (thread, value) of the accumulator.
-        first: the first column of the piece.
-        address: where it begins, in bytes.
-    """
-
-    staged: Pieces
-    fragment: Fragment
-    first: int
-    address: int
-    noun: ClassVar[str] = "store"
-    verbs: ClassVar[tuple[str, str]] = ("puts", "takes")
-
-    def __str__(self) -> str:
-        return "stmatrix.x4" if self.staged.matrices else "st.shared"
-
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it moves."""
-        import numpy as np
-
-        written = self.staged.element_bytes(self.fragment).astype(np.int64)
-        thread, value = np.meshgrid(*map(np.arange, written.shape), indexing="ij")
-        takes = register_places(thread, self.first // 2 + value)
-        yield Move(REGISTERS, SHARED, takes.ravel(), 8 * (self.address + written.ravel()))
 
 
 def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
@@ -307,10 +183,6 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
     yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
 
 
-def _padded(elements: int) -> int:
-    return -(-elements // _PITCH) * _PITCH
-
-
 def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:
     """Where a box begins in the tensor: its stage lies as many K blocks on."""
     box, k = side.tma.boxes[index], side.derivation.tile[1]
@@ -347,73 +219,3 @@ def _loads(simulation: Simulation) -> Iterator[Link]:
     else:
         yield ThreadCopy("load", Held(loads.fragment, groups, raked=True))
     yield Held(loads.fragment, groups, raked=True)
-
-
-def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation]]:
-    """The legs of the results, one for each set of accumulators."""
-    held = simulation.accumulators
-    if isinstance(held, Registers) or held.sets == 1:
-        yield "D", simulation
-        return
-    for number in range(held.sets):
-        yield f"D of set {number}", replace(simulation, accumulators=held.of(number))
-
-
-def _result_links(simulation: Simulation, rows: int) -> Iterator[Link]:
-    """Accumulators, to registers, to rows of global memory."""
-    loop, accumulators = simulation.loop, simulation.accumulators
-    if isinstance(accumulators, Registers):
-        groups = (accumulators.warpgroups, 1)
-        yield Held(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D", groups, raked=True)
-        yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
-    else:
-        yield Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=accumulators.firsts)
-        yield TensorMove(accumulators.readout.move)
-        yield ReadoutStore(accumulators, loop.blocks[0])
-    yield TensorLayout(Layout((rows, loop.tile[1]), (loop.tile[1], 1)))
-
-
-@frozen
-class ReadoutStore:
-    """The stores behind the loads of an accumulator: which element each value is, by the plan's own readout.
-
-    Args:
-        accumulators: columns and readout.
-        blocks: along M.
-    """
-
-    accumulators: TensorColumns
-    blocks: int
-    noun: ClassVar[str] = "copy"
-    verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
-
-    def __str__(self) -> str:
-        return "store by the readout"
-
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
-        """What it expects in registers; then what it moves."""
-        home = self._registers(tile)
-        assert tile.after is not None  # the rows of global memory
-        yield home
-        yield Move(REGISTERS, tile.after.space, home.places, places_of(tile.after, home, tile))
-
-    def _registers(self, tile: Tile) -> Home:
-        import numpy as np
-
-        read, firsts = self.accumulators.readout, self.accumulators.firsts
-        rows, columns = tile.rows // self.blocks, tile.columns // (len(firsts) // self.blocks)
-        # A layout without a swizzle is the sum of its modes.
-        threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
-        local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
-        thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
-        halves = sorted({load.lane % 32 for load in read.loads})
-        elements, places = [], []
-        for index, first in enumerate(firsts):
-            origin = (index % self.blocks * rows, index // self.blocks * columns)
-            for load in read.loads:
-                m, n = (local[..., i] + load.origin[i] + origin[i] for i in range(2))
-                number = (first + load.column - min(firsts)) // read.move.columns * len(halves)
-                number += halves.index(load.lane % 32)
-                elements.append(tile.numbers(m, n).ravel())
-                places.append(register_places(32 * load.warp + thread, number * read.values + value).ravel())
-        return Home(REGISTERS, np.concatenate(elements), np.concatenate(places))

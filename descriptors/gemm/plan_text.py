@@ -98,18 +98,18 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
-        if plan.epilogue is not None and (plan.epilogue.staged is not None or plan.epilogue.terms):
-            yield "C", f"{plan.epilogue}"
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
         if accumulators.sets > 1:
             yield "", f"2 sets in turn, {accumulators.step} columns on: {_turn(accumulators)}"
         yield from (("", note) for note in accumulators.plan.notes)
+    if plan.epilogue.staged is not None or plan.epilogue.terms:
+        yield "C", f"{plan.epilogue}"
     boxes = ", ".join(f"{counted(len(side.boxes), 'box')} of {side.matrix}" for side in (plan.a, plan.b))
     boxes += ", scale factors" * (plan.scales is not None)
     boxes += ", metadata" * (plan.metadata is not None and plan.metadata.bytes > 0)
     yield "copies", f"{boxes}: {plan.transaction_bytes} bytes a stage, for expect_tx"
-    pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue and plan.epilogue.staged else ""
+    pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
     yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
 
@@ -346,16 +346,14 @@ def _turns_record(held: TensorColumns) -> dict[str, Any]:
     }
 
 
-def _epilogue_record(plan: Plan) -> dict[str, Any] | None:
-    if plan.epilogue is None:
-        return None
+def _epilogue_record(plan: Plan) -> dict[str, Any]:
     staged = plan.epilogue.staged
     if staged is None:
         return {**fields(plan.epilogue, "c splits terms"), "staged": None}
     about = {"swizzle": str(staged.swizzle), "layout": str(staged.layout)}
     return {
         **fields(plan.epilogue, "c splits terms"),
-        "staged": fields(staged, "type columns warpgroups base bytes") | about,
+        "staged": fields(staged, "type rows columns writers base bytes") | about,
     }
 
 

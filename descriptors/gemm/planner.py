@@ -27,7 +27,7 @@ from descriptors import targets
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
-from descriptors.gemm.epilogue import Epilogue, epilogue_of
+from descriptors.gemm.epilogue import WARPS, Epilogue, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
@@ -119,11 +119,11 @@ def plan(
         sparse: whether A is stored without its zeros, two of four along K, as ``compress`` does it; K counts them. So
             it is where the instruction's name says so: ``"wgmma.sp.m64n128k32"``.
         warpgroups: that multiply, on sm90; 2 or 3 where they divide the M blocks if left out.
-        c_dtype: type of C in global memory, on sm90; that of the accumulators if left out.
-        store: how programs for sm90 store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is
-            narrower than the accumulators or K is cut, else registers, if left out.
-        splits: parts along K, on sm90, each a tile of its own; a second kernel adds them in their order.
-        terms: what programs for sm90 do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
+        c_dtype: type of C in global memory; that of the accumulators if left out.
+        store: how programs store C: ``"registers"``, or ``"tma"``, through shared memory; tma where C is narrower than
+            the accumulators or K is cut, else registers, if left out.
+        splits: parts along K, each a tile of its own; a second kernel adds them in their order.
+        terms: what programs do to a sum before they store it: ``"row-scales"``, ``"alpha-beta"``, ``"bias"``.
         accumulators: sets of them, on sm100: 2 to multiply a tile into one while the tile before is read from the
             other. They share columns where tensor memory has not enough for both.
         convolution: whose output pixels are the rows, whose filters the columns, and whose taps and channels are K; as
@@ -151,24 +151,26 @@ def plan(
     held = _accumulators(loop, warpgroups, accumulators)
     scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
     epilogue = _epilogue(loop, held, c_dtype, store, splits, terms)
-    extra = held.sets * SET_BYTES if isinstance(held, TensorColumns) and held.sets > 1 else 0
-    room = _budget(loop, scales, epilogue, stages, smem, extra)
+    beside = epilogue.staged_bytes
+    if isinstance(held, TensorColumns):
+        beside += EXTRA_BYTES + (held.sets * SET_BYTES if held.sets > 1 else 0)
+    room = _budget(loop, scales, beside, stages, smem)
     promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
     end = _aligned(b.base + room.stages * b.stage_bytes)
+    if epilogue.staged is not None:
+        epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
+        end += epilogue.staged_bytes
     if scales is not None:
         bases = (end, end + room.stages * scales.a.bytes)
         scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
-    if epilogue is not None and epilogue.staged is not None:
-        epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
-        end += epilogue.staged_bytes
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
     metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     whole_plan = Plan(
-        loop, a, b, line_of(loop, scales), held, scales, room, end, loads, metadata, promotion, epilogue, implicit
+        loop, a, b, line_of(loop, scales), held, epilogue, scales, room, end, loads, metadata, promotion, implicit
     )
     if with_proof:
         prove_plan(whole_plan)
@@ -212,16 +214,11 @@ def _epilogue(
     store: str | None,
     splits: int,
     terms: Sequence[str],
-) -> Epilogue | None:
+) -> Epilogue:
     if isinstance(accumulators, Registers):
         return epilogue_of(loop, accumulators.warpgroups, c=c, store=store, splits=splits, terms=terms)
-    given = {"c_dtype": c is not None, "store": store is not None, "splits": splits != 1, "terms": len(terms) > 0}
-    if any(given.values()):
-        what = next(name for name, there in given.items() if there)
-        raise DescriptorError(
-            f"plan: {what} must be of sm90: programs of {loop.arch} store sums as they are; leave it out"
-        )
-    return None
+    read = accumulators.readout
+    return epilogue_of(loop, WARPS, rows=read.threads, values=read.values, c=c, store=store, splits=splits, terms=terms)
 
 
 def _scales(loop: MainLoop, accumulators: TensorColumns) -> Scales:
@@ -239,9 +236,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _budget(
-    loop: MainLoop, scales: Scales | None, epilogue: Epilogue | None, stages: int | None, smem: int, turns: int
-) -> Budget:
+def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | None, smem: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
@@ -253,9 +248,8 @@ def _budget(
         parts.append(("E", metadata_of(loop).bytes))
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
-    extra = gaps + turns + (EXTRA_BYTES if epilogue is None else epilogue.staged_bytes)
     most = targets.architecture(loop.arch).shared
-    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most)
+    return budget(tuple(parts), stages, extra=gaps + beside, capacity=smem, most=most)
 
 
 @frozen

@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any
 from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.chain import ChainReport
 from descriptors.gemm.epilogue import BITS, Epilogue, Pieces
-from descriptors.gemm.epilogue import ROWS as PIECE_ROWS
 from descriptors.gemm.fragment_model import ldmatrix_bytes, wgmma_a_elements
 from descriptors.gemm.implicit_gemm import Gathered
 from descriptors.gemm.metadata import pack_metadata
@@ -56,7 +55,7 @@ from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elem
 from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS
 from descriptors.tmem.landing_model import landing
 from descriptors.tmem.scale_model import factor_bytes
-from layoutalg import offsets
+from layoutalg import Fragment, offsets
 from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
@@ -122,11 +121,11 @@ class Simulation:
     b: StagedOperand
     line: PtxLine
     accumulators: Registers | TensorColumns
+    epilogue: Epilogue
     scales: Scales | None
     loads: LoadedOperand | None = None
     metadata: Metadata | None = None
     promotion: Promotion | None = None
-    epilogue: Epilogue | None = None
 
     @property
     def stages(self) -> int:
@@ -377,33 +376,33 @@ def _accumulated(simulation: Simulation, product: NDArray[Any]) -> NDArray[Any]:
         else:
             at = tcgen05_cells(loop.extents[0], n, loop.cta_group)
             cells[at[..., 0], accumulators.firsts[index] + at[..., 1]] = block
-            _read_out(cells, accumulators, accumulators.firsts[index], into)
+            _read_out(cells, accumulators, accumulators.firsts[index], simulation.epilogue.staged, into)
     return total
 
 
 def _put(simulation: Simulation, held: NDArray[Any], into: NDArray[Any]) -> None:
     """What the threads hold of an accumulator, to where the plan has it in C."""
-    accumulators, epilogue = simulation.accumulators, simulation.epilogue
+    accumulators, staged = simulation.accumulators, simulation.epilogue.staged
     assert isinstance(accumulators, Registers)
-    if epilogue is not None and epilogue.staged is not None:
-        _store(epilogue.staged, accumulators, held, into)
+    if staged is not None:
+        _store(staged, accumulators.fragment, held, into)
         return
     elements = offsets(accumulators.fragment.layout)
     into[elements % into.shape[0], elements // into.shape[0]] = held
 
 
-def _store(staged: Pieces, accumulators: Registers, held: NDArray[Any], into: NDArray[Any]) -> None:
+def _store(staged: Pieces, of: Fragment | None, held: NDArray[Any], into: NDArray[Any]) -> None:
     """Every piece: written where the plan has it, taken by the copy engine as a box."""
     import numpy as np
 
-    width, each = BITS[staged.type], staged.columns // 2
-    written = staged.element_bytes(accumulators.fragment)
+    width, written = BITS[staged.type], staged.element_bytes(of)
+    values = written.shape[1]
     code = ("none", "32B", "64B", "128B").index(str(staged.swizzle))
-    taken = landing_bits((staged.columns, PIECE_ROWS), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
-    for first in range(0, into.shape[1], staged.columns):
+    taken = landing_bits((staged.columns, staged.rows), [staged.base], bits=width, swizzle=code)[0] // 8 - staged.base
+    for piece, first in enumerate(range(0, into.shape[1], staged.columns)):
         memory = np.full(staged.piece_bytes, np.nan)
-        memory[written] = held[:, first // 2 : first // 2 + each]
-        into[:, first : first + staged.columns] = memory[taken].reshape(PIECE_ROWS, staged.columns)
+        memory[written] = held[:, piece * values : (piece + 1) * values]
+        into[:, first : first + staged.columns] = memory[taken].reshape(staged.rows, staged.columns)
 
 
 def _promoted(
@@ -448,7 +447,7 @@ def _reached(memory: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
     return reached
 
 
-def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArray[Any]) -> None:
+def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, staged: Pieces | None, into: NDArray[Any]) -> None:
     """Every load of the readout: register v of thread t is the cell (lane + t, column + v) of ``.32x32b``."""
     import numpy as np
 
@@ -458,8 +457,13 @@ def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, into: NDArra
     local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
     thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
     for load in read.loads:
+        registers: NDArray[Any] = cells[load.lane + thread, first + load.column + value]
+        if staged is not None:
+            m, n = load.origin
+            _store(staged, None, registers, into[m : m + read.threads, n : n + read.values])
+            continue
         m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
-        into[m, n] = cells[load.lane + thread, first + load.column + value]
+        into[m, n] = registers
 
 
 def _first(differs: Any, expected: Any, seen: Any, causes: list[str]) -> str:

@@ -159,8 +159,6 @@ def _convolution_words(one: Convolution) -> str:
 def _epilogue_words(one: Plan) -> list[str]:
     """What is asked for of C, where it is not usual."""
     made = one.epilogue
-    if made is None:
-        return []
     terms = [f"--terms {','.join(made.terms)}"] if made.terms else []
     if made.staged is None:
         return terms
@@ -195,7 +193,7 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
     head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "bound by", "takes", "TFLOP/s")
     rows: list[tuple[str, ...]] = [head]
     for one, expected in zip(proposals.plans, proposals.estimates, strict=True):
-        asked, parts = one.asked, one.epilogue.splits if one.epilogue is not None else 1
+        asked, parts = one.asked, one.epilogue.splits
         rows.append((
             extents_text(asked.tile), extents_text(asked.cluster), str(parts), str(one.stages), str(expected.tiles),
             str(expected.waves), _BOUNDS[expected.bound], f"{expected.microseconds:.0f} us",
@@ -228,7 +226,7 @@ def record_tile_proposals(proposals: TileProposals) -> dict[str, Any]:
             {
                 **fields(one.asked, "tile cluster"),
                 "instruction": one.asked.name,
-                "splits": one.epilogue.splits if one.epilogue is not None else 1,
+                "splits": one.epilogue.splits,
                 "stages": one.stages,
                 **contents(expected),
                 "bound": expected.bound,

@@ -1,0 +1,370 @@
+"""The legs of a plan's results: accumulators to registers, to rows of global memory, straight or through shared memory.
+
+Law: the pieces of a tile have as many elements as the tile.
+
+>>> from descriptors.gemm.planner import plan
+>>> made = plan("m128n16k16", "bf16", tile=(128, 16, 16), stages=1, c_dtype="bf16", verify=False)
+>>> print(made.chain.verify().headline.split("; ")[2])
+D of piece 0, of piece 1, of piece 2, of piece 3 512 elements through accumulator, tcgen05.ld.32x32b.x16, convert, \
+store, layout, tma, tensor
+>>> sum(leg.tile[0] * leg.tile[1] for leg in made.chain.legs if "piece" in leg.name) == 128 * 16
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import ClassVar, NamedTuple
+
+from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.chain import Leg, Link
+from descriptors.gemm.epilogue import BITS, Pieces
+from descriptors.gemm.memory_links import SharedLayout, TensorCopy, TensorLayout
+from descriptors.gemm.places import GLOBAL, REGISTERS, SHARED, Contents, Home, Move, Tile
+from descriptors.gemm.product import Simulation
+from descriptors.gemm.register_links import Conversion, Held, ThreadCopy, places_of, register_places
+from descriptors.gemm.tensor_links import Accumulators, TensorMove
+from descriptors.smem.operands.operand import as_element_type
+from descriptors.smem.words.tensor_map import TensorMap, as_data_type
+from descriptors.text import DOCUMENTED
+from layoutalg import Fragment, Layout
+from layoutalg.frozen import frozen, replace
+
+#: Types of results that are no operand's, by an operand's type of their width; of C in a tensor map, by its bytes.
+_ELEMENTS, _DATA_TYPES = {"f32": "tf32", "s32": "tf32"}, {4: "FLOAT32", 2: "BFLOAT16", 1: "UINT8"}
+_SWIZZLES = ("none", "32B", "64B", "128B")
+#: Rows of a tensor are padded to as many elements, so that every type has whole 32 bytes of them.
+_PITCH = 256
+_WARP = 32
+
+
+def padded(elements: int) -> int:
+    """Elements from a row of a tensor to the next."""
+    return -(-elements // _PITCH) * _PITCH
+
+
+def result_legs(simulation: Simulation) -> Iterator[Leg]:
+    """What becomes of the sums of a CTA, and of the matrix that is added to them.
+
+    Args:
+        simulation: the plan's instruction, accumulators and epilogue.
+    """
+    loop, epilogue = simulation.loop, simulation.epilogue
+    tile = (loop.tile[0] // loop.cta_group, loop.tile[1])
+    element = as_element_type("f16" if loop.d == "f16" else "tf32")
+    if "alpha-beta" in epilogue.terms and epilogue.splits == 1:
+        yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(simulation, tile))
+    for of_set, one in _sets(simulation):
+        if epilogue.staged is None:
+            yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(one, tile)))
+            continue
+        staged = epilogue.staged
+        of_piece = (staged.rows, staged.columns)
+        kind = as_element_type(_ELEMENTS.get(staged.type, staged.type))
+        rounded = [Conversion(kind)] if kind.bits != element.bits else []
+        for number, piece in enumerate(_pieces(one, staged)):
+            links = (*piece.begin, *rounded, *_stored(piece, staged, tile))
+            yield Leg(f"D of piece {number}{of_set}", of_piece, element, links)
+
+
+def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation]]:
+    """The results of each set of accumulators, and what is said of it."""
+    held = simulation.accumulators
+    if isinstance(held, Registers) or held.sets == 1:
+        yield "", simulation
+        return
+    for number in range(held.sets):
+        yield f" of set {number}", replace(simulation, accumulators=held.of(number))
+
+
+def _fragment(simulation: Simulation) -> str:
+    return f"wgmma.{'sp.' * simulation.loop.sparse}{simulation.loop.name}.D"
+
+
+def _columns(simulation: Simulation) -> Accumulators:
+    """The accumulators of a tile in tensor memory."""
+    loop, held = simulation.loop, simulation.accumulators
+    assert isinstance(held, TensorColumns)
+    return Accumulators(loop.extents[:2], loop.d, loop.cta_group, columns=held.firsts)
+
+
+def _direct_links(simulation: Simulation, tile: tuple[int, int]) -> Iterator[Link]:
+    """Accumulators, to registers, to rows of global memory."""
+    accumulators = simulation.accumulators
+    if isinstance(accumulators, Registers):
+        groups = (accumulators.warpgroups, 1)
+        yield Held(_fragment(simulation), groups, raked=True)
+        yield ThreadCopy("store", Held(accumulators.fragment, groups, raked=True))
+    else:
+        yield _columns(simulation)
+        yield TensorMove(accumulators.readout.move)
+        yield ReadoutCopy("store", accumulators, simulation.loop.blocks[0])
+    yield TensorLayout(Layout(tile, (tile[1], 1)))
+
+
+def _added_links(simulation: Simulation, tile: tuple[int, int]) -> tuple[Link, ...]:
+    """The matrix that beta multiplies, from its rows to the registers of the sums that it is added to."""
+    held, rows = simulation.accumulators, TensorLayout(Layout(tile, (tile[1], 1)))
+    if isinstance(held, Registers):
+        groups = (held.warpgroups, 1)
+        return (
+            rows,
+            ThreadCopy("load", Held(held.fragment, groups, raked=True)),
+            Held(_fragment(simulation), groups, raked=True),
+        )
+    one = replace(simulation, accumulators=held.of(0))
+    move = TensorMove(held.readout.move)
+    return rows, ReadoutCopy("load", held.of(0), simulation.loop.blocks[0]), LoadedSums(_columns(one), move)
+
+
+class _Piece(NamedTuple):
+    """What a writer writes at once.
+
+    Args:
+        begin: its way into registers.
+        fragment: which element each value of each thread is; None where a thread has a row.
+        thread, value: the first of the writer, and of the piece.
+        origin: its first row and column in the tile.
+        address: of its place in shared memory, in bytes.
+    """
+
+    begin: tuple[Link, ...]
+    fragment: Fragment | None
+    thread: int
+    value: int
+    origin: tuple[int, int]
+    address: int
+
+
+def _pieces(simulation: Simulation, staged: Pieces) -> Iterator[_Piece]:
+    """All of a CTA, in the order in which each writer writes them."""
+    loop, held = simulation.loop, simulation.accumulators
+    if isinstance(held, Registers):
+        (m, n, _), own = loop.extents, loop.blocks[0] // held.warpgroups
+        for group, block in product(range(held.warpgroups), range(held.each)):
+            row, column = (block % own * held.warpgroups + group) * m, block // own * n
+            for piece, first in enumerate(range(0, n, staged.columns)):
+                yield _Piece(
+                    (PieceHeld(_fragment(simulation), n, first),),
+                    held.fragment,
+                    0,
+                    first // 2,
+                    (row, column + first),
+                    staged.address(group, block * (n // staged.columns) + piece),
+                )
+        return
+    rows, n, read = loop.extents[0] // loop.cta_group, loop.extents[1], held.readout
+    tile = (rows * loop.blocks[0], loop.tile[1])
+    for warp in range(staged.writers):
+        turn = 0
+        loads = [(i, load) for i in range(len(held.firsts)) for load in read.loads if load.warp == warp]
+        for index, load in loads:
+            row, column = index % loop.blocks[0] * rows + load.origin[0], index // loop.blocks[0] * n + load.origin[1]
+            move = TensorMove(read.move, held.firsts[index] + load.column)
+            for value in range(0, read.values, staged.columns):
+                origin = (row, column + value)
+                yield _Piece(
+                    (PieceOfSums(_columns(simulation), tile, origin), move),
+                    None,
+                    _WARP * warp,
+                    value,
+                    origin,
+                    staged.address(warp, turn),
+                )
+                turn += 1
+
+
+def _stored(piece: _Piece, staged: Pieces, tile: tuple[int, int]) -> tuple[Link, ...]:
+    """The way of a piece from registers to C, whose tensor map is that of a tile."""
+    size, pitch, (row, column) = BITS[staged.type] // 8, padded(tile[1]), piece.origin
+    map_of_c = TensorMap(
+        as_data_type(_DATA_TYPES[size]), 0, tile[::-1], (pitch * size,), (staged.columns, staged.rows), (1, 1),
+        swizzle=_SWIZZLES.index(str(staged.swizzle)),
+    )  # fmt: skip
+    return (
+        PieceStore(staged, piece.fragment, piece.thread, piece.value, piece.address),
+        SharedLayout(staged.layout, piece.address),
+        TensorCopy(map_of_c, (((column, row), piece.address),)),
+        TensorLayout(Layout((staged.rows, staged.columns), (pitch, 1)), (row * pitch + column) * size),
+    )
+
+
+@frozen
+class PieceHeld:
+    """What registers hold of a piece of an accumulator.
+
+    Args:
+        name: of the instruction's fragment.
+        columns: of the accumulator.
+        first: the first column of the piece.
+    """
+
+    name: str
+    columns: int
+    first: int
+    noun: ClassVar[str] = "fragment"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        home = Held(self.name).registers(replace(tile, columns=self.columns))
+        yield _inside(home, self.columns, (0, self.first), tile)
+
+
+@frozen
+class PieceOfSums:
+    """Where tensor memory has a piece of the accumulators of a tile.
+
+    Args:
+        sums: all of them.
+        tile: rows and columns of those.
+        origin: the first row and column of the piece.
+    """
+
+    sums: Accumulators
+    tile: tuple[int, int]
+    origin: tuple[int, int]
+    noun: ClassVar[str] = "accumulator"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.sums)
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it says."""
+        for home in self.sums.steps(replace(tile, rows=self.tile[0], columns=self.tile[1])):
+            assert isinstance(home, Home)
+            yield _inside(home, self.tile[1], self.origin, tile)
+
+
+def _inside(home: Home, columns: int, origin: tuple[int, int], tile: Tile) -> Home:
+    """What a home has of a tile that begins somewhere in a wider one."""
+    row, column = home.elements // columns - origin[0], home.elements % columns - origin[1]
+    inside = (row >= 0) & (row < tile.rows) & (column >= 0) & (column < tile.columns)
+    return Home(home.space, tile.numbers(row, column)[inside], home.places[inside])
+
+
+@frozen
+class LoadedSums:
+    """What registers hold once loads have read accumulators.
+
+    Args:
+        sums: the accumulators.
+        move: the load.
+    """
+
+    sums: Accumulators
+    move: TensorMove
+    noun: ClassVar[str] = "tcgen05"
+    verbs: ClassVar[tuple[str, str]] = ("has", "has")
+
+    def __str__(self) -> str:
+        return str(self.move)
+
+    def remark(self, tile: Tile) -> str:
+        """How it is known."""
+        return DOCUMENTED
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What the loads leave there."""
+        for home in self.sums.steps(tile):
+            assert isinstance(home, Home)
+            cells = Contents.of(home.space, home.places, home.elements)
+            sums = as_element_type(_ELEMENTS.get(self.sums.dtype, self.sums.dtype))
+            for step in self.move.steps(replace(tile, contents=cells, element=sums)):
+                assert isinstance(step, Move)
+                left = cells.moved(step)
+                yield Home(REGISTERS, left.elements, left.places)
+
+
+@frozen
+class PieceStore:
+    """The stores that write a piece, as the plan has them.
+
+    Args:
+        staged: the pieces.
+        fragment: (thread, value) of the accumulator; None where a thread has a row.
+        thread: the first of the writer.
+        value: the first of the piece.
+        address: where it begins, in bytes.
+    """
+
+    staged: Pieces
+    fragment: Fragment | None
+    thread: int
+    value: int
+    address: int
+    noun: ClassVar[str] = "store"
+    verbs: ClassVar[tuple[str, str]] = ("puts", "takes")
+
+    def __str__(self) -> str:
+        return "stmatrix.x4" if self.staged.matrices else "st.shared"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """What it moves."""
+        import numpy as np
+
+        written = self.staged.element_bytes(self.fragment).astype(np.int64)
+        thread, value = np.meshgrid(*map(np.arange, written.shape), indexing="ij")
+        takes = register_places(self.thread + thread, self.value + value)
+        yield Move(REGISTERS, SHARED, takes.ravel(), 8 * (self.address + written.ravel()))
+
+
+@frozen
+class ReadoutCopy:
+    """Stores behind the loads of accumulators, or loads of what is added: each value is one by the plan's own readout.
+
+    Args:
+        direction: ``load`` or ``store``, from or to global memory.
+        accumulators: columns and readout.
+        blocks: along M.
+    """
+
+    direction: str
+    accumulators: TensorColumns
+    blocks: int
+    noun: ClassVar[str] = "copy"
+    verbs: ClassVar[tuple[str, str]] = ("moves", "takes")
+
+    def __str__(self) -> str:
+        return f"{self.direction} by the readout"
+
+    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+        """Of a store what it expects in registers; then what it moves."""
+        home = self._registers(tile)
+        if self.direction == "load":
+            assert tile.before is not None  # the rows of global memory
+            yield Move(GLOBAL, REGISTERS, places_of(tile.before, home, tile), home.places)
+            return
+        assert tile.after is not None
+        yield home
+        yield Move(REGISTERS, GLOBAL, home.places, places_of(tile.after, home, tile))
+
+    def _registers(self, tile: Tile) -> Home:
+        import numpy as np
+
+        read, firsts = self.accumulators.readout, self.accumulators.firsts
+        rows, columns = tile.rows // self.blocks, tile.columns // (len(firsts) // self.blocks)
+        # A layout without a swizzle is the sum of its modes.
+        threads = np.array([read.elements(t, 0) for t in range(read.threads)], dtype=np.int64)
+        local = threads[:, None] + np.array([read.elements(0, v) for v in range(read.values)], dtype=np.int64)
+        thread, value = np.meshgrid(np.arange(read.threads), np.arange(read.values), indexing="ij")
+        halves = sorted({load.lane % 32 for load in read.loads})
+        elements, places = [], []
+        for index, first in enumerate(firsts):
+            origin = (index % self.blocks * rows, index // self.blocks * columns)
+            for load in read.loads:
+                m, n = (local[..., i] + load.origin[i] + origin[i] for i in range(2))
+                number = (first + load.column - min(firsts)) // read.move.columns * len(halves)
+                number += halves.index(load.lane % 32)
+                elements.append(tile.numbers(m, n).ravel())
+                places.append(register_places(32 * load.warp + thread, number * read.values + value).ravel())
+        return Home(REGISTERS, np.concatenate(elements), np.concatenate(places))
