@@ -437,8 +437,9 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-unwritten", _E, _TENSOR, "an accumulator that is added to, and scale factors, must be written first",
-        "make enable-input-d of the first tcgen05.mma false, or store zeros; copy the scale factors with tcgen05.cp",
-        "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors)", DOCUMENTED,
+        "make enable-input-d of the first tcgen05.mma false, or store zeros; copy the scale factors with tcgen05.cp; "
+        "of M 64 use lanes 0 to 15 of each quarter alone",
+        "PTX ISA 9.1, tcgen05.mma (enable-input-d, scale factors); Data Path Layout Organization", DOCUMENTED,
     ),
     Rule(
         "tcgen05-overlap", _E, _TENSOR,

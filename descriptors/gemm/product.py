@@ -459,8 +459,8 @@ def _read_out(cells: NDArray[Any], held: TensorColumns, first: int, staged: Piec
     for load in read.loads:
         registers: NDArray[Any] = cells[load.lane + thread, first + load.column + value]
         if staged is not None:
-            m, n = load.origin
-            _store(staged, None, registers, into[m : m + read.threads, n : n + read.values])
+            row, column = load.origin
+            _store(staged, None, registers, into[row : row + read.threads, column : column + read.values])
             continue
         m, n = local[..., 0] + load.origin[0], local[..., 1] + load.origin[1]
         into[m, n] = registers

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
+from descriptors.gemm.epilogue import Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.promotion import Promotion
@@ -116,15 +117,23 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     reason = "before the metadata are loaded again" if plan.metadata is not None else reason
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
-    staged = None if plan.epilogue is None else plan.epilogue.staged
+    staged = plan.epilogue.staged
     if staged is None:
         yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
         return
     pieces = plan.asked.extents[1] // staged.columns * accumulators.each
-    yield IssueStep("MMA", "cp.async.bulk.wait_group.read 1", "one thread: the piece before the last has been taken")
-    yield IssueStep("MMA", f"registers -> a piece of {staged.columns} columns", "after the loop, between two barriers")
-    yield IssueStep("MMA", "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote")
-    yield IssueStep("MMA", "cp.async.bulk.tensor.2d.global ...", f"one thread, {pieces} of a tile; then commit_group")
+    yield from _pieces(plan, staged, "MMA", pieces, "after the loop, between two barriers")
+
+
+def _pieces(plan: Plan, staged: Pieces, who: str, count: int, when: str) -> Iterator[IssueStep]:
+    """C through shared memory: so many pieces of a tile, of each who stores."""
+    rank = 3 if plan.epilogue.splits > 1 else 2
+    yield IssueStep(who, "cp.async.bulk.wait_group.read 1", "one thread: the piece before the last has been taken")
+    yield IssueStep(who, f"registers -> a piece of {staged.columns} columns", when)
+    yield IssueStep(who, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote")
+    yield IssueStep(
+        who, f"cp.async.bulk.tensor.{rank}d.global ...", f"one thread, {count} of a tile; then commit_group"
+    )
 
 
 def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iterator[IssueStep]:
@@ -201,6 +210,9 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     if first < len(loads):
         yield IssueStep("epilogue", f"{len(loads) - first} x {load}", "each warp, while the next tile is multiplied")
         yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
+    if (staged := plan.epilogue.staged) is not None:
+        count = len(loads) * accumulators.readout.values // staged.columns
+        yield from _pieces(plan, staged, "epilogue", count, "each warp, after each load, the rows of its own lanes")
     yield IssueStep(
         "one warp",
         f"tcgen05.dealloc{'.exclusive' * accumulators.plan.exclusive} {accumulators.plan.allocate} columns",

@@ -131,3 +131,14 @@ def compiled(text: str, arch: str, folder: Path, form: str = "-cubin") -> str:
     command = ["nvcc", form, "-std=c++17", "-gencode", code, "-Werror", "all-warnings", "-o", "a.out", "a.cu"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     return done.stdout + done.stderr
+
+
+def together(texts: dict[str, str]) -> str:
+    """Programs as one, each in a namespace under its name: the compiler reads the headers once."""
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    heads = dict.fromkeys(line for one in lines.values() for line in one if line.startswith("#include"))
+    bodies = [
+        "\n".join([f"namespace {name} {{", *(line for line in one if not line.startswith("#include")), "}"])
+        for name, one in lines.items()
+    ]
+    return "\n".join([*heads, *bodies, ""])

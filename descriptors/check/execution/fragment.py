@@ -182,6 +182,7 @@ class Fragment:
     loads: Bits  #: tcgen05.ld that no wait covers yet
     stores: Bits  #: tcgen05.st that no wait covers yet
     loaded: Accesses  #: tcgen05.ld whose registers nothing used yet
+    stale: Accesses  #: of those, the lanes whose cells nothing wrote, as bits
     sequence: Count  #: wgmma issued so far
     cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
     times: Times  #: events that it executed, waits that it passed

@@ -289,6 +289,7 @@ class Machine(Schedule):
             if step.place in self.program.uses:
                 for load in self.program.uses[step.place]:
                     one.known |= one.loaded.pop(load, 0)
+                    self._use_stale(one, step, guard, load)
             if step.instruction.predicate and guard is not Guard.OWN:
                 if not self._guarded(one, step, guard):
                     one.pc += 1
@@ -301,6 +302,25 @@ class Machine(Schedule):
             if self._counted[one.pc]:
                 one.count(step.place)
             one.pc += 1
+
+    def _use_stale(self, one: Fragment, step: Step, guard: Guard, load: int) -> None:
+        """The first use of what a ``tcgen05.ld`` brought: lanes that it had of cells that nothing wrote must not count.
+
+        So an accumulator with M 64 is read, half of whose lanes are nobody's.
+        """
+        if not (stale := one.stale.pop(load, 0)):
+            return
+        if step.instruction.predicate and guard is not Guard.OWN and not self._guarded(one, step, guard):
+            return
+        lanes, one.active = [lane for lane in one.executing if stale >> lane & 1], None
+        if not lanes:
+            return
+        line, opcode = self.program.function.code[load].line, step.instruction.opcode
+        what = f"lanes {lanes[0]} to {lanes[-1]} of line {line}, whose cells nothing wrote"
+        if opcode.startswith(("st.", "red.", "atom.")):
+            self.tell("tcgen05-unwritten", step, f"found a store of registers of {what}", line)
+        else:
+            self.notes.unseen.setdefault(step.place, f"what becomes of {what}")
 
     def _execute(self, handler: Handler, one: Fragment, step: Step) -> bool | None:
         """Execute an instruction; one that is written without its operands, as no assembler takes it, ends the run."""

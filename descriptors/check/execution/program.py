@@ -218,7 +218,10 @@ class Program:
         }
         roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
         roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
-        found, registers = set(self.uses), set[str]()
+        # What uses a load is executed for that alone, by the lanes that its guard lets through; unless it is an event
+        # itself: then its address counts too.
+        roots += [i for use in self.uses for i in where.get(code[use].predicate, ())]
+        found, registers = set(self.uses).difference(roots), set[str]()
         while roots:
             _reach(code, where, roots, found, registers)
             held = {number for number, one in enumerate(self.graph) if not found.isdisjoint(range(one.start, one.end))}

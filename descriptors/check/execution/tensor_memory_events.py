@@ -35,6 +35,7 @@ from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import Unknown, origin
 from descriptors.check.execution.machine import Handler, Machine
 from descriptors.check.execution.program import Step
+from descriptors.check.execution.tensor_memory import GROUP
 from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
 from descriptors.tmem.geometry import quarter_of
@@ -59,25 +60,39 @@ def span_of(cells: Cells, column: int) -> Span:
     return Span(cells.groups, column, column + cells.columns)
 
 
-def touch_cells(machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool) -> None:
-    """An access of the tensor memory of a CTA."""
+def touch_cells(
+    machine: Machine, step: Step, cta: int, span: Span, operation: Operation, *, writes: bool, apart: bool = False
+) -> list[int]:
+    """An access of the tensor memory of a CTA; and the groups of lanes that it reads and nothing wrote.
+
+    Args:
+        machine: that executes it.
+        step: the instruction.
+        cta: whose memory it is.
+        span: the cells.
+        operation: the access.
+        writes: whether it writes.
+        apart: whether each lane goes to a thread of its own, so that it matters what the threads do with them.
+    """
     (groups, low, high), tensor = span, machine.memory.tensor[cta]
     access, known, _ = operation
+    nobodys = [g for g in groups if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
+    if nobodys and not writes and not (apart and len(nobodys) < len(groups)):
+        machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
-        if not writes and any(writer is None for _, _, writer in memory.rows(low, high)):
-            machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
         for clash in memory.write(low, high, access, known) if writes else memory.read(low, high, access, known):
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
             found = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
             machine.clash(step, "tcgen05-order", clash, f"found {found}, with nothing that waits for it")
     if tensor.holds(low, high):
-        return
+        return nobodys
     if (gone := tensor.freed_by(low, high)) is not None:
         found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
         machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
-        return
+        return nobodys
     machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
+    return nobodys
 
 
 def cell_of(machine: Machine, one: Fragment, step: Step, operand: Operand | None) -> tuple[int, int] | None:
@@ -175,14 +190,17 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     half = move.num * (1 + move.packed)
     if move.offset >= half:
         pieces = [(column, column + half), (column + move.offset, column + move.offset + half)]
+    apart, nobodys = not stores and move.shape == "32x32b", set[int]()
     for low, high in pieces:
-        operation = Operation(access, one.known, one.published)
-        touch_cells(machine, step, one.cta, Span(groups, low, high), operation, writes=stores)
+        operation, span = Operation(access, one.known, one.published), Span(groups, low, high)
+        nobodys.update(touch_cells(machine, step, one.cta, span, operation, writes=stores, apart=apart))
     if stores:
         one.stores |= 1 << bit
-    else:
-        one.loads |= 1 << bit
-        one.loaded[step.place] = one.loaded.get(step.place, 0) | 1 << bit
+        return
+    one.loads |= 1 << bit
+    one.loaded[step.place] = one.loaded.get(step.place, 0) | 1 << bit
+    if apart and len(nobodys) < len(groups):
+        one.stale[step.place] = sum(1 << at for at in range(32) if (lane + at) // GROUP in nobodys)
 
 
 def in_order(one: Fragment, kind: int, pair: bool = False) -> int:

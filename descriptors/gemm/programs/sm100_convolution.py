@@ -20,7 +20,8 @@ from string import Template
 
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm100_host import COMMON, ON_DEVICE, code_of
+from descriptors.gemm.programs import sm100_store
+from descriptors.gemm.programs.sm100_host import COMMON, ON_DEVICE, TENSOR_MAP, code_of
 from descriptors.smem.instructions.rules import type_name
 
 
@@ -100,13 +101,16 @@ def host(plan: Plan, implicit: ImplicitGemm, name: str) -> str:
     loop, a = plan.asked, implicit.a
     low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
     codes = [", ".join(hex(code_of(type_name(one), value)) for value in range(low, 4)) for one in (loop.a, loop.b)]
-    return COMMON + ON_DEVICE + _MAIN.substitute(
+    return COMMON + TENSOR_MAP + ON_DEVICE + _MAIN.substitute(
         low=low, count=4 - low, name=name, a_codes=codes[0], b_codes=codes[1], a_bits=loop.a.bits, b_bits=loop.b.bits,
         a_type=plan.a.tma.data_type_name, b_type=plan.b.tma.data_type_name, a_swizzle=plan.a.tma.swizzle_name,
         b_swizzle=plan.b.tma.swizzle_name, channels=plan.a.tma.box[0], pixels=plan.a.tma.box[1],
         box=f"{plan.b.tma.box[0]}, 1, {plan.b.tma.box[1]}", steps=", ".join(map(str, a.element_strides)),
-        type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
-        sum="int64_t" if loop.d == "s32" else "float", got="__half2float" if loop.d == "f16" else "",
+        sum="int64_t" if loop.d == "s32" else "float", result=sm100_store.result(plan, "kPixels", "kFilters"),
+        c=sm100_store.given(plan), added=sm100_store.added(plan),
+        wanted=sm100_store.wanted(plan, "at / kFilters", "at % kFilters", "at"),
+        columns="" if plan.epilogue.staged is not None else "kFilters, ",
+        parts=", kSplits" if sm100_store.in_parts(plan) else "",
     )  # fmt: skip
 
 
@@ -116,19 +120,6 @@ using EncodeIm2col = CUresult (*)(
     cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
     CUtensorMapFloatOOBfill);
 
-static void* entry(const char* name) {
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result;
-  check(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result), "driver");
-  return found;
-}
-
-static CUtensorMap encoded(CUresult status, const CUtensorMap& map, const char* what) {
-  if (status == CUDA_SUCCESS) return map;
-  std::fprintf(stderr, "%s: %d\\n", what, static_cast<int>(status));
-  std::exit(1);
-}
-
 // The corners of the bounding box have a place in it for each output pixel.
 static CUtensorMap map_of_activations(void* data) {
   const cuuint64_t extents[] = {kChannels, kWidth, kHeight, kImages}, pixel = size_t{kChannels} * $a_bits / 8;
@@ -136,26 +127,17 @@ static CUtensorMap map_of_activations(void* data) {
   const int lower[] = {-kPaddingW, -kPaddingH};
   const int upper[] = {kPaddingW - kDilationW * (kTapsW - 1), kPaddingH - kDilationH * (kTapsH - 1)};
   const cuuint32_t steps[] = {$steps};
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  check(
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeIm2col", &entry, 12000, cudaEnableDefault, &found), "driver");
   CUtensorMap map;
-  return encoded(
-      reinterpret_cast<EncodeIm2col>(entry("cuTensorMapEncodeIm2col"))(
-          &map, $a_type, 4, data, extents, strides, lower, upper, $channels, $pixels, steps,
-          CU_TENSOR_MAP_INTERLEAVE_NONE, $a_swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-      map, "cuTensorMapEncodeIm2col");
-}
-
-// Channels beyond the last are zero, and belong to no other tap.
-static CUtensorMap map_of_filters(void* data) {
-  const cuuint64_t extents[] = {kChannels, kTapsH * kTapsW, kFilters}, tap = size_t{kChannels} * $b_bits / 8;
-  const cuuint64_t strides[] = {tap, tap * kTapsH * kTapsW};
-  const cuuint32_t box[] = {$box}, steps[] = {1, 1, 1};
-  CUtensorMap map;
-  return encoded(
-      reinterpret_cast<Encode>(entry("cuTensorMapEncodeTiled"))(
-          &map, $b_type, 3, data, extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, $b_swizzle,
-          CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-      map, "cuTensorMapEncodeTiled");
+  const CUresult status = reinterpret_cast<EncodeIm2col>(entry)(
+      &map, $a_type, 4, data, extents, strides, lower, upper, $channels, $pixels, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      $a_swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status == CUDA_SUCCESS) return map;
+  std::fprintf(stderr, "cuTensorMapEncodeIm2col: %d\\n", static_cast<int>(status));
+  std::exit(1);
 }
 
 int main() {
@@ -168,17 +150,18 @@ int main() {
   std::vector<uint8_t> a_bytes(a.size() * $a_bits / 8), b_bytes(b.size() * $b_bits / 8);
   for (size_t i = 0; i < a.size(); ++i) put(a_bytes, i * $a_bits, $a_bits, a_codes[a[i] - ($low)]);
   for (size_t i = 0; i < b.size(); ++i) put(b_bytes, i * $b_bits, $b_bits, b_codes[b[i] - ($low)]);
-  const CUtensorMap map_a = map_of_activations(on_device(a_bytes)), map_b = map_of_filters(on_device(b_bytes));
-  $type* d = nullptr;
-  std::vector<$type> found(size_t{kPixels} * kFilters);
-  check(cudaMalloc(&d, sizeof(*d) * found.size()), "cudaMalloc");
-  check(cudaMemset(d, 0xff, sizeof(*d) * found.size()), "cudaMemset");
+  // Channels beyond the last are zero, and belong to no other tap.
+  const size_t tap = size_t{kChannels} * $b_bits / 8;
+  const CUtensorMap map_a = map_of_activations(on_device(a_bytes)), map_b = tensor_map(
+      on_device(b_bytes), $b_type, {kChannels, kTapsH * kTapsW, kFilters}, {tap, tap * kTapsH * kTapsW}, {$box},
+      $b_swizzle);
+$result
   check(cudaFuncSetAttribute($name, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmem), "shared memory");
-  const dim3 tiles((kPixels + kTileM - 1) / kTileM * kPair, (kFilters + kTileN - 1) / kTileN);
-  $name<<<tiles, kThreads, kSmem>>>(map_a, map_b, d, kFilters, kSteps);
-  check(cudaGetLastError(), "launch");
+  const dim3 tiles((kPixels + kTileM - 1) / kTileM * kPair, (kFilters + kTileN - 1) / kTileN$parts);
+  $name<<<tiles, kThreads, kSmem>>>(map_a, map_b, $c${columns}kSteps);
+$added  check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "kernel");
-  check(cudaMemcpy(found.data(), d, sizeof(*d) * found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  check(cudaMemcpy(found.data(), c, sizeof(*c) * found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
   size_t wrong = 0;
   for (size_t at = 0; at < found.size(); ++at) {
     const int k = at % kFilters, q = at / kFilters % kQ, p = at / kFilters / kQ % kP;
@@ -190,10 +173,10 @@ int main() {
       if (h < 0 || h >= kHeight || w < 0 || w >= kWidth) continue;
       const int* pixel = &a[((n * kHeight + h) * kWidth + w) * kChannels];
       const int* filter = &b[(size_t{kTapsH * kTapsW} * k + tap) * kChannels];
-      for (int c = 0; c < kChannels; ++c) sum += static_cast<$sum>(pixel[c] * filter[c]);
+      for (int channel = 0; channel < kChannels; ++channel)
+        sum += static_cast<$sum>(pixel[channel] * filter[channel]);
     }
-    const $sum got = $got(found[at]);
-    if (got != sum && wrong++ < 4)
+$wanted    if (got != sum && wrong++ < 4)
       std::printf("O(%zu,%d,%d,%d) must be %g, found %g\\n", n, p, q, k, double(sum), double(got));
   }
   std::printf("%zu of %zu elements differ\\n", wrong, found.size());

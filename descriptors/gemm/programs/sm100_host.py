@@ -7,8 +7,8 @@ from x in the sign alone.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
->>> [line.split(", ", 1)[1] for line in host(example, "gemm").splitlines() if "CU_TENSOR_MAP_SWIZZLE" in line]
-['64, 128, CU_TENSOR_MAP_SWIZZLE_128B);', '64, 16, CU_TENSOR_MAP_SWIZZLE_128B);']
+>>> [line.split("}, ", 1)[1] for line in host(example, "gemm").splitlines() if "CU_TENSOR_MAP_SWIZZLE" in line]
+['{64, 128}, CU_TENSOR_MAP_SWIZZLE_128B);', '{64, 16}, CU_TENSOR_MAP_SWIZZLE_128B);']
 >>> [hex(code_of("bf16", x)) for x in (-1, 0, 1, 3)], [code_of("e2m1", x) for x in (1, 2, 3)]
 (['0xbf80', '0x0', '0x3f80', '0x4040'], [2, 4, 5])
 """
@@ -23,7 +23,7 @@ from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
-from descriptors.gemm.programs import sm100_turns
+from descriptors.gemm.programs import sm100_store, sm100_turns
 from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
 from descriptors.tmem.scale_factors import ScaleFactors
@@ -52,28 +52,29 @@ using Encode = CUresult (*)(
 
 #: A tensor on the device.
 ON_DEVICE = """\
-static void* on_device(const std::vector<uint8_t>& bytes) {
+template <class T>
+static void* on_device(const std::vector<T>& values) {
   void* data = nullptr;
-  check(cudaMalloc(&data, bytes.size()), "cudaMalloc");
-  check(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  check(cudaMalloc(&data, values.size() * sizeof(T)), "cudaMalloc");
+  check(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
   return data;
 }
 
 """
 
-_MAP = """\
+#: A tensor map: extents and box from the fastest dimension on, strides in bytes from the second.
+TENSOR_MAP = """\
 static CUtensorMap tensor_map(
-    void* data, CUtensorMapDataType type, cuuint64_t inner, cuuint64_t outer, cuuint64_t row_bytes,
-    cuuint32_t box_inner, cuuint32_t box_outer, CUtensorMapSwizzle swizzle) {
+    void* data, CUtensorMapDataType type, const std::vector<cuuint64_t>& extents,
+    const std::vector<cuuint64_t>& strides, const std::vector<cuuint32_t>& box, CUtensorMapSwizzle swizzle) {
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found;
   check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found), "driver");
   CUtensorMap map;
-  const cuuint64_t extents[2] = {inner, outer}, strides[1] = {row_bytes};
-  const cuuint32_t box[2] = {box_inner, box_outer}, steps[2] = {1, 1};
+  const std::vector<cuuint32_t> steps(box.size(), 1);
   const CUresult status = reinterpret_cast<Encode>(entry)(
-      &map, type, 2, data, extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      &map, type, static_cast<cuuint32_t>(box.size()), data, extents.data(), strides.data(), box.data(), steps.data(),
+      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) {
     std::fprintf(stderr, "cuTensorMapEncodeTiled: %d\\n", static_cast<int>(status));
     std::exit(1);
@@ -85,28 +86,25 @@ static CUtensorMap tensor_map(
 
 _MAIN = Template("""\
 int main() {
-  const uint32_t m = $times * kTileM, n = $times * kTileN, k_tiles = 2 * kStages + 1, k = k_tiles * kTileK;
+  const uint32_t m = $times * kTileM, n = $times * kTileN, k_tiles = $steps, k = k_tiles * kTileK;
   std::vector<int> a(size_t{m} * k), b(size_t{n} * k);
   uint32_t state = 1;
   for (auto* matrix : {&a, &b})
     for (int& one : *matrix) one = $low + static_cast<int>(next(state) % $count);
 $zeros$tensors
-  $type* d = nullptr;
-  check(cudaMalloc(&d, sizeof(*d) * m * n), "cudaMalloc");
-  check(cudaMemset(d, 0xff, sizeof(*d) * m * n), "cudaMemset");
+$result
   check(cudaFuncSetAttribute($name, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmem), "shared memory");
-  $name<<<$grid, kThreads, kSmem>>>(map_a, map_b,$maps d, $extents);
-  check(cudaGetLastError(), "launch");
+  $name<<<$grid, kThreads, kSmem>>>(map_a, map_b,$maps $c$extents);
+$added  check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "kernel");
-  std::vector<$type> found(size_t{m} * n);
-  check(cudaMemcpy(found.data(), d, sizeof(*d) * m * n, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  check(cudaMemcpy(found.data(), c, sizeof(*c) * found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
   size_t wrong = 0;
   for (uint32_t i = 0; i < m; ++i)
     for (uint32_t j = 0; j < n; ++j) {
       $sum sum = 0;
       for (uint32_t q = 0; q < k; ++q) sum += static_cast<$sum>(a[size_t{i} * k + q] * b[size_t{j} * k + q])$scaled;
-      const $sum got = $got(found[size_t{i} * n + j]);
-      if (got != sum && wrong++ < 4) std::printf("D(%u,%u) must be %g, found %g\\n", i, j, double(sum), double(got));
+$wanted\
+      if (got != sum && wrong++ < 4) std::printf("C(%u,%u) must be %g, found %g\\n", i, j, double(sum), double(got));
     }
   std::printf("%zu of %zu elements differ\\n", wrong, found.size());
   return wrong != 0;
@@ -114,7 +112,7 @@ $zeros$tensors
 """)
 
 #: A CTA, or a pair, for every tile.
-_GRID = "dim3(m / kTileM * kPair, n / kTileN)"
+_GRID = "dim3(m / kTileM * kPair, n / kTileN{parts})"
 
 
 def host(plan: Plan, name: str) -> str:
@@ -151,14 +149,20 @@ def host(plan: Plan, name: str) -> str:
         tensors += _factors("sfb", scales.b, "n", b, code, zeros)
     held = plan.accumulators
     turns = isinstance(held, TensorColumns) and held.sets > 1
-    kind = {"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d]
-    return COMMON + _MAP + ON_DEVICE + _MAIN.substitute(
-        times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else _GRID,
-        extents="m, n, k" if turns else "n, k_tiles", low=low, count=4 - low, name=name, type=kind,
+    # The test has a step for each part along K, several of some.
+    steps = max(2 * plan.stages, 2 * plan.epilogue.splits) + 1
+    grid = _GRID.format(parts=", kSplits" if sm100_store.in_parts(plan) else "")
+    columns = "" if plan.epilogue.staged is not None else "n, "
+    return COMMON + TENSOR_MAP + ON_DEVICE + _MAIN.substitute(
+        times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else grid,
+        steps="2 * kStages + 1" if steps == 2 * plan.stages + 1 else steps,
+        extents="m, n, k" if turns else f"{columns}k_tiles", low=low, count=4 - low, name=name,
+        result=sm100_store.result(plan, "m", "n"), c=sm100_store.given(plan), added=sm100_store.added(plan),
+        wanted=sm100_store.wanted(plan, "i", "j", "size_t{i} * n + j"),
         tensors="\n".join(tensors),
         maps=" map_e," * loop.sparse + " map_sfa, map_sfb," * (scales is not None),
         zeros=_zeros(plan.metadata) if plan.metadata is not None else "", sum="int64_t" if loop.d == "s32" else "float",
-        got="__half2float" if loop.d == "f16" else "", scaled=scaled,
+        scaled=scaled,
     )  # fmt: skip
 
 
@@ -178,10 +182,9 @@ def _tensor(side: StagedOperand, rows: str, low: int) -> Iterator[str]:
     yield f"    for (size_t q = 0; q < {k}; ++q)"
     code = f"{name}_codes[{name}[i * k + {at}] - ({low})]"
     yield f"      put({name}_bytes, ({index}) * {element.bits}, {element.bits}, {code});"
-    box = f"{tma.box[0]}, {tma.box[1]}"
     yield f"  const CUtensorMap map_{name} = tensor_map("
-    yield f"      on_device({name}_bytes), {tma.data_type_name}, {inner}, {outer},"
-    yield f"      size_t{{{inner}}} * {element.bits} / 8, {box}, {tma.swizzle_name});"
+    yield f"      on_device({name}_bytes), {tma.data_type_name}, {{{inner}, {outer}}},"
+    yield f"      {{size_t{{{inner}}} * {element.bits} / 8}}, {{{tma.box[0]}, {tma.box[1]}}}, {tma.swizzle_name});"
 
 
 def _zeros(metadata: Metadata) -> str:
@@ -220,8 +223,7 @@ def _metadata(metadata: Metadata) -> Iterator[str]:
     yield f"      put(e_bytes, block * {8 * metadata.block_bytes} + {at}, 4, codes[(i * k + q) / {one.group}]);"
     yield "    }"
     yield "  const CUtensorMap map_e = tensor_map("
-    yield "      on_device(e_bytes), CU_TENSOR_MAP_DATA_TYPE_UINT8, 128, e_bytes.size() / 128, 128, 128,"
-    yield f"      {rows}, CU_TENSOR_MAP_SWIZZLE_NONE);"
+    yield from _rows("e_bytes", rows)
 
 
 def _factors(name: str, one: ScaleFactors, rows: str, tile: str, code: str, zeros: int) -> Iterator[str]:
@@ -242,8 +244,13 @@ def _factors(name: str, one: ScaleFactors, rows: str, tile: str, code: str, zero
     yield f"      {name}_bytes[block * {one.bytes} + {at}] = {code};"
     yield "    }"
     yield f"  const CUtensorMap map_{name} = tensor_map("
-    yield f"      on_device({name}_bytes), CU_TENSOR_MAP_DATA_TYPE_UINT8, 128, {name}_bytes.size() / 128, 128, 128,"
-    yield f"      {one.bytes // 128}, CU_TENSOR_MAP_SWIZZLE_NONE);"
+    yield from _rows(f"{name}_bytes", one.bytes // 128)
+
+
+def _rows(name: str, box: int) -> Iterator[str]:
+    """The rest of a call: bytes as rows of 128, of which a copy brings so many."""
+    yield f"      on_device({name}), CU_TENSOR_MAP_DATA_TYPE_UINT8, {{128, {name}.size() / 128}},"
+    yield f"      {{128}}, {{128, {box}}}, CU_TENSOR_MAP_SWIZZLE_NONE);"
 
 
 def _terms(mode: object, name: str) -> list[str]:

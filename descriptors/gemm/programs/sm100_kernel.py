@@ -4,7 +4,8 @@ Six warps: four read the accumulators, each its own lanes, one fills the stages,
 fills its own shared memory, and the leader multiplies for both; all bytes of a stage count at the leader's barrier.
 Around each instruction that CUDA C++ has no name for stands a function of the device.
 
-With two sets of accumulators CTAs take tiles in turn: ``sm100_turns``.
+With two sets of accumulators CTAs take tiles in turn: ``sm100_turns``. C through shared memory, of another type, with
+terms, or in parts along K: ``sm100_store``.
 
 Laws: the kernel forms every word of the plan, from the words of the first stage and the steps; every line of PTX of the
 plan is in it, its operands as numbers of ``asm``; the sums that its stores hold are the plan's (thread, value) to
@@ -30,7 +31,7 @@ from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
-from descriptors.gemm.programs import sm100_convolution, sm100_turns
+from descriptors.gemm.programs import sm100_convolution, sm100_store, sm100_turns
 from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
 from descriptors.gemm.programs.sm100_host import host
 from descriptors.targets import architecture
@@ -54,18 +55,18 @@ constexpr uint32_t kTileM = $tile_m, kTileN = $tile_n, kTileK = $tile_k, kStages
 constexpr uint32_t kBytes = $bytes;  // of a stage of one CTA, all of which its copies bring
 constexpr uint32_t kFull = $full, kEmpty = $empty, kDone = $done, kTmem = $done + $after, kSmem = $smem;
 ${turns}constexpr uint32_t kThreads = 192;
-
+${result}
 """)
 
 _KERNEL = Template("""\
 __global__ void __launch_bounds__(kThreads)$cluster $name(
     const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,$maps
-    $type* d, $extents) {
+    $c$extents) {
   extern __shared__ __align__(1024) uint8_t memory[];
   const uint32_t smem = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint32_t rank = blockIdx.x % kPair, $tile;
-  if (smem % 1024) __trap();  // the words count on it
-  if (threadIdx.x == 0) {
+$part  if (smem % 1024) __trap();  // the words count on it
+$enough  if (threadIdx.x == 0) {
     for (uint32_t s = 0; s < kStages; ++s) {
       barrier_init(smem + kFull + 8 * s, 1);
       barrier_init(smem + kEmpty + 8 * s, 1);
@@ -92,7 +93,7 @@ $roles
 #: What the warps do where a CTA has one tile.
 _ROLES = Template("""\
   if (warp == 4 && lane == 0) {
-    for (uint32_t t = 0, s = 0, phase = 0; t < k_tiles; ++t) {
+    for (uint32_t t = $first, s = 0, phase = 0; t < $end; ++t) {
       barrier_wait(smem + kEmpty + 8 * s, phase ^ 1);
       const uint32_t full = $leader;
       if (rank == 0) barrier_expect(full, kPair * kBytes);
@@ -100,7 +101,7 @@ $copies
       if (++s == kStages) s = 0, phase ^= 1;
     }
   } else if (warp == 5 && lane == 0 && rank == 0) {
-    for (uint32_t t = 0, s = 0, phase = 0; t < k_tiles; ++t) {
+    for (uint32_t t = $first, s = 0, phase = 0; t < $end; ++t) {
       barrier_wait(smem + kFull + 8 * s, phase);
       fence_after();
 $stage
@@ -112,8 +113,14 @@ $stage
     barrier_wait(smem + kDone, 0);
     __syncwarp();
     fence_after();
-$stores
-  }""")
+$before$stores
+$after  }""")
+
+
+#: Which part along K a CTA has, and its steps.
+_PART = """\
+  const uint32_t part = blockIdx.z, first = k_tiles * part / kSplits, end = k_tiles * (part + 1) / kSplits;
+"""
 
 
 def kernel(plan: Plan, name: str) -> str:
@@ -139,35 +146,43 @@ def kernel(plan: Plan, name: str) -> str:
     loop, held = plan.asked, plan.accumulators
     assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)
-    pair, turns = loop.cta_group == 2, held.sets > 1
+    pair, turns, parts = loop.cta_group == 2, held.sets > 1, sm100_store.in_parts(plan)
     after = sm100_turns.BARRIERS if turns else 8
     head = _HEAD.substitute(
         title=plan.headline, number=architecture(loop.arch).number, name=name,
         tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
         stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
         after=after, smem=done + after + 8, turns=sm100_turns.constants(held) + "\n" if turns else "",
+        result=sm100_store.constants(plan),
     ) + sm100_convolution.constants(plan)  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
+    stored = "" if plan.epilogue.staged is not None else "uint32_t columns, "
     body = _KERNEL.substitute(
         name=name,
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
         maps=(map_e if plan.metadata is not None else "") + (maps if plan.scales is not None else ""),
-        type={"f32": "float", "s32": "int32_t", "f16": "__half"}[loop.d],
-        extents=sm100_turns.EXTENTS if turns else "uint32_t columns, uint32_t k_tiles",
-        tile=sm100_turns.COUNTS if turns else "tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
+        c=sm100_store.parameters(plan),
+        extents=sm100_turns.EXTENTS if turns else f"{stored}uint32_t k_tiles",
+        tile=sm100_turns.counts(plan) if turns else "tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
+        part=_PART if parts and not turns else "",
+        enough="  if (k_tiles < kSplits) __trap();  // each part has a step\n" if parts else "",
         barriers=sm100_turns.beginnings() if turns else "    barrier_init(smem + kDone, 1);",
-        roles=(sm100_turns.roles(held) if turns else _ROLES).substitute(
+        roles=(sm100_turns.roles(plan) if turns else _ROLES).substitute(
             # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
             leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
+            first="first" if parts else "0",
+            end="end" if parts else "k_tiles",
             copies=_indented(_copies(plan) if plan.implicit is None else sm100_convolution.copies(plan), turns),
             stage=_indented(_stage(plan), turns),
+            before="".join(f"{line}\n" for line in sm100_store.before(plan)),
             stores="\n".join(stores(plan)),
+            after="".join(f"{line}\n" for line in sm100_store.after(plan)),
         ),
     )
-    half = "#include <cuda_fp16.h>\n" if loop.d == "f16" else ""
-    head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + half)
+    head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + sm100_store.headers(plan))
     functions = [instructions(plan), *([sm100_turns.release(loop.cta_group)] if turns else [])]
+    functions += sm100_store.functions(plan)
     implicit = plan.implicit
     program = host(plan, name) if implicit is None else sm100_convolution.host(plan, implicit, name)
     return "\n".join([head + common(plan), *functions, body + program])
@@ -231,7 +246,7 @@ def _stage(plan: Plan) -> Iterator[str]:
             for i, across in enumerate(plan.a.mn_steps):
                 words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
                 idesc = f"{word_text(plan.line.idescs[k], 32)}u"
-                more = "t" if k == 0 else "1"
+                more = ("t - first" if sm100_store.in_parts(plan) else "t") if k == 0 else "1"
                 factors = _factors(plan, (i, j), k)
                 if plan.metadata is not None:
                     factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
@@ -450,15 +465,15 @@ def stores(plan: Plan) -> Iterator[str]:
     """
     accumulators, loop = plan.accumulators, plan.asked
     assert isinstance(accumulators, TensorColumns)
-    read = accumulators.readout
+    read, staged = accumulators.readout, plan.epilogue.staged is not None
     thread, _, warp = element_steps(read)
-    m = f"lane * {thread[0]}" + (f" + warp * {warp[0]}" if warp[0] else "")
     # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
-    if (loop.extents[0], loop.cta_group) == (128, 2):
-        m = f"lane * {thread[0]} + warp % 2 * {warp[0]}"
-    begin = f"tile_m * kTileM + rank * {loop.tile[0] // loop.cta_group}"
+    number = "warp % 2" if (loop.extents[0], loop.cta_group) == (128, 2) else "warp"
+    terms = [f"tile_m * kTileM + rank * {loop.tile[0] // loop.cta_group}"]
+    terms += [] if staged else [f"lane * {thread[0]}"]  # the rows of a piece are those of the lanes
+    terms += [f"{number} * {warp[0]}"] if warp[0] else []
     head = [
-        f"    const uint32_t row = {begin} + {m}, column = tile_n * kTileN;",
+        f"    const uint32_t row = {' + '.join(terms)}, column = tile_n * kTileN;",
         f"    uint32_t v[{read.values}];",
     ]
     if accumulators.sets > 1:
@@ -477,19 +492,23 @@ def _stored(plan: Plan, index: int, load: Load) -> list[str]:
     read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
     across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]
     i, j, origin = index % loop.blocks[0], index // loop.blocks[0], read.element(load, 0, 0)
+    down = f"row + {i * rows + origin[0]}"
     right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
+    place = "set" if accumulators.sets > 1 else "tmem + (warp << 21)"
+    lines = [
+        f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});",
+        *sm100_store.stored(plan, down, right),
+    ]
+    if plan.epilogue.staged is not None:
+        return lines
     step = element_steps(read)[1][1]
-    to = f"d[static_cast<size_t>(row + {i * rows + origin[0]}) * columns + {right} + i * {step}]"
+    to = f"c[static_cast<size_t>({down}) * columns + {right} + i * {step}]"
     guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
     inside = ""
     if plan.implicit is not None:  # tiles may end beyond the outputs
-        guard += f"if (row + {i * rows + origin[0]} < kPixels) "
+        guard += f"if ({down} < kPixels) "
         inside = f"if ({right} + i * {step} < columns) "
     expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
         loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
     )
-    place = "set" if accumulators.sets > 1 else "tmem + (warp << 21)"
-    return [
-        f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});",
-        f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {inside}{to} = {expression};",
-    ]
+    return [*lines, f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {inside}{to} = {expression};"]

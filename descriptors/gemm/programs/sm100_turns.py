@@ -8,7 +8,7 @@ Law: a set is waited for under the number by which it is freed.
 
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m128n32k16", "bf16", tile=(128, 32, 64), stages=2, accumulators=2, verify=False)
->>> text = roles(made.accumulators).template
+>>> text = roles(made).template
 >>> "free_wait(smem + kFree + 8 * (turn % kFrees), turn / kFrees % 2 ^ 1);" in text
 True
 >>> constants(made.accumulators)
@@ -21,21 +21,43 @@ from collections.abc import Iterable
 from string import Template
 
 from descriptors.gemm.accumulators import TensorColumns
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs import sm100_store
 from descriptors.gemm.turns import free_barriers
 
 #: Bytes from the first barrier of accumulators to the address that ``tcgen05.alloc`` writes: two done, two free.
 BARRIERS = 32
 #: What a kernel is told of the product, and what follows from it.
 EXTENTS = "uint32_t rows, uint32_t columns, uint32_t depth"
-COUNTS = "tiles_m = rows / kTileM, tiles = tiles_m * (columns / kTileN), k_tiles = (depth + kTileK - 1) / kTileK"
 #: Tiles along M and N that the host program multiplies, and the CTAs, or pairs, that take them: several each.
 TILES, RUNNING = 4, 3
 
+
+def counts(plan: Plan) -> str:
+    """What follows from the extents: tiles, of all parts along K, and the steps of each."""
+    whole = plan.epilogue.staged is None
+    m, n = ("rows / kTileM", "columns / kTileN") if whole else (_UP.format("rows", "M"), _UP.format("columns", "N"))
+    steps = _UP.format("depth", "K")
+    if sm100_store.in_parts(plan):
+        return f"tiles_m = {m}, tiles_n = {n}, k_tiles = {steps},\n      tiles = tiles_m * tiles_n * kSplits"
+    return f"tiles_m = {m}, tiles = tiles_m * ({n}), k_tiles = {steps}"
+
+
+_UP = "({0} + kTile{1} - 1) / kTile{1}"
 _NEXT_TILE = """\
     for (uint32_t tile = blockIdx.x / kPair, turn = 0; tile < tiles; tile += gridDim.x / kPair, ++turn) {
 """
 _WHERE = """\
       const uint32_t tile_m = tile % tiles_m, tile_n = tile / tiles_m;
+"""
+_WHERE_OF_PART = """\
+      const uint32_t tile_m = tile % tiles_m, tile_n = tile / tiles_m % tiles_n;
+"""
+_PART = """\
+      const uint32_t part = tile / (tiles_m * tiles_n);
+"""
+_STEPS = """\
+      const uint32_t first = k_tiles * part / kSplits, end = k_tiles * (part + 1) / kSplits;
 """
 
 
@@ -89,14 +111,21 @@ __device__ __forceinline__ void free_wait(uint32_t barrier, uint32_t parity) {{
 """
 
 
-def roles(held: TensorColumns) -> Template:
-    """What the warps do, tile after tile."""
+def roles(plan: Plan) -> Template:
+    """What the warps do, tile after tile.
+
+    Args:
+        plan: a plan with two sets of accumulators.
+    """
+    parts = sm100_store.in_parts(plan)
+    where, part = (_WHERE_OF_PART, _PART) if parts else (_WHERE, "")
+    steps = part + _STEPS if parts else ""
     return Template(
         f"""\
   if (warp == 4 && lane == 0) {{
     uint32_t s = 0, phase = 0;
     for (uint32_t tile = blockIdx.x / kPair; tile < tiles; tile += gridDim.x / kPair) {{
-{_WHERE}      for (uint32_t t = 0; t < k_tiles; ++t) {{
+{where}{steps}      for (uint32_t t = $first; t < $end; ++t) {{
         barrier_wait(smem + kEmpty + 8 * s, phase ^ 1);
         const uint32_t full = $leader;
         if (rank == 0) barrier_expect(full, kPair * kBytes);
@@ -106,10 +135,10 @@ $copies
     }}
   }} else if (warp == 5 && lane == 0 && rank == 0) {{
     uint32_t s = 0, phase = 0;
-{_NEXT_TILE}      const uint32_t set = tmem + turn % 2 * kStep;
+{_NEXT_TILE}{steps}      const uint32_t set = tmem + turn % 2 * kStep;
       free_wait(smem + kFree + 8 * (turn % kFrees), turn / kFrees % 2 ^ 1);
       fence_after();
-      for (uint32_t t = 0; t < k_tiles; ++t) {{
+      for (uint32_t t = $first; t < $end; ++t) {{
         barrier_wait(smem + kFull + 8 * s, phase);
         fence_after();
 $stage
@@ -119,14 +148,14 @@ $stage
       commit(smem + kDone + 8 * (turn % 2));
     }}
   }} else if (warp < 4) {{
-{_NEXT_TILE}{_WHERE}      const uint32_t set = tmem + (warp << 21) + turn % 2 * kStep;
+$before{_NEXT_TILE}{where}{part}      const uint32_t set = tmem + (warp << 21) + turn % 2 * kStep;
       const uint32_t free = smem + kFree + 8 * (turn % kFrees);
       barrier_wait(smem + kDone + 8 * (turn % 2), turn / 2 % 2);
       __syncwarp();
       fence_after();
 $stores
     }}
-  }}"""
+$after  }}"""
     )
 
 

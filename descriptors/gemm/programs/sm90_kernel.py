@@ -209,7 +209,7 @@ def constants(plan: Plan, accumulators: Registers) -> str:
     """
     loop = plan.asked
     m, n, k = loop.blocks
-    values = "" if plan.epilogue and plan.epilogue.staged else f", VALUES = {accumulators.fragment.values}"
+    values = "" if plan.epilogue.staged else f", VALUES = {accumulators.fragment.values}"
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",

@@ -15,17 +15,14 @@ from __future__ import annotations
 
 from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs import sm90_terms
+from descriptors.gemm.programs import terms
 from descriptors.gemm.programs.c_expressions import CPP_TYPES
-
-#: Element types of C as a tensor map has them.
-_MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
+from descriptors.gemm.programs.pieces import MAP_TYPES, add_parts, conversion, piece_at, store_box
 
 
 def constants(plan: Plan) -> list[str]:
     """What the plan says of C."""
     made = plan.epilogue
-    assert made is not None
     lines = [f"using TypeC = {CPP_TYPES[made.c]};"]
     if made.staged is not None:
         one = made.staged
@@ -42,7 +39,6 @@ def constants(plan: Plan) -> list[str]:
 def texts(plan: Plan) -> dict[str, str]:
     """What stands at each place of the template."""
     made = plan.epilogue
-    assert made is not None
     staged, parts = made.staged is not None, made.splits > 1
     inside = plan.metadata is not None or plan.promotion is not None  # whose loads ask for the edges of C
     return {
@@ -62,10 +58,10 @@ def texts(plan: Plan) -> dict[str, str]:
         "map_c": f"\n  const CUtensorMap map_c = tensor_map_c({'parts' if parts else 'c'}, M, N);" if staged else "",
         "given_c": "map_c" if staged else "c",
         "all_tiles": "SPLITS * " if parts else "",
-        "added": _ADDED.format(given=sm90_terms.texts(plan)["add_given"]) if parts else "",
+        "added": _ADDED.format(given=terms.texts(plan)["add_given"]) if parts else "",
         "c_rows": ", B or C" if staged else " or B",
         "k_parts": ", and K have a step for each part" if parts else "",
-        **sm90_terms.texts(plan),
+        **terms.texts(plan),
         "main_parts": _MAIN_PARTS if parts else "",
         "main_c": "c, parts" if parts else "c",
     }
@@ -73,7 +69,7 @@ def texts(plan: Plan) -> dict[str, str]:
 
 def tile_index(plan: Plan) -> str:
     """The number of the tile of C, among all tiles of all parts along K."""
-    parts = plan.epilogue is not None and plan.epilogue.splits > 1
+    parts = plan.epilogue.splits > 1
     return "index % (rows * columns)" if parts else "index"
 
 
@@ -122,23 +118,21 @@ def _stores(parts: bool) -> str:
 def helpers(plan: Plan) -> str:
     """The device functions that store C, and the kernel that adds parts."""
     made = plan.epilogue
-    assert made is not None
     if made.staged is None:
-        return "\n".join(filter(None, [sm90_terms.definition(plan), _store_two(plan.asked.d)]))
+        return "\n".join(filter(None, [terms.definition(plan), _store_two(plan.asked.d)]))
     text = [
-        *filter(None, [sm90_terms.definition(plan)]),
+        *filter(None, [terms.definition(plan)]),
         _SYNC,
-        _piece_at(made.staged),
+        piece_at(made.staged),
         _write_piece(made.staged, plan.asked.d),
-        _store_box(made.splits > 1),
+        store_box(made.splits > 1),
     ]
-    return "\n".join([*text, _add_parts(plan)] if made.splits > 1 else text)
+    return "\n".join([*text, add_parts(plan)] if made.splits > 1 else text)
 
 
 def host(plan: Plan) -> str:
     """The host function that encodes the tensor map of C; "" where C has none."""
     made = plan.epilogue
-    assert made is not None
     if made.staged is None:
         return ""
     one, parts = made.staged, made.splits > 1
@@ -152,7 +146,7 @@ inline CUtensorMap tensor_map_c(void* C, cuuint64_t M, cuuint64_t N) {{
   const cuuint64_t extents[] = {extents}, strides[] = {strides};
   const cuuint32_t box[] = {box}, steps[] = {{{ones}}};
   CUtensorMap made;
-  const CUresult result = encoder()(&made, CU_TENSOR_MAP_DATA_TYPE_{_MAP_TYPES[one.type]}, {3 if parts else 2}, C,
+  const CUresult result = encoder()(&made, CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]}, {3 if parts else 2}, C,
                                     extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                     CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()}, CU_TENSOR_MAP_L2_PROMOTION_NONE,
                                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
@@ -168,7 +162,6 @@ inline CUtensorMap tensor_map_c(void* C, cuuint64_t M, cuuint64_t N) {{
 def conditions(plan: Plan) -> list[str]:
     """What M, N and K must be for the copies of C, as tests of C++."""
     made = plan.epilogue
-    assert made is not None
     tests = [] if made.staged is None else [f"(N * {BITS[made.staged.type] // 8}) % 16 == 0"]
     steps = "K > (SPLITS - 1) * TILE_K" if plan.implicit is None else "TAPS * ((K + TILE_K - 1) / TILE_K) >= SPLITS"
     return tests + ([steps] if made.splits > 1 else [])
@@ -206,18 +199,6 @@ __device__ __forceinline__ void warpgroup_sync(int warpgroup) {
 """
 
 
-def _piece_at(one: Pieces) -> str:
-    """A function: the byte of a piece at which an element begins."""
-    swizzle = one.swizzle.swizzle
-    turned = "at" if swizzle is None else f"at ^ ((at & {(1 << swizzle.bits) - 1 << 7:#x}u) >> 3u)"
-    return (
-        f"// Of a piece, {one.layout}, in bytes.\n"
-        "__device__ constexpr uint32_t piece_at(uint32_t row, uint32_t column) {\n"
-        f"  const uint32_t at = row * {one.row_bytes} + column * {BITS[one.type] // 8};\n"
-        f"  return {turned};\n}}\n"
-    )
-
-
 def _write_piece(one: Pieces, d: str) -> str:
     head = (
         "// What a thread holds of a piece, from that value of its accumulator on, as elements of C.\n"
@@ -229,7 +210,7 @@ def _write_piece(one: Pieces, d: str) -> str:
         assert weights == [(1, 0), (2, 0), (4, 0), (8, 0), (0, 8), (16, 0), (32, 0)]
         pairs = "\n".join(_pair(one.type, d, f"v[{i}]", f"first + value + {2 * i}") for i in range(4))
         return (
-            _cvt(one.type, d)
+            conversion(one.type, d)
             + head
             + f"""\
 #pragma unroll
@@ -245,7 +226,7 @@ def _write_piece(one: Pieces, d: str) -> str:
 """
         )
     return (
-        _cvt(one.type, d)
+        conversion(one.type, d)
         + head
         + f"""\
 #pragma unroll
@@ -255,21 +236,6 @@ def _write_piece(one: Pieces, d: str) -> str:
   }}
 }}
 """
-    )
-
-
-def _cvt(type_: str, d: str) -> str:
-    """The function that makes two floats two neighbours in C; "" where nothing is converted."""
-    if d != "f32" or type_ == "f32":
-        return ""
-    wide = BITS[type_] == 16
-    rounding = "rn" if wide else "rn.satfinite"
-    result, letter = ("uint32_t", "r") if wide else ("uint16_t", "h")
-    return (
-        f"// Two neighbours of a row as {type_}, rounded to nearest.\n"
-        f"__device__ __forceinline__ {result} pair(float low, float high) {{\n  {result} both;\n"
-        f'  asm("cvt.{rounding}.{type_}x2.f32 %0, %1, %2;" : "={letter}"(both) : "f"(high), "f"(low));\n'
-        "  return both;\n}\n\n"
     )
 
 
@@ -291,51 +257,3 @@ def _put(type_: str, d: str) -> str:
     what = "d[(first + value) / 2]" if d == "f16" else "pair(d[first + value], d[first + value + 1])"
     width, letter = ("b32", "r") if BITS[type_] == 16 else ("b16", "h")
     return f'    asm volatile("st.shared.{width} [%0], %1;" ::"r"(at), "{letter}"({what}) : "memory");'
-
-
-def _store_box(parts: bool) -> str:
-    more, rank, place, source = (", int part", 3, "{%1, %2, %3}", "%4") if parts else ("", 2, "{%1, %2}", "%3")
-    given = '"r"(column), "r"(row), "r"(part)' if parts else '"r"(column), "r"(row)'
-    return f"""\
-// A piece to C: what of it is outside is not stored.
-__device__ __forceinline__ void store_box(const CUtensorMap* map, uint32_t from, int column, int row{more}) {{
-  asm volatile("cp.async.bulk.tensor.{rank}d.global.shared::cta.bulk_group [%0, {place}], [{source}];" ::"l"(map),
-               {given}, "r"(from)
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}}
-"""
-
-
-def _add_parts(plan: Plan) -> str:
-    there = sm90_terms.texts(plan)
-    return _ADD_PARTS.replace("TERMS", there["add_terms"]).replace("TOTAL", there["total"])
-
-
-_ADD_PARTS = """\
-struct alignas(16) FourParts {
-  Register of[4];
-};
-struct alignas(4 * sizeof(TypeC)) FourResults {
-  TypeC of[4];
-};
-
-// Parts along K, added in their order. Rows are whole 16 bytes of parts, so that elements come by fours.
-__global__ void add_parts(const Register* parts, TypeC* c, size_t countTERMS) {
-  for (size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; at < count / 4;
-       at += static_cast<size_t>(gridDim.x) * blockDim.x) {
-    FourParts part[SPLITS];
-#pragma unroll
-    for (int i = 0; i < SPLITS; ++i) part[i] = reinterpret_cast<const FourParts*>(parts + i * count)[at];
-    FourResults sum;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      Register total = part[0].of[j];
-#pragma unroll
-      for (int i = 1; i < SPLITS; ++i) total += part[i].of[j];
-      sum.of[j] = TypeC(TOTAL);
-    }
-    reinterpret_cast<FourResults*>(c)[at] = sum;
-  }
-}
-"""

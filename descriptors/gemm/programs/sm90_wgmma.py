@@ -98,7 +98,7 @@ def _metadata(plan: Plan) -> tuple[str, str, str]:
 
 def _multiplication(plan: Plan, a: str) -> str:
     """The statements that issue an instruction; the selector of each is a constant."""
-    began = "step - first" if plan.epilogue is not None and plan.epilogue.splits > 1 else "step"
+    began = "step - first" if plan.epilogue.splits > 1 else "step"
     b, add = "b + b_mn_step(j) + b_k_step(kb)", f"{began} + kb > 0"
     if plan.metadata is None:
         return f"          multiply(d[block], {a}, {b},\n                   {add});\n"

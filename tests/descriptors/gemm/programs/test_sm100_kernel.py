@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers
+from gemm_plans import BLACKWELL, compiled, made, need_nvcc, pointers, together
 
 from descriptors import DescriptorError, Plan, check_ptx, expand, unpack_metadata
 from descriptors.gemm.accumulators import TensorColumns
@@ -23,17 +23,6 @@ from descriptors.smem.instructions.rules import type_name
 from layoutalg.frozen import replace
 
 PLANS = [pytest.param(one, id=name) for name, one in BLACKWELL.items()]
-
-
-def together(texts: dict[str, str]) -> str:
-    """Programs as one, each in a namespace under its name: the compiler reads the headers once."""
-    lines = {name: text.splitlines() for name, text in texts.items()}
-    heads = dict.fromkeys(line for one in lines.values() for line in one if line.startswith("#include"))
-    bodies = [
-        "\n".join([f"namespace {name} {{", *(line for line in one if not line.startswith("#include")), "}"])
-        for name, one in lines.items()
-    ]
-    return "\n".join([*heads, *bodies, ""])
 
 
 @need_nvcc
@@ -147,7 +136,7 @@ def test_a_sparse_a_is_copied_with_its_metadata(name: str) -> None:
     for box, call in zip(one.a.boxes, re.findall(r"&map_a, (.*), full\)", text), strict=True):
         assert call.split(", ")[at_k] == f"t * (kTileK / 2) + {box.origin[1]}"
     boxes = re.findall(r"copy_box\(smem \+ (\d+) \+ s \* (\d+), &map_e, 0, (.*), full\);", text)
-    rows = int(re.findall(r"e_bytes\.size\(\) / 128, 128, 128,\n *(\d+),", text)[0])
+    rows = int(re.findall(r"e_bytes\.size\(\) / 128\},\n *\{128\}, \{128, (\d+)\}", text)[0])
     landed = [int(base) + 128 * i for base, _, _ in boxes for i in range(rows)]
     assert landed == list(range(one.metadata.base, one.metadata.base + one.metadata.bytes, 128))
     blocks = one.asked.blocks[0]
@@ -167,13 +156,14 @@ def test_the_host_stores_what_its_metadata_say(name: str, tmp_path: Path) -> Non
     text = emit_plan(one, "cuda")
     names = ", ".join(sorted(set(re.findall(r"CU_TENSOR_MAP_\w+", text))))
     helpers = text[text.index("static void put(") : text.index("using Encode")]
-    body = text[text.index("int main() {") : text.index("* d = nullptr;")].rpartition("\n")[0]
+    body = text[text.index("int main() {") : text.index("* c = nullptr;")].rpartition("\n")[0]
     constants = re.search(r"constexpr uint32_t kTileM.*;", text)
     assert constants is not None
     (tmp_path / "a.cpp").write_text(
         "#include <cstdint>\n#include <cstdio>\n#include <vector>\n"
-        f"using CUtensorMap = int;\nenum {{ {names} }};\n{constants[0]}\n{helpers}"
-        "template <class... T> int tensor_map(T...) { return 0; }\n"
+        "using CUtensorMap = int;\nusing Numbers = std::vector<uint64_t>;\n"
+        f"enum {{ {names} }};\n{constants[0]}\n{helpers}"
+        "int tensor_map(int, int, Numbers, Numbers, Numbers, int) { return 0; }\n"
         "template <class T> int on_device(const std::vector<T>& v) {\n"
         "  const uint64_t size = v.size() * sizeof(T);\n"
         "  std::fwrite(&size, 8, 1, stdout), std::fwrite(v.data(), 1, size, stdout);\n  return 0;\n}\n"
@@ -232,7 +222,7 @@ def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(arg
     assert isinstance(accumulators, TensorColumns)
     begin = re.search(r"const uint32_t row = (.*), column = (.*);", text)
     assert begin is not None
-    lines = re.findall(r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*)d\[static_cast<size_t>\((.*)\] =", text)
+    lines = re.findall(r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*)c\[static_cast<size_t>\((.*)\] =", text)
     fragment, n, scale = accumulators.readout.fragment, one.asked.extents[1], 32 // accumulators.readout.fragment.bits
     rows, seen = one.asked.extents[0] // one.asked.cta_group, set()
     c = {"tile_m": 0, "tile_n": 0, "rank": 0, "kTileM": 0, "kTileN": 0, "columns": 1 << 20}

@@ -1,4 +1,4 @@
-"""What becomes of a sum in a program for sm90 before it is stored: scales of rows, alpha and beta, a bias.
+"""What becomes of a sum in a program before it is stored: scales of rows, alpha and beta, a bias.
 
 Law: a term that is not asked for is not in the text.
 
@@ -45,16 +45,21 @@ _GIVEN = {
 
 
 def _asked(plan: Plan) -> tuple[str, ...]:
-    return () if plan.epilogue is None else plan.epilogue.terms
+    return plan.epilogue.terms
 
 
-def definition(plan: Plan) -> str:
-    """The type of the terms, and the function that adds them to a sum; "" of none."""
+def definition(plan: Plan, extents: str = "are set by launch()") -> str:
+    """The type of the terms, and the function that adds them to a sum; "" of none.
+
+    Args:
+        plan: the plan.
+        extents: what is said of M and N.
+    """
     asked = [name for name in _STATEMENTS if name in _asked(plan)]
     if not asked:
         return ""
     return (
-        "// What is done to a sum before it is stored; m and n are set by launch().\n"
+        f"// What is done to a sum before it is stored; m and n {extents}.\n"
         f"struct Terms {{\n{''.join(_MEMBERS[name] for name in asked)}  int m, n;\n}};\n\n"
         "// The element of row x and column y of C, of its sum.\n"
         "__device__ __forceinline__ float finished(float sum, int x, int y, const Terms& terms) {\n"
@@ -75,7 +80,7 @@ def texts(plan: Plan) -> dict[str, str]:
     Args:
         plan: the plan.
     """
-    asked, parts = _asked(plan), plan.epilogue is not None and plan.epilogue.splits > 1
+    asked, parts = _asked(plan), plan.epilogue.splits > 1
     if not asked:
         return {**dict.fromkeys(_PLACES, ""), "total": "total"}
     names = [name for name in _STATEMENTS if name in asked]
