@@ -76,9 +76,7 @@ from layoutalg.cli.console import json_text, say
     help="A is stored without its zeros, two of four along K; wgmma.sp.m64n128k32 says so too.",
 )
 @click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
-@click.option(
-    "--c-dtype", shell_complete=complete, help="Type of C in programs for sm90.  [default: that of the accumulators]"
-)
+@click.option("--c-dtype", shell_complete=complete, help="Type of C in programs.  [default: that of the accumulators]")
 @click.option(
     "--store",
     shell_complete=complete,

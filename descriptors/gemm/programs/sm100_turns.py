@@ -160,7 +160,7 @@ $after  }}"""
 
 
 def stored(held: TensorColumns, begin: Iterable[str], loads: list[list[list[str]]]) -> list[str]:
-    """The loads and stores of a tile, and where a warp frees its set.
+    """The loads and stores of a tile, and where a warp frees its set: when it has read it, before it stores what it has.
 
     Args:
         held: accumulators in two sets.
@@ -170,12 +170,14 @@ def stored(held: TensorColumns, begin: Iterable[str], loads: list[list[list[str]
     free = "set_free(free, lane);"
     lines = [f"  {line}" for line in begin]
     if not held.shared:
-        each = [f"  {line}" for load in loads[0] for line in load]
-        return [*lines, *each, f"      {free}"]
+        *most, (last, *stores) = loads[0]
+        each = [f"  {line}" for load in most for line in load]
+        return [*lines, *each, f"  {last}", f"      {free}", *(f"  {line}" for line in stores)]
     for number, head in enumerate(("if (turn % 2 == 0) {", "} else {")):
         first = held.reads(number)[1]
         lines.append(f"      {head}")
-        for index, load in enumerate(loads[number]):
-            lines += [f"    {line}" for line in load]
+        for index, (load, *stores) in enumerate(loads[number]):
+            lines.append(f"    {load}")
             lines += [f"        {free}  // the columns that both sets have are read"] if index == first - 1 else []
+            lines += [f"    {line}" for line in stores]
     return [*lines, "      }"]

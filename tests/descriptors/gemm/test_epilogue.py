@@ -10,7 +10,7 @@ import pytest
 from each import each
 
 from descriptors import DescriptorError, ProofError, plan, record, tell
-from descriptors.gemm.epilogue import RESULTS, Pieces
+from descriptors.gemm.epilogue import BITS, RESULTS, Pieces
 from descriptors.gemm.programs.sm90_kernel import kernel
 from layoutalg import wavefronts
 from layoutalg.frozen import replace
@@ -22,11 +22,38 @@ PLANS: list[dict[str, Any]] = [
     for c in RESULTS[d]
     for n in (16, 32, 96, 256)
 ]
+TENSOR: list[dict[str, Any]] = [
+    {"instruction": f"m{m}n{n}k{k}", "dtype": a, "d_dtype": d, "tile": (2 * m, n, 2 * k), "c_dtype": c, "store": "tma"}
+    | {"cta_group": pair, "stages": 2}
+    for m, pair in ((64, 1), (128, 1), (128, 2), (256, 2))
+    for a, k, ds in (("bf16", 16, ("f32",)), ("f16", 16, ("f16",)), ("s8", 32, ("s32",)))
+    for d in ds
+    for c in RESULTS[d]
+    for n in (32, 96, 224)
+    if a != "s8" or n != 224 or m != 64
+]
 
 
 @each("arguments", PLANS, ids=lambda one: f"{one['instruction']} {one['d_dtype']} {one['c_dtype']}")
 def test_the_product_is_right_through_shared_memory(arguments: dict[str, Any]) -> None:
-    assert plan(**arguments, arch="sm90").epilogue is not None  # proved, or refused
+    plan(**arguments, arch="sm90")  # proved, or refused
+
+
+@each("arguments", TENSOR, ids=lambda one: f"{one['instruction']} {one['cta_group']} {one['c_dtype']}")
+def test_a_warp_of_sm100_has_the_rows_of_its_lanes(arguments: dict[str, Any]) -> None:
+    """Four warps, two pieces each; a lane writes whole 16 bytes, and eight lanes reach all banks once."""
+    made = plan(**arguments, arch="sm100")
+    staged = made.epilogue.staged
+    m, pair = made.asked.extents[0], made.asked.cta_group
+    assert staged is not None and staged.pieces == 8 and staged.rows == (16 if m == 64 else 32)
+    assert staged.base % 1024 == 0 and staged.base >= made.b.base + made.stages * made.b.stage_bytes
+    assert made.budget.used <= made.budget.capacity and made.budget.used >= staged.base + staged.bytes
+    bytes_ = staged.element_bytes(None)
+    for lane in range(0, staged.rows, 8):
+        for first in range(0, staged.columns, 128 // BITS[staged.type]):
+            assert wavefronts([int(bytes_[lane + i, first]) for i in range(8)], 16) == 1
+    legs = [leg for leg in made.chain.legs if leg.name.startswith("D")]
+    assert sum(leg.tile[0] * leg.tile[1] for leg in legs) == made.asked.tile[0] // pair * made.asked.tile[1]
 
 
 @each("change", ["neighbours", "swizzle", "threads"])
@@ -34,13 +61,15 @@ def test_pieces_that_lie_elsewhere_than_the_copy_engine_takes_them_are_refuted(c
     right = Pieces.element_bytes
     moved = {
         "neighbours": lambda one, of: right(one, of) ^ 2,
-        "swizzle": lambda one, of: right(replace(one, warpgroups=1), of) ^ (right(one, of) >> 7 & 1) << 4,
+        "swizzle": lambda one, of: right(replace(one, writers=1), of) ^ (right(one, of) >> 7 & 1) << 4,
         "threads": lambda one, of: np.roll(right(one, of), 4, axis=0),
     }[change]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pieces, "element_bytes", moved)
         with pytest.raises(ProofError, match="its operands are read right, the accumulator is not"):
             plan("m64n64k16", "bf16", tile=(64, 64, 32), c_dtype="bf16", arch="sm90")
+        with pytest.raises(ProofError, match="its operands are read right, the accumulator is not"):
+            plan("m128n64k16", "bf16", tile=(128, 64, 32), c_dtype="bf16", accumulators=2)
 
 
 def test_a_plan_whose_pieces_overlap_the_operands_is_not_one() -> None:
@@ -69,7 +98,11 @@ REFUSED = [
     ({"splits": 65}, "splits"),
     ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
     ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "multiple of 16"),
-    ({"arch": "sm100", "instruction": "m128n64k16", "tile": (128, 64, 64), "store": "tma"}, "must be of sm90"),
+    ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
+    (
+        {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
+        "found 8 elements: give an N of the instruction that is a multiple of 32",
+    ),
 ]
 
 

@@ -182,12 +182,12 @@ def stored(pointers: dict[int, tuple[int, int]], first: int) -> dict[int, tuple[
 def test_a_thread_that_points_elsewhere_is_found_with_the_element_that_lies_there(seed: int, number: int) -> None:
     rng = random.Random(f"{seed} {number}")
     made = plan(**STAGED, verify=False)
-    assert made.epilogue is not None and made.epilogue.staged is not None
+    assert made.epilogue.staged is not None
     right = made.epilogue.staged
     thread = rng.randrange(128)
     row, column = right.pointer(thread)
     other = rng.choice([(row ^ 1, column), (row, column ^ 8), (row ^ 32, column), right.pointer(rng.randrange(128))])
-    one = Astray(right.type, right.columns, right.warpgroups, right.base)
+    one = Astray(right.type, right.columns, right.writers, right.base)
     Astray.wrong = {thread: other}
     spoilt_plan = replace(made, epilogue=replace(made.epilogue, staged=one))
     legs = [leg for leg in spoilt_plan.chain.verify().legs if leg.name.startswith("D")]

@@ -87,7 +87,7 @@ def test_rows_that_no_copy_takes_are_refused_with_the_next_that_one_does() -> No
     with pytest.raises(DescriptorError, match="K = 1001 of bf16: pad K to 1008"):
         propose_tiles("bf16", (1024, 1024, 1001))
     odd = propose_tiles("bf16", (1024, 1001, 1024), top=1).plans[0]
-    assert odd.epilogue is not None and odd.epilogue.staged is None
+    assert odd.epilogue.staged is None
     with pytest.raises(DescriptorError, match="N = 1001 of bf16: pad N to 1008"):
         propose_tiles("bf16", (1024, 1001, 1024), c_dtype="bf16")  # no program of it takes such an N
     with pytest.raises(DescriptorError, match="arch sm100"):
@@ -138,7 +138,7 @@ def test_a_convolution_has_a_tile_whose_stage_is_of_one_tap(
         filters[0],
         math.prod(filters[1:]) * activations[3],
     )
-    assert made.estimates[0].steps * made.plans[0].epilogue.splits == one.steps  # type: ignore[union-attr]
+    assert made.estimates[0].steps * made.plans[0].epilogue.splits == one.steps
     assert one.tile[2] in (16, 32, 64) and (one.tile[2] == 64 or one.blocks == 1)
     assert "convolution" in record(made) and tell(made).startswith(str(one.convolution))
 

@@ -299,7 +299,9 @@ def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(nam
         begin = branch.index("set_free(free, lane)")
         assert branch.count("set_free(free, lane)") == 1
         seen, late = set(), set()
-        for match in re.finditer(r"load\(v, set \+ (\d+)\);\n.*?size_t>\(row \+ (\d+)\) .* column \+ (\d+)", branch):
+        for match in re.finditer(
+            r"load\(v, set \+ (\d+)\);\n(?: *set_free.*\n)?.*?size_t>\(row \+ (\d+)\) .* column \+ (\d+)", branch
+        ):
             place, row, column = (int(match[i]) for i in (1, 2, 3))
             block = accumulators.firsts[column // n * one.asked.blocks[0] + row // (m // pair)]
             for i in range(accumulators.readout.values):
