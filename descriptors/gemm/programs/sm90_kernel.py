@@ -209,12 +209,14 @@ def constants(plan: Plan, accumulators: Registers) -> str:
     """
     loop = plan.asked
     m, n, k = loop.blocks
+    # Promoted accumulators go by 128 of K, and by its blocks only where A is loaded.
+    of_k = f", BLOCKS_K = {k}" if plan.promotion is None or plan.loads is not None else ""
     values = "" if plan.epilogue.staged else f", VALUES = {accumulators.fragment.values}"
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
         f"constexpr int WARPGROUPS = {accumulators.warpgroups};  // that multiply; one more copies",
-        f"constexpr int BLOCKS_M = {m // accumulators.warpgroups}, BLOCKS_N = {n}, BLOCKS_K = {k};  // of a warpgroup",
+        f"constexpr int BLOCKS_M = {m // accumulators.warpgroups}, BLOCKS_N = {n}{of_k};  // of a warpgroup",
         f"constexpr int REGISTERS = {plan.line.registers}{values};  // of an accumulator",
         f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
         f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
