@@ -224,9 +224,8 @@ class TensorCopy:
 
     def _check(self, tile: Tile) -> None:
         one = self.map
-        if one.interleave or one.swizzle > _MODELLED_SWIZZLES:
-            kind = "interleaved" if one.interleave else "swizzled so"
-            raise UndecidedLinkError(f"where an element of a tensor that is {kind} lands was not measured")
+        if one.swizzle > _MODELLED_SWIZZLES:
+            raise UndecidedLinkError("where an element of a tensor that is swizzled so lands was not measured")
         if one.data_type.bits != tile.element.bits:
             raise DescriptorError(
                 f"tma: the map's elements must have the {tile.element.bits} bits of {tile.element}, found "
@@ -242,11 +241,8 @@ class TensorCopy:
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
 
-    def _steps(self) -> tuple[int, ...]:
-        return (1, *self.map.element_strides[1:])
-
     def _boxes(self, tile: Tile) -> tuple[tuple[tuple[int, ...], int], ...]:
-        landing, steps = self.map.landing_extents, self._steps()
+        landing, steps = self.map.landing_extents, self.map.steps
         origin = self.origin or (0,) * self.map.rank
         if any(len(at) not in self._counts() for at in (origin, *(at for at, _ in self.boxes))):
             numbers = " or ".join(map(str, self._counts()))
@@ -279,17 +275,22 @@ class TensorCopy:
                 must = f"a box must begin at a multiple of {DESTINATION_BYTES} bytes of shared memory"
                 raise TmaError(f"{must}, found {address:#x}", GUIDE)
         bits = tile.element.storage_bits
-        shared = landing_bits(landing, [address for _, address in boxes], bits=bits, swizzle=self.map.swizzle)
+        addresses = [address for _, address in boxes]
+        shared = landing_bits(self.map.landing_rows, addresses, bits=bits, swizzle=self.map.swizzle)
         index = np.arange(prod(landing), dtype=np.int64)
+        if self.map.interleave:  # the elements of a slice have one coordinate
+            element, index, landing = index % landing[0], index // landing[0], landing[1:]
+        else:
+            element = np.zeros_like(index)
         if isinstance(self.map.box, Im2colWindow):
-            places, inside = self._addresses(self._gathered([at for at, _ in boxes], self.map.box, index))
-            return places.ravel(), inside.ravel(), shared.ravel()
-        coordinates = []
-        for i, (extent, step) in enumerate(zip(landing, self._steps(), strict=True)):
-            start = np.array([at[i] for at, _ in boxes], dtype=np.int64)[:, None]
-            coordinates.append(start + index // prod(landing[:i]) % extent * step)
+            coordinates = self._gathered([at for at, _ in boxes], self.map.box, index)
+        else:
+            coordinates = []
+            for i, (extent, step) in enumerate(zip(landing, self.map.steps, strict=True)):
+                start = np.array([at[i] for at, _ in boxes], dtype=np.int64)[:, None]
+                coordinates.append(start + index // prod(landing[:i]) % extent * step)
         places, inside = self._addresses(coordinates)
-        return places.ravel(), inside.ravel(), shared.ravel()
+        return (places + element * bits).ravel(), inside.ravel(), shared.ravel()
 
     def _counts(self) -> tuple[int, ...]:
         """How many numbers the coordinates of a box may be: with a tap's offsets, of an im2col map."""
@@ -300,20 +301,23 @@ class TensorCopy:
         """Coordinates of each element of each im2col box."""
         import numpy as np
 
-        rank = self.map.rank
-        starts = np.array([at[1:rank] for at in boxes], dtype=np.int64)
-        pixels = im2col_coordinates(
-            self.map.extents[1:-1], window.lower, window.upper, self.map.element_strides[1:-1], starts, window.pixels
-        )
+        rank, apart = self.map.rank, self.map.slice_dimension
+        channels = 0 if apart is None else apart  # the dimension beside those along which pixels go on
+        others = [i for i in range(rank) if i != channels]
+        extents, steps = ([of[i] for i in others[:-1]] for of in (self.map.extents, self.map.element_strides))
+        starts = np.array([[at[i] for i in others] for at in boxes], dtype=np.int64)
+        pixels = im2col_coordinates(extents, window.lower, window.upper, steps, starts, window.pixels)
         offsets_ = np.array([at[rank:] or (0,) * (rank - 2) for at in boxes], dtype=np.int64)
         pixels[..., :-1] += offsets_[:, None]
-        channel, pixel = index % window.channels, index // window.channels
-        first = np.array([at[0] for at in boxes], dtype=np.int64)[:, None]
-        return [first + channel, *(pixels[:, pixel, i] for i in range(rank - 1))]
+        count = window.channels if apart is None else 1
+        first = np.array([at[channels] for at in boxes], dtype=np.int64)[:, None]
+        found = [pixels[:, index // count, i] for i in range(rank - 1)]
+        return [*found[:channels], first + index % count, *found[channels:]]
 
     def _addresses(self, coordinates: list[Any]) -> tuple[Any, Any]:
         """The global place of each coordinate, and whether it is inside of the tensor."""
-        place, inside = coordinates[0] * self.map.data_type.bits + 8 * self.map.address, coordinates[0] >= 0
+        unit = 8 * self.map.slice_bytes or self.map.data_type.bits
+        place, inside = coordinates[0] * unit + 8 * self.map.address, coordinates[0] >= 0
         for one, stride in zip(coordinates[1:], self.map.strides, strict=True):
             place = place + one * (8 * stride)
         for one, extent in zip(coordinates, self.map.extents, strict=True):
@@ -331,7 +335,7 @@ class TensorCopy:
                 f"{what}, before a load and after a store"
             )
         rows, columns = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
-        origin, steps = (*self.origin, 0, 0), (*self._steps(), 1)
+        origin, steps = (*self.origin, 0, 0), (*self.map.steps, 1)
         along = (columns, rows) if self.major is Major.K else (rows, columns)
         at = [along[0] + origin[0], along[1] * steps[1] + origin[1]][: self.map.rank]
         places, inside = self._addresses(at)

@@ -160,7 +160,7 @@ $after  }}"""
 
 
 def stored(held: TensorColumns, begin: Iterable[str], loads: list[list[list[str]]]) -> list[str]:
-    """The loads and stores of a tile, and where a warp frees its set: when it has read it, before it stores what it has.
+    """The loads and stores of a tile, and where a warp frees its set: once it is read, before it is stored.
 
     Args:
         held: accumulators in two sets.

@@ -138,14 +138,15 @@ class BoxCheck(Told):
 def box_layout(one: TensorMap, dtype: str | ElementType | None, major: Major | MajorName) -> Layout | ComposedLayout:
     """The layout (MN, K) of one box in shared memory, in elements: dimension 0 lies along the major.
 
+    Of an interleaved tensor the elements of a slice do.
+
     Args:
-        one: the map, tiled and without interleave.
+        one: the map, tiled.
         dtype: the element type; default: that of the map's data type, ``u8`` for bytes.
         major: the contiguous dimension.
 
     Raises:
-        DescriptorError: if the map is im2col or interleaved, has a swizzle that no tensor core reads, or elements of
-            another size.
+        DescriptorError: if the map is im2col, has a swizzle that no tensor core reads, or elements of another size.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
     >>> print(box_layout(parse_tensor_map("type=u8 extents=64x8 strides=64 box=64x8"), None, "MN"))
@@ -167,11 +168,11 @@ def _box_mode(one: TensorMap) -> SwizzleMode:
     """The swizzle mode of a map whose box has a layout.
 
     Raises:
-        DescriptorError: if the map is im2col or interleaved, or has a swizzle that no tensor core reads.
+        DescriptorError: if the map is im2col, or has a swizzle that no tensor core reads.
     """
-    kind = "im2col" if isinstance(one.box, Im2colWindow) else "interleaved" if one.interleave else "another swizzle's"
-    if one.mode is None or kind != "another swizzle's":
-        raise DescriptorError(f"tensor map: of a tiled map without interleave there is a layout, this one is {kind}")
+    kind = "im2col" if isinstance(one.box, Im2colWindow) else "another swizzle's"
+    if one.mode is None or kind == "im2col":
+        raise DescriptorError(f"tensor map: of a tiled map there is a layout, this one is {kind}")
     return one.mode
 
 
@@ -201,7 +202,7 @@ def box_check(
     """Follow every element of one box to shared memory, by the copy model, and compare with a layout.
 
     Args:
-        one: the map, tiled and without interleave.
+        one: the map, tiled.
         layout: modes (MN, K), at least as large as the box, which fills it from its first element on.
         dtype: the element type; default: that of the map.
         major: which of the two dimension 0 of the map is.
@@ -229,7 +230,7 @@ def box_check(
     bits = element.storage_bits
     homes = offsets(tile).astype(np.int64).reshape(*shape, -1)[: box[0], : box[1], 0] * bits
     start = start_of(tile) * bits // 8
-    landed = landing_bits(one.landing_extents, [start], bits=bits, swizzle=one.swizzle)[0].reshape(rows, inner)
+    landed = landing_bits(one.landing_rows, [start], bits=bits, swizzle=one.swizzle)[0].reshape(rows, inner)
     landed = landed.T if contiguous == 0 else landed
     wrong = np.argwhere(homes != landed)
     first = None
@@ -265,7 +266,7 @@ def word_check(
     """Compare what the tensor core reads for a word with where the elements of a box land.
 
     Args:
-        one: the map, tiled and without interleave.
+        one: the map, tiled.
         word: the 64-bit descriptor.
         arch: ``"sm90"`` or ``"sm100"``; default: as the word says.
         dtype: the element type; default: that of the map.

@@ -53,11 +53,13 @@ def remarks(one: TensorMap) -> Iterator[str]:
                 yield "the element stride of dimension 0 is ignored without interleave"
             elif extent % max(step, 1):
                 yield f"{-(-extent // step)} of a box of {extent} land along dimension {i}, with element stride {step}"
+        if one.slice_dimension is not None and one.box[one.slice_dimension] > 1:
+            yield f"a box has one slice along dimension {one.slice_dimension}, that of its coordinate there"
     if one.interleave == 2 and one.swizzle != 1:
-        yield "the driver takes it, its manual asks for swizzle 32B with interleave 32B"
+        yield "the driver takes it, its manual asks for swizzle 32B with interleave 32B; it swizzles as said"
     if one.swizzle and one.address % 128:
         yield "the CUDA C++ Programming Guide asks for a global address of whole 128 bytes with a swizzle"
-    span = one.data_type.bits * (one.extents or (0,))[0] // 8
+    span = (8 * one.slice_bytes or one.data_type.bits) * (one.extents or (0,))[0] // 8
     for i, (stride, extent) in enumerate(zip(one.strides, one.extents[1:], strict=False), 1):
         if extent > 1 and stride < span:
             yield f"the tensor overlaps itself: dimension {i} advances {stride} bytes, what lies before has {span}"
@@ -96,13 +98,16 @@ def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
     """What a copy of one box does."""
     counted_bytes = f"a copy counts {counted(one.transaction_bytes, 'byte')}"
     if isinstance(one.box, Im2colWindow):
-        yield "box", f"{one.box.pixels} pixels of {one.box.channels} channels; {counted_bytes}"
+        channels = f"a slice of {one.slice_bytes} bytes" if one.interleave else f"{one.box.channels} channels"
+        yield "box", f"{one.box.pixels} pixels of {channels}; {counted_bytes}"
         return
     rows = one.landing_extents[1:]
-    many = f"{extents_text(rows)} rows" if rows else "one row"
-    # Where the slices of an interleaved tensor land was not measured.
-    apart = f", {one.row_pitch_bytes} bytes apart" if rows and not one.interleave else ""
-    yield "box", f"{many} of {one.inner_bytes} bytes{apart}; {counted_bytes}"
+    if one.interleave:
+        yield "box", f"{extents_text(rows)} slices of {one.slice_bytes} bytes, one behind the other; {counted_bytes}"
+    else:
+        many = f"{extents_text(rows)} rows" if rows else "one row"
+        apart = f", {one.row_pitch_bytes} bytes apart" if rows else ""
+        yield "box", f"{many} of {one.inner_bytes} bytes{apart}; {counted_bytes}"
     for major in Major:
         try:
             yield f"{major}-major", f"{box_layout(one, None, major)} (MN, K), in elements"
@@ -116,7 +121,8 @@ def _dimensions(one: TensorMap) -> list[str]:
     heads = ["dimension", "extent", "stride in bytes", *([] if window else ["box"]), "element stride"]
     rows = [heads]
     for i, extent in enumerate(one.extents):
-        stride = one.strides[i - 1] if i else one.data_type.bits // 8 or f"{one.data_type.bits}/8"
+        own = one.slice_bytes or one.data_type.bits // 8 or f"{one.data_type.bits}/8"
+        stride = one.strides[i - 1] if i else own
         box = [] if isinstance(one.box, Im2colWindow) else [one.box[i]]
         rows.append([str(value) for value in (i, extent, stride, *box, one.element_strides[i])])
     return list(aligned(rows, ">", indent=3))

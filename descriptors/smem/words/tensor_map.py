@@ -275,16 +275,45 @@ class TensorMap(Told):
         return inner * self.data_type.bits // 8
 
     @property
-    def landing_extents(self) -> tuple[int, ...]:
-        """How many elements of a tiled box land along each dimension.
+    def slice_bytes(self) -> int:
+        """Bytes of a slice of channels, which interleaved dimensions count; 0 without interleave."""
+        return 16 * self.interleave
 
-        An extent that is no multiple of its element stride counts the last one as well (measured on an H100), and a
-        stride along dimension 0 is ignored without interleave.
+    @property
+    def slice_dimension(self) -> int | None:
+        """The dimension along which slices of channels follow one another, all but the last; None without interleave.
+
+        A box has one slice, whatever its extent there, or its channels, say: NC/8HWC8 has dimensions W, H, C/8, N.
+        """
+        return self.rank - 2 if self.interleave else None
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """From an element that a tiled copy takes to the next, along each dimension.
+
+        A stride along dimension 0 is ignored without interleave.
+        """
+        return self.element_strides if self.interleave else (1, *self.element_strides[1:])
+
+    @property
+    def landing_extents(self) -> tuple[int, ...]:
+        """How many elements of a box land along each dimension; with interleave the elements of a slice before those.
+
+        An extent that is no multiple of its element stride counts the last one as well (measured on an H100). A box
+        of an interleaved tensor has one slice of channels (measured on an H200).
         """
         if isinstance(self.box, Im2colWindow):
-            return (self.box.channels, self.box.pixels)
-        steps = (self.element_strides if self.interleave else (1, *self.element_strides[1:]))[: len(self.box)]
-        return tuple(-(-extent // step) for extent, step in zip(self.box, steps, strict=True))
+            return (self.slice_bytes * 8 // self.data_type.bits or self.box.channels, self.box.pixels)
+        extents = [-(-extent // step) for extent, step in zip(self.box, self.steps, strict=False)]
+        if self.slice_dimension is None:
+            return tuple(extents)
+        extents[self.slice_dimension] = 1
+        return (self.slice_bytes * 8 // self.data_type.bits, *extents)
+
+    @property
+    def landing_rows(self) -> tuple[int, ...]:
+        """The same as ``landing_bits`` takes them: slices of an interleaved tensor lie one behind the other."""
+        return (prod(self.landing_extents),) if self.interleave else self.landing_extents
 
     @property
     def transaction_bytes(self) -> int:

@@ -79,7 +79,6 @@ def test_a_refused_map_is_compared_as_one(
             "must have as many bits as the map's BFLOAT16",
         ),
         ([MAP.replace("bf16", "FLOAT64"), "0x4000404000010000", "--major", "K"], "no operand has FLOAT64 elements"),
-        ([MAP + " interleave=16B", "0x0", "--major", "K"], "interleaved"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
