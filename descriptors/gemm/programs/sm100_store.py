@@ -170,9 +170,11 @@ def stored(plan: Plan, row: str, column: str) -> list[str]:
         plan: the plan.
         row, column: of the first element of the warp.
     """
-    lines, staged = list[str](), plan.epilogue.staged is not None
+    lines, staged, held = list[str](), plan.epilogue.staged is not None, plan.accumulators
+    assert isinstance(held, TensorColumns)
     if plan.epilogue.terms and not in_parts(plan):
-        lines.append(f"    finish(v, {row}{' + lane' if staged else ''}, {column}, terms);")
+        guard = f"if (lane < {held.readout.threads}) " if held.readout.threads < _LANES else ""
+        lines.append(f"    {guard}finish(v, {row}{' + lane' if staged else ''}, {column}, terms);")
     if staged:
         part = ", part" if in_parts(plan) else ""
         lines.append(f"    store_rows(v, pieces, slot, &map_c, {row}, {column}{part});")

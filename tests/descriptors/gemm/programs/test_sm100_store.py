@@ -31,6 +31,10 @@ PLANS: dict[str, dict[str, Any]] = {
         "arch": "sm100",
     },
     "s32": {"instruction": "m128n64k32", "dtype": "s8", "tile": (128, 64, 64), "stages": 2, "store": "tma"},
+    "s32 from registers": {"instruction": "m128n32k32", "dtype": "s8", "tile": (256, 64, 64), "stages": 2},
+    "f16 from registers": {
+        "instruction": "m64n32k16", "dtype": "f16", "d_dtype": "f16", "tile": (64, 32, 64), "arch": "sm100",
+    },
     "pair": {
         "instruction": "m256n64k32", "dtype": "e4m3", "tile": (512, 128, 128), "stages": 2, "cta_group": 2,
         "c_dtype": "f16",
@@ -176,10 +180,12 @@ static void store_box(const CUtensorMap*, uint32_t from, int column, int row, in
   const uint32_t bits = kBytesOf * 8, mask = (1u << bits) - 1;
   return (static_cast<uint32_t>(low) & mask) | (static_cast<uint32_t>(high) & mask) << bits;
 }
-static void direct(float* base, size_t at, float value) {
-  base[at] = value;
+template <class T>
+static void direct(uint32_t* base, size_t at, T value) {
+  std::memcpy(&base[at], &value, sizeof(T));
   __atomic_add_fetch(&count[at], 1, __ATOMIC_RELAXED);
 }
+[[maybe_unused]] static uint32_t __ushort_as_half(uint16_t bits) { return bits; }
 static void barrier_wait(uint32_t, uint32_t) {}
 static void fence_after() {}
 static void set_free(uint32_t, uint32_t) {}
@@ -188,7 +194,7 @@ static void set_free(uint32_t, uint32_t) {}
 
 static void storing() {
   [[maybe_unused]] static CUtensorMap map_c;
-  [[maybe_unused]] float* c = reinterpret_cast<float*>(C.data());
+  [[maybe_unused]] uint32_t* c = C.data();
   const uint32_t smem = 0, tmem = 0, warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = blockIdx.x % kPair;
   (void)smem, (void)tmem, (void)lane, (void)rank;
   constexpr uint32_t rows = kRows, columns = kColumns, depth = kParts * kTileK;
@@ -274,7 +280,7 @@ def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[in
             "  tile_now = tile_m + tile_n * ((kRows + kTileM - 1) / kTileM), turn_now = 0, part_now = part;"
         )
     constants = re.findall(r"^constexpr .*|^using TypeC.*|^using Register.*", text, re.MULTILINE)
-    constants = [line.replace("__half", "float").replace("__nv_bfloat16", "float") for line in constants]
+    constants = [re.sub(r"__half|__nv_\w+", "float", line) for line in constants]
     struct = re.search(r"^struct Terms \{.*?^\};\n", text, re.DOTALL | re.MULTILINE)
     names = ("piece_at", "word", "finished", "finish", "store_rows")
     functions = "\n".join([struct[0] if struct else "", *(replaced(function(text, name)) for name in names)])
@@ -350,7 +356,8 @@ def test_every_element_goes_where_it_belongs(name: str, tmp_path: Path) -> None:
         if size == 4 and one.asked.d == "f32":
             assert (c.view("<f4") == wanted).all()
         else:
-            assert (c == (wanted.astype(np.int64) & (1 << 8 * size) - 1)).all()
+            bits = 16 if one.asked.d == "f16" else 8 * size
+            assert (c == (wanted.astype(np.int64) & (1 << bits) - 1)).all()
 
 
 SPOILT = {
