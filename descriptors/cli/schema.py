@@ -388,6 +388,7 @@ TYPES: Kinds = {
                 },
                 None,
             ),
+            "tensor_map": ({"*": str}, None),
         },
         "transaction_bytes": int,
         "shared_memory": {

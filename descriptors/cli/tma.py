@@ -54,7 +54,7 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @click.argument("text", metavar="MAP")
 @click.argument("against", required=False)
 @option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
-@option("major", help="K or MN: what dimension 0 of the map is.")
+@option("major", help="K or MN: what dimension 0 of the map is; interleaved, the channels of a slice.")
 @option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
 @click.option("--shape", callback=numbers("x"), help="MNxK that one instruction reads.  [default: the whole box]")
 @unit_option

@@ -35,6 +35,7 @@ class Budget:
         extra: bytes beside the stages.
         capacity: bytes that there are.
         barrier_bytes: of the barriers of a stage; none where threads copy.
+        pieces: bytes beside the stages that hold pieces of C.
     """
 
     parts: tuple[tuple[str, int], ...]
@@ -42,6 +43,7 @@ class Budget:
     extra: int
     capacity: int
     barrier_bytes: int = BARRIER_BYTES
+    pieces: int = 0
 
     @property
     def stage_bytes(self) -> int:
@@ -82,6 +84,7 @@ def budget(
     barrier_bytes: int = BARRIER_BYTES,
     usual: int = USUAL_STAGES,
     most: int = SMEM_BYTES,
+    pieces: int = 0,
 ) -> Budget:
     """The shared memory of so many stages.
 
@@ -93,6 +96,7 @@ def budget(
         barrier_bytes: of the barriers of a stage.
         usual: stages beyond which none is planned unless somebody says so.
         most: bytes that there may be, of the architecture.
+        pieces: bytes among those beside the stages that hold pieces of C.
 
     Raises:
         DescriptorError: if they do not fit; it says what to reduce, and by how much.
@@ -104,12 +108,13 @@ def budget(
     """
     limit = as_integer(capacity, "plan: shared memory", minimum=1024, maximum=most)
     count = 1 if stages is None else as_integer(stages, "plan: stages", minimum=1, maximum=MOST_STAGES)
-    room = Budget(parts, count, extra, limit, barrier_bytes)
+    room = Budget(parts, count, extra, limit, barrier_bytes, pieces)
     if room.used > limit:
         each = ", ".join(f"{name} {size}" for name, size in (*parts, ("barriers", barrier_bytes)) if size)
         fewer = f"give --stages {room.most_stages} or fewer" if room.most_stages else "give a tile of less M, N or K"
+        beside = f", beside them C through shared memory {pieces}" if pieces else ""
         raise DescriptorError(
             f"plan: {counted(count, 'stage')} must fit {limit} bytes of shared memory, need {room.used}, "
-            f"{room.used - limit} too many; a stage is {each}; {fewer}"
+            f"{room.used - limit} too many; a stage is {each}{beside}; {fewer}"
         )
     return room if stages is not None else replace(room, stages=min(room.most_stages, usual))

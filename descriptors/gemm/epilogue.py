@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 #: Bits of an element of C, of a part along K, or of an accumulator.
 BITS = {"f32": 32, "s32": 32, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
+#: Element types of C as a tensor map has them.
+MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
 #: Types that C may have, by that of the accumulators.
 RESULTS = {"f32": ("f32", "bf16", "f16", "e4m3", "e5m2"), "f16": ("f16",), "s32": ("s32",)}
 #: Rows of a piece on sm90: those of an instruction. Pieces of each writer: one is stored while the next is written.
@@ -181,6 +183,34 @@ class Epilogue:
         """Shared memory of the pieces; 0 of none."""
         return 0 if self.staged is None else self.staged.bytes
 
+    @property
+    def map_arguments(self) -> tuple[tuple[str, str], ...]:
+        """What ``cuTensorMapEncodeTiled`` is called with for C, or for its parts along K; () where none is.
+
+        >>> from descriptors.gemm.plan_request import main_loop
+        >>> made = epilogue_of(main_loop("m64n64k16", "bf16", tile=(64, 64, 64)), 1, splits=2)
+        >>> dict(made.map_arguments)["globalStrides"], dict(made.map_arguments)["boxDim"]
+        ('{N * 4, M * N * 4}', '{32, 64, 1}')
+        """
+        if self.staged is None:
+            return ()
+        one, parts = self.staged, self.splits > 1
+        size = BITS[one.type] // 8
+        scaled = f" * {size}" if size > 1 else ""
+        return (
+            ("tensorDataType", f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]}"),
+            ("tensorRank", "3" if parts else "2"),
+            ("globalAddress", "parts" if parts else "C"),
+            ("globalDim", f"{{N, M, {self.splits}}}" if parts else "{N, M}"),
+            ("globalStrides", f"{{N{scaled}, M * N{scaled}}}" if parts else f"{{N{scaled}}}"),
+            ("boxDim", f"{{{one.columns}, {one.rows}{', 1' * parts}}}"),
+            ("elementStrides", "{1, 1, 1}" if parts else "{1, 1}"),
+            ("interleave", "CU_TENSOR_MAP_INTERLEAVE_NONE"),
+            ("swizzle", f"CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()}"),
+            ("l2Promotion", "CU_TENSOR_MAP_L2_PROMOTION_NONE"),
+            ("oobFill", "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE"),
+        )
+
     def __str__(self) -> str:
         parts = f", {self.splits} parts along K, added in their order" if self.splits > 1 else ""
         parts += f", with {' and '.join(self.terms)}" if self.terms else ""
@@ -227,8 +257,8 @@ def epilogue_of(
     kind = choose("plan: c_dtype", loop.d if c is None else c, {name: name for name in BITS})
     parts = as_integer(splits, "plan: splits", minimum=1, maximum=MOST_SPLITS)
     if kind not in RESULTS[loop.d]:
-        some = ", ".join(RESULTS[loop.d])
-        raise DescriptorError(f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}")
+        some = " or ".join(RESULTS[loop.d])
+        raise DescriptorError(f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}: give one, or none")
     done = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
     way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
@@ -238,7 +268,7 @@ def epilogue_of(
             raise DescriptorError(f"plan: {what} must be stored through shared memory: give store tma, or leave it out")
         return Epilogue(kind, terms=done)
     if parts > 1 and loop.d == "f16":
-        raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16")
+        raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16: leave --splits out")
     stored = kind if parts == 1 else loop.d
     width = loop.extents[1] if values is None else values
     row = gcd(width * BITS[stored] // 8, _BOX_BYTES)
@@ -249,9 +279,30 @@ def epilogue_of(
         what = "a row of an accumulator" if values is None else "what a load gives a thread of a row"
         raise DescriptorError(
             f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements: "
-            f"give an N of the instruction that is a multiple of {wide}"
+            f"give an N of the instruction, and of the tile, that is a multiple of {wide}"
         )
     return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
+
+
+def check_columns(made: Epilogue, filters: int, d: str) -> None:
+    """Refuse a convolution whose rows of C the copy engine does not store.
+
+    Args:
+        made: its epilogue.
+        filters: elements of a row of C.
+        d: type of the accumulators.
+
+    Raises:
+        DescriptorError: if they are not whole 16 bytes.
+    """
+    if made.staged is None or not filters * BITS[made.staged.type] % 128:
+        return
+    whole = 128 // BITS[made.staged.type]
+    other = "" if made.c != d or made.splits > 1 else ", or leave --store tma out"
+    raise DescriptorError(
+        f"plan: outputs of a pixel must be whole 16 bytes of {made.staged.type} to be stored by the copy engine, found "
+        f"{filters} filters: pad K to {-(-filters // whole) * whole}{other}"
+    )
 
 
 def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
@@ -261,5 +312,5 @@ def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
         raise DescriptorError(f"plan: terms must be names of terms, found {brief(terms)}")
     asked = {choose("plan: terms", one, TERMS) for one in terms}
     if asked and d != "f32":
-        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}")
+        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}: leave --terms out")
     return tuple(name for name in TERMS if name in asked)

@@ -192,7 +192,7 @@ class TensorCopy:
     def __str__(self) -> str:
         box = "x".join(map(str, self.map.box)) if isinstance(self.map.box, tuple) else "im2col"
         swizzle = f", swizzle {self.map.mode}" if self.map.swizzle else ""
-        return f"box {box}{swizzle}"
+        return f"box {box}{f', interleave {self.map.slice_bytes}B' * bool(self.map.interleave)}{swizzle}"
 
     def text(self, tile: Tile) -> str:
         """The same, with the place of each box."""
@@ -220,6 +220,9 @@ class TensorCopy:
         """How what it moves is known, if not from a Hopper GPU."""
         if self.map.data_type.stored is None or self.map.swizzle >= _MODELLED_SWIZZLES:
             return DOCUMENTED
+        stores = tile.contents is not None and tile.contents.space == SHARED
+        if self.map.interleave and (stores or (isinstance(self.map.box, Im2colWindow) and self.map.rank != 4)):
+            return "such a copy of an interleaved tensor was not measured"
         return STORES if tile.contents is not None and tile.contents.space == SHARED else ""
 
     def _check(self, tile: Tile) -> None:
@@ -253,9 +256,10 @@ class TensorCopy:
             return ((origin, self.base),)
         extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
         if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
+            zeros = ",".join("0" * self.map.rank)
             raise DescriptorError(
                 f"tma: the tile of {tile.rows}x{tile.columns} must be whole boxes of {landing}, fastest first, or "
-                "every box be named: boxes=0,0@0;64,0@0x4000"
+                f"every box be named by its coordinates and its address: boxes={zeros}@0;{zeros}@0x4000"
             )
         counts = [whole // part for whole, part in zip(extents, landing, strict=True)]
         pitch = self.map.row_pitch_bytes * prod(landing[1:])

@@ -257,6 +257,12 @@ def _shared(plan: Plan) -> Iterator[str]:
     yield f"Shared memory: {room.used} of {room.capacity} bytes"
     parts = ", ".join(f"{name} {size}" for name, size in room.parts)
     yield f"   a stage    {room.stage_bytes} bytes: {parts}, barriers {BARRIER_BYTES}"
+    if (staged := plan.epilogue.staged) is not None:
+        about = f"{counted(staged.pieces, 'piece')} of {staged.piece_bytes}: {staged.layout}"
+        yield f"   C          {staged.bytes} bytes at {staged.base}, {about}"
+        arguments = [f"{name} = {value}" for name, value in plan.epilogue.map_arguments]
+        arguments[-1] += ")"
+        yield from wrapped("   map of C   cuTensorMapEncodeTiled(", arguments, ", ", " " * 16)
     yield f"   barriers   at {plan.barriers}"
     moved = traffic(plan)
     about = f"{moved.core_matrices} core matrices of 128 bytes, {moved.wavefronts} wavefronts by the bank model"
@@ -349,11 +355,12 @@ def _turns_record(held: TensorColumns) -> dict[str, Any]:
 def _epilogue_record(plan: Plan) -> dict[str, Any]:
     staged = plan.epilogue.staged
     if staged is None:
-        return {**fields(plan.epilogue, "c splits terms"), "staged": None}
+        return {**fields(plan.epilogue, "c splits terms"), "staged": None, "tensor_map": None}
     about = {"swizzle": str(staged.swizzle), "layout": str(staged.layout)}
     return {
         **fields(plan.epilogue, "c splits terms"),
         "staged": fields(staged, "type rows columns writers base bytes") | about,
+        "tensor_map": dict(plan.epilogue.map_arguments),
     }
 
 

@@ -27,7 +27,7 @@ from descriptors import targets
 from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
-from descriptors.gemm.epilogue import WARPS, Epilogue, epilogue_of
+from descriptors.gemm.epilogue import WARPS, Epilogue, check_columns, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata, metadata_of
@@ -154,7 +154,7 @@ def plan(
     beside = epilogue.staged_bytes
     if isinstance(held, TensorColumns):
         beside += EXTRA_BYTES + (held.sets * SET_BYTES if held.sets > 1 else 0)
-    room = _budget(loop, scales, beside, stages, smem)
+    room = _budget(loop, scales, beside, stages, smem, epilogue.staged_bytes)
     promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
     b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
@@ -169,6 +169,8 @@ def plan(
     metadata = _metadata(loop, held, end) if loop.sparse else None
     end += room.stages * metadata.bytes if metadata else 0
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
+    if problem is not None and problem.operand == "A":
+        check_columns(epilogue, problem.filters, loop.d)
     whole_plan = Plan(
         loop, a, b, line_of(loop, scales), held, epilogue, scales, room, end, loads, metadata, promotion, implicit
     )
@@ -236,7 +238,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
-def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | None, smem: int) -> Budget:
+def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | None, smem: int, pieces: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
@@ -249,7 +251,7 @@ def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | No
     # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
     gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     most = targets.architecture(loop.arch).shared
-    return budget(tuple(parts), stages, extra=gaps + beside, capacity=smem, most=most)
+    return budget(tuple(parts), stages, extra=gaps + beside, capacity=smem, most=most, pieces=pieces)
 
 
 @frozen

@@ -28,6 +28,7 @@ from descriptors.gemm.tensor_links import Accumulators, TensorMove
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.tensor_map import TensorMap, as_data_type
 from descriptors.text import DOCUMENTED
+from descriptors.tmem.readout import Load
 from layoutalg import Fragment, Layout
 from layoutalg.frozen import frozen, replace
 
@@ -55,7 +56,7 @@ def result_legs(simulation: Simulation) -> Iterator[Leg]:
     element = as_element_type("f16" if loop.d == "f16" else "tf32")
     if "alpha-beta" in epilogue.terms and epilogue.splits == 1:
         yield Leg("C", tile, as_element_type(_ELEMENTS.get(epilogue.c, epilogue.c)), _added_links(simulation, tile))
-    for of_set, one in _sets(simulation):
+    for of_set, one, order in _sets(simulation):
         if epilogue.staged is None:
             yield Leg(f"D{of_set}", tile, element, tuple(_direct_links(one, tile)))
             continue
@@ -63,19 +64,23 @@ def result_legs(simulation: Simulation) -> Iterator[Leg]:
         of_piece = (staged.rows, staged.columns)
         kind = as_element_type(_ELEMENTS.get(staged.type, staged.type))
         rounded = [Conversion(kind)] if kind.bits != element.bits else []
-        for number, piece in enumerate(_pieces(one, staged)):
+        for number, piece in enumerate(_pieces(one, staged, order)):
             links = (*piece.begin, *rounded, *_stored(piece, staged, tile))
             yield Leg(f"D of piece {number}{of_set}", of_piece, element, links)
 
 
-def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation]]:
-    """The results of each set of accumulators, and what is said of it."""
+_Loads = tuple[tuple[int, Load], ...]
+
+
+def _sets(simulation: Simulation) -> Iterator[tuple[str, Simulation, _Loads]]:
+    """The results of each set of accumulators: what is said of it, and the loads of a warp in their order."""
     held = simulation.accumulators
-    if isinstance(held, Registers) or held.sets == 1:
-        yield "", simulation
+    if isinstance(held, Registers):
+        yield "", simulation, ()
         return
     for number in range(held.sets):
-        yield f" of set {number}", replace(simulation, accumulators=held.of(number))
+        of_set = f" of set {number}" if held.sets > 1 else ""
+        yield of_set, replace(simulation, accumulators=held.of(number)), held.reads(number)[0]
 
 
 def _fragment(simulation: Simulation) -> str:
@@ -137,7 +142,7 @@ class _Piece(NamedTuple):
     address: int
 
 
-def _pieces(simulation: Simulation, staged: Pieces) -> Iterator[_Piece]:
+def _pieces(simulation: Simulation, staged: Pieces, order: _Loads) -> Iterator[_Piece]:
     """All of a CTA, in the order in which each writer writes them."""
     loop, held = simulation.loop, simulation.accumulators
     if isinstance(held, Registers):
@@ -158,8 +163,8 @@ def _pieces(simulation: Simulation, staged: Pieces) -> Iterator[_Piece]:
     tile = (rows * loop.blocks[0], loop.tile[1])
     for warp in range(staged.writers):
         turn = 0
-        loads = [(i, load) for i in range(len(held.firsts)) for load in read.loads if load.warp == warp]
-        for index, load in loads:
+        of_warp = {load.column: load for load in read.loads if load.warp == warp}
+        for index, load in ((i, of_warp[one.column]) for i, one in order):
             row, column = index % loop.blocks[0] * rows + load.origin[0], index // loop.blocks[0] * n + load.origin[1]
             move = TensorMove(read.move, held.firsts[index] + load.column)
             for value in range(0, read.values, staged.columns):

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from descriptors.gemm.accumulators import Registers, TensorColumns
-from descriptors.gemm.epilogue import Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.promotion import Promotion
@@ -118,22 +117,39 @@ def _wgmma(plan: Plan, accumulators: Registers) -> Iterator[IssueStep]:
     yield IssueStep("MMA", "wgmma.wait_group.sync.aligned 0", reason)
     yield IssueStep("MMA", f"mbarrier.arrive empty[s]{_there(plan)}", "the stage may be filled again")
     staged = plan.epilogue.staged
-    if staged is None:
-        yield IssueStep("MMA", "registers -> C", "after the loop and a wait for all groups")
-        return
-    pieces = plan.asked.extents[1] // staged.columns * accumulators.each
-    yield from _pieces(plan, staged, "MMA", pieces, "after the loop, between two barriers")
+    count = 0 if staged is None else plan.asked.extents[1] // staged.columns * accumulators.each
+    yield from _stored(plan, "MMA", count, "after the loop and a wait for all groups", "one thread of each warpgroup")
 
 
-def _pieces(plan: Plan, staged: Pieces, who: str, count: int, when: str) -> Iterator[IssueStep]:
-    """C through shared memory: so many pieces of a tile, of each who stores."""
-    rank = 3 if plan.epilogue.splits > 1 else 2
-    yield IssueStep(who, "cp.async.bulk.wait_group.read 1", "one thread: the piece before the last has been taken")
-    yield IssueStep(who, f"registers -> a piece of {staged.columns} columns", when)
-    yield IssueStep(who, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote")
-    yield IssueStep(
-        who, f"cp.async.bulk.tensor.{rank}d.global ...", f"one thread, {count} of a tile; then commit_group"
-    )
+def _stored(plan: Plan, who: str, count: int, when: str, one: str) -> Iterator[IssueStep]:
+    """Sums to C, from registers or in so many pieces of a tile.
+
+    Args:
+        plan: the plan.
+        who: stores.
+        count: pieces of a tile, of each who stores.
+        when: they are whole.
+        one: the thread that stores a piece.
+    """
+    made = plan.epilogue
+    rank, parts = (3, made.splits) if made.splits > 1 else (2, 0)
+    if made.terms and not parts:
+        yield IssueStep(who, f"{' and '.join(made.terms)} to each sum", "before it is stored")
+    if made.staged is None:
+        yield IssueStep(who, "registers -> C", when)
+    else:
+        yield IssueStep(who, "cp.async.bulk.wait_group.read 1", f"{one}: the piece before the last is taken; all meet")
+        yield IssueStep(who, f"registers -> a piece of {made.staged.columns} columns", when)
+        yield IssueStep(
+            who, "fence.proxy.async.shared::cta", "every thread: the copy engine sees what it wrote; all meet"
+        )
+        yield IssueStep(
+            who, f"cp.async.bulk.tensor.{rank}d.global ...", f"that thread, {count} of a tile; then commit_group"
+        )
+        yield IssueStep(who, "cp.async.bulk.wait_group.read 0", "that thread, after its last tile")
+    if parts:
+        terms = f", then {' and '.join(made.terms)}" if made.terms else ""
+        yield IssueStep("add_parts", "parts -> C", f"a second kernel: {parts} parts along K in their order{terms}")
 
 
 def _promoted(plan: Plan, promotion: Promotion, accumulators: Registers) -> Iterator[IssueStep]:
@@ -201,18 +217,22 @@ def _readout(plan: Plan, accumulators: TensorColumns) -> Iterator[IssueStep]:
     yield IssueStep("epilogue", "tcgen05.fence::after_thread_sync", "no tcgen05.ld before the wait")
     columns = ranges_text(accumulators.shared)
     which = f"each warp: columns {columns} first, which both sets have" if accumulators.shared else "each warp"
-    yield IssueStep("epilogue", f"{first} x {load}", which)
-    yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
+    between = f"; each stored, as below, before the next{', the last once the set is free' * turns}" * (first > 1)
+    yield IssueStep("epilogue", f"{first} x {load}", which + between)
+    yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "behind each, before its registers are read")
     if turns:
         there = ", at the leader" if plan.asked.cta_group == 2 else ""
-        yield IssueStep("epilogue", "tcgen05.fence::before_thread_sync", "the arrival is after the loads")
+        yield IssueStep("epilogue", "tcgen05.fence::before_thread_sync", "the arrival is after the last of these loads")
         yield IssueStep("epilogue", f"mbarrier.arrive {_free(accumulators)}", f"each warp: may be written{there}")
     if first < len(loads):
-        yield IssueStep("epilogue", f"{len(loads) - first} x {load}", "each warp, while the next tile is multiplied")
-        yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "before the registers are read")
-    if (staged := plan.epilogue.staged) is not None:
-        count = len(loads) * accumulators.readout.values // staged.columns
-        yield from _pieces(plan, staged, "epilogue", count, "each warp, after each load, the rows of its own lanes")
+        more = "each warp, while the next tile is multiplied; each stored before the next"
+        yield IssueStep("epilogue", f"{len(loads) - first} x {load}", more)
+        yield IssueStep("epilogue", "tcgen05.wait::ld.sync.aligned", "behind each, before its registers are read")
+    staged = plan.epilogue.staged
+    count = 0 if staged is None else len(loads) * accumulators.readout.values // staged.columns
+    yield from _stored(
+        plan, "epilogue", count, "each warp, after each load, the rows of its own lanes", "one lane of each warp"
+    )
     yield IssueStep(
         "one warp",
         f"tcgen05.dealloc{'.exclusive' * accumulators.plan.exclusive} {accumulators.plan.allocate} columns",

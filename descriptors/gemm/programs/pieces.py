@@ -18,9 +18,6 @@ from descriptors.gemm.epilogue import BITS, Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import terms
 
-#: Element types of C as a tensor map has them.
-MAP_TYPES = {"f32": "FLOAT32", "s32": "INT32", "f16": "FLOAT16", "bf16": "BFLOAT16", "e4m3": "UINT8", "e5m2": "UINT8"}
-
 
 def piece_at(one: Pieces) -> str:
     """A function: the byte of a piece at which an element begins."""

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
+from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs import sm100_store
+from descriptors.gemm.programs import sm100_store, sm100_turns
 from descriptors.gemm.programs.sm100_host import COMMON, ON_DEVICE, TENSOR_MAP, code_of
 from descriptors.smem.instructions.rules import type_name
 
@@ -98,22 +99,26 @@ def host(plan: Plan, implicit: ImplicitGemm, name: str) -> str:
         implicit: its copies.
         name: of the kernel.
     """
-    loop, a = plan.asked, implicit.a
-    low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
+    loop, a, held = plan.asked, implicit.a, plan.accumulators
+    turns = isinstance(held, TensorColumns) and held.sets > 1
+    low, high = sm100_store.numbers(plan)
+    extents = sm100_store.extents(plan, "kPixels", "kFilters")
     codes = [", ".join(hex(code_of(type_name(one), value)) for value in range(low, 4)) for one in (loop.a, loop.b)]
     return COMMON + TENSOR_MAP + ON_DEVICE + _MAIN.substitute(
-        low=low, count=4 - low, name=name, a_codes=codes[0], b_codes=codes[1], a_bits=loop.a.bits, b_bits=loop.b.bits,
+        low=low, count=high - low + 1, name=name, a_codes=codes[0], b_codes=codes[1], a_bits=loop.a.bits,
+        b_bits=loop.b.bits,
         a_type=plan.a.tma.data_type_name, b_type=plan.b.tma.data_type_name, a_swizzle=plan.a.tma.swizzle_name,
         b_swizzle=plan.b.tma.swizzle_name, channels=plan.a.tma.box[0], pixels=plan.a.tma.box[1],
         box=f"{plan.b.tma.box[0]}, 1, {plan.b.tma.box[1]}", steps=", ".join(map(str, a.element_strides)),
         sum="int64_t" if loop.d == "s32" else "float", result=sm100_store.result(plan, "kPixels", "kFilters"),
         c=sm100_store.given(plan), added=sm100_store.added(plan),
         wanted=sm100_store.wanted(plan, "at / kFilters", "at % kFilters", "at"),
-        columns="" if plan.epilogue.staged is not None else "kFilters, ",
-        parts=", kSplits" if sm100_store.in_parts(plan) else "",
+        tiles=f"{sm100_turns.RUNNING} * kPair" if turns else f"{_TILES}{', kSplits' * sm100_store.in_parts(plan)}",
+        extents="kPixels, kFilters, kSteps * kTileK" if turns else f"{extents}kSteps",
     )  # fmt: skip
 
 
+_TILES = "(kPixels + kTileM - 1) / kTileM * kPair, (kFilters + kTileN - 1) / kTileN"
 _MAIN = Template("""\
 using EncodeIm2col = CUresult (*)(
     CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const int*, const int*,
@@ -157,8 +162,8 @@ int main() {
       $b_swizzle);
 $result
   check(cudaFuncSetAttribute($name, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmem), "shared memory");
-  const dim3 tiles((kPixels + kTileM - 1) / kTileM * kPair, (kFilters + kTileN - 1) / kTileN$parts);
-  $name<<<tiles, kThreads, kSmem>>>(map_a, map_b, $c${columns}kSteps);
+  const dim3 tiles($tiles);
+  $name<<<tiles, kThreads, kSmem>>>(map_a, map_b, $c$extents);
 $added  check(cudaGetLastError(), "launch");
   check(cudaDeviceSynchronize(), "kernel");
   check(cudaMemcpy(found.data(), c, sizeof(*c) * found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -86,7 +86,7 @@ static CUtensorMap tensor_map(
 
 _MAIN = Template("""\
 int main() {
-  const uint32_t m = $times * kTileM, n = $times * kTileN, k_tiles = $steps, k = k_tiles * kTileK;
+  const uint32_t m = $m, n = $n, k_tiles = $steps, k = k_tiles * kTileK;
   std::vector<int> a(size_t{m} * k), b(size_t{n} * k);
   uint32_t state = 1;
   for (auto* matrix : {&a, &b})
@@ -112,7 +112,7 @@ $wanted\
 """)
 
 #: A CTA, or a pair, for every tile.
-_GRID = "dim3(m / kTileM * kPair, n / kTileN{parts})"
+_GRID = "dim3((m + kTileM - 1) / kTileM * kPair, (n + kTileN - 1) / kTileN{parts})"
 
 
 def host(plan: Plan, name: str) -> str:
@@ -128,7 +128,7 @@ def host(plan: Plan, name: str) -> str:
     True
     """
     loop, scales = plan.asked, plan.scales
-    low = 0 if "u8" in (loop.a.name, loop.b.name) else -3
+    low, high = sm100_store.numbers(plan)
     scaled = ""
     if scales is not None:
         v = scales.vector
@@ -152,11 +152,15 @@ def host(plan: Plan, name: str) -> str:
     # The test has a step for each part along K, several of some.
     steps = max(2 * plan.stages, 2 * plan.epilogue.splits) + 1
     grid = _GRID.format(parts=", kSplits" if sm100_store.in_parts(plan) else "")
-    columns = "" if plan.epilogue.staged is not None else "n, "
+    times = sm100_turns.TILES if turns else 2
+    # Tiles end beyond C, where nothing but C has tiles of its own.
+    ragged = scales is None and plan.metadata is None and loop.tile[1] > 16
+    m, n = (f"{times} * kTile{mode}{' - 16' * ragged}" for mode in "MN")
     return COMMON + TENSOR_MAP + ON_DEVICE + _MAIN.substitute(
-        times=sm100_turns.TILES if turns else 2, grid=f"{sm100_turns.RUNNING} * kPair" if turns else grid,
+        m=m, n=n, grid=f"{sm100_turns.RUNNING} * kPair" if turns else grid,
         steps="2 * kStages + 1" if steps == 2 * plan.stages + 1 else steps,
-        extents="m, n, k" if turns else f"{columns}k_tiles", low=low, count=4 - low, name=name,
+        extents="m, n, k" if turns else f"{sm100_store.extents(plan, 'm', 'n')}k_tiles", low=low,
+        count=high - low + 1, name=name,
         result=sm100_store.result(plan, "m", "n"), c=sm100_store.given(plan), added=sm100_store.added(plan),
         wanted=sm100_store.wanted(plan, "i", "j", "size_t{i} * n + j"),
         tensors="\n".join(tensors),
@@ -170,7 +174,7 @@ def _tensor(side: StagedOperand, rows: str, low: int) -> Iterator[str]:
     """A matrix in global memory, with the major of the operand, and its tensor map."""
     name, element, tma = side.matrix.lower(), side.derivation.element, side.tma
     k_first = tma.dimensions[0].mode == 1
-    codes = [code_of(type_name(element), value) for value in range(low, 4)]
+    codes = [code_of(type_name(element), value) for value in range(low, 4)]  # more than are used, of some types of C
     k, at = ("k / 2", "k_of(i, q)") if side.sparse else ("k", "q")
     inner, outer, index = (k, rows, f"i * ({k}) + q") if side.sparse else ("k", rows, "i * k + q")
     if not k_first:

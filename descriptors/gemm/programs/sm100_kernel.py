@@ -157,7 +157,7 @@ def kernel(plan: Plan, name: str) -> str:
     ) + sm100_convolution.constants(plan)  # fmt: skip
     maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
     map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
-    stored = "" if plan.epilogue.staged is not None else "uint32_t columns, "
+    stored = "" if plan.epilogue.staged is not None else "uint32_t rows, uint32_t columns, "
     body = _KERNEL.substitute(
         name=name,
         cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
@@ -423,10 +423,11 @@ def _load(accumulators: TensorColumns) -> str:
     outputs = ",\n        ".join(outs)
     return f"""__device__ __forceinline__ void load(uint32_t (&v)[{count}], uint32_t from) {{
   asm volatile(
-      "{accumulators.readout.move.ptx} {{{text}}}, [%{count}];"
+      "{accumulators.readout.move.ptx} {{{text}}}, [%{count}];\\n"
+      "tcgen05.wait::ld.sync.aligned;"
       : {outputs}
-      : "r"(from));
-  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+      : "r"(from)
+      : "memory");
 }}
 """
 
@@ -501,14 +502,15 @@ def _stored(plan: Plan, index: int, load: Load) -> list[str]:
     ]
     if plan.epilogue.staged is not None:
         return lines
-    step = element_steps(read)[1][1]
-    to = f"c[static_cast<size_t>({down}) * columns + {right} + i * {step}]"
-    guard = f"if (lane < {read.threads}) " if read.threads < 32 else ""
-    inside = ""
-    if plan.implicit is not None:  # tiles may end beyond the outputs
-        guard += f"if ({down} < kPixels) "
-        inside = f"if ({right} + i * {step} < columns) "
+    assert element_steps(read)[1] == (0, 1)
+    inside = [*([f"lane < {read.threads}"] if read.threads < 32 else []), f"{down} < rows"]  # tiles may end beyond C
     expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
         loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
     )
-    return [*lines, f"    {guard}for (uint32_t i = 0; i < {read.values}; ++i) {inside}{to} = {expression};"]
+    return [
+        *lines,
+        f"    if ({' && '.join(inside)})",
+        f"      for (uint32_t i = 0; i < {read.values}; ++i)",
+        f"        if ({right} + i < columns)",
+        f"          c[static_cast<size_t>({down}) * columns + {right} + i] = {expression};",
+    ]

@@ -21,11 +21,11 @@ from __future__ import annotations
 from string import Template
 
 from descriptors.gemm.accumulators import TensorColumns
-from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
+from descriptors.gemm.epilogue import BITS, BUFFERS, MAP_TYPES, Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import terms
 from descriptors.gemm.programs.c_expressions import CPP_TYPES
-from descriptors.gemm.programs.pieces import MAP_TYPES, add_parts, conversion, piece_at, store_box
+from descriptors.gemm.programs.pieces import add_parts, conversion, piece_at, store_box
 
 _HEADERS = {"f16": "fp16", "bf16": "bf16", "e4m3": "fp8", "e5m2": "fp8"}
 
@@ -181,6 +181,22 @@ def stored(plan: Plan, row: str, column: str) -> list[str]:
     return lines
 
 
+def numbers(plan: Plan) -> tuple[int, int]:
+    """The least and the greatest number that the host program multiplies; sums of C of 8 bits must not saturate."""
+    low, high = (-1, 1) if BITS[plan.epilogue.c] == 8 else (-3, 3)
+    return (0 if "u8" in (plan.asked.a.name, plan.asked.b.name) else low), high
+
+
+def extents(plan: Plan, rows: str, columns: str) -> str:
+    """What a kernel is told of C: nothing where the tensor map has it.
+
+    Args:
+        plan: the plan.
+        rows, columns: of C.
+    """
+    return f"{rows}, {columns}, " if plan.epilogue.staged is None else ""
+
+
 # The host program -----------------------------------------------------------------------------------------------------
 
 
@@ -192,18 +208,18 @@ def result(plan: Plan, rows: str, columns: str) -> str:
         rows, columns: of C.
     """
     made = plan.epilogue
-    kind = CPP_TYPES[made.c]
+    kind, poison = CPP_TYPES[made.c], "0x80" if plan.asked.d == "s32" else "0xff"  # no sum, and no number
     lines = [
         f"  {kind}* c = nullptr;",
         f"  std::vector<{kind}> found(size_t{{{rows}}} * {columns});",
         '  check(cudaMalloc(&c, sizeof(*c) * found.size()), "cudaMalloc");',
-        '  check(cudaMemset(c, 0xff, sizeof(*c) * found.size()), "cudaMemset");',
+        f'  check(cudaMemset(c, {poison}, sizeof(*c) * found.size()), "cudaMemset");',
     ]
     if in_parts(plan):
         lines += [
             "  Register* parts = nullptr;",
             '  check(cudaMalloc(&parts, sizeof(*parts) * kSplits * found.size()), "cudaMalloc");',
-            '  check(cudaMemset(parts, 0xff, sizeof(*parts) * kSplits * found.size()), "cudaMemset");',
+            f'  check(cudaMemset(parts, {poison}, sizeof(*parts) * kSplits * found.size()), "cudaMemset");',
         ]
     if made.staged is not None:
         one, size, more = made.staged, BITS[made.staged.type] // 8, in_parts(plan)
@@ -234,7 +250,7 @@ def _drawn(plan: Plan, rows: str, columns: str) -> list[str]:
         lines += [
             "  std::vector<TypeC> before(found.size());",
             "  for (TypeC& one : before) one = TypeC(static_cast<float>(next(state) % 5) - 2);",
-            "  terms.alpha = 2, terms.beta = -1, terms.before = static_cast<const TypeC*>(on_device(before));",
+            "  terms.alpha = 0.5f, terms.beta = -1, terms.before = static_cast<const TypeC*>(on_device(before));",
         ]
     if "bias" in asked:
         lines += [
@@ -267,7 +283,7 @@ def wanted(plan: Plan, row: str, column: str, at: str) -> str:
     kind, lines = "int64_t" if plan.asked.d == "s32" else "float", list[str]()
     does = {
         "row-scales": f"sum *= row_scales[{row}];",
-        "alpha-beta": f"sum = 2 * sum - static_cast<float>(before[{at}]);",
+        "alpha-beta": f"sum = 0.5f * sum - static_cast<float>(before[{at}]);",
         "bias": f"sum += bias[{column}];",
     }
     lines += [text for name, text in does.items() if name in plan.epilogue.terms]

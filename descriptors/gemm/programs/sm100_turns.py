@@ -35,12 +35,10 @@ TILES, RUNNING = 4, 3
 
 def counts(plan: Plan) -> str:
     """What follows from the extents: tiles, of all parts along K, and the steps of each."""
-    whole = plan.epilogue.staged is None
-    m, n = ("rows / kTileM", "columns / kTileN") if whole else (_UP.format("rows", "M"), _UP.format("columns", "N"))
-    steps = _UP.format("depth", "K")
+    m, n, k = (_UP.format(name, mode) for name, mode in (("rows", "M"), ("columns", "N"), ("depth", "K")))
     if sm100_store.in_parts(plan):
-        return f"tiles_m = {m}, tiles_n = {n}, k_tiles = {steps},\n      tiles = tiles_m * tiles_n * kSplits"
-    return f"tiles_m = {m}, tiles = tiles_m * ({n}), k_tiles = {steps}"
+        return f"tiles_m = {m},\n      tiles_n = {n}, tiles = tiles_m * tiles_n * kSplits, k_tiles = {k}"
+    return f"tiles_m = {m},\n      tiles = tiles_m * ({n}), k_tiles = {k}"
 
 
 _UP = "({0} + kTile{1} - 1) / kTile{1}"

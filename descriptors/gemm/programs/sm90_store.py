@@ -13,11 +13,11 @@ Law: without pieces no copy to global memory is in the text; without parts along
 
 from __future__ import annotations
 
-from descriptors.gemm.epilogue import BITS, BUFFERS, Pieces
+from descriptors.gemm.epilogue import BITS, BUFFERS, MAP_TYPES, Pieces
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs import terms
 from descriptors.gemm.programs.c_expressions import CPP_TYPES
-from descriptors.gemm.programs.pieces import MAP_TYPES, add_parts, conversion, piece_at, store_box
+from descriptors.gemm.programs.pieces import add_parts, conversion, piece_at, store_box
 
 
 def constants(plan: Plan) -> list[str]:

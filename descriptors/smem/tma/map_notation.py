@@ -109,7 +109,8 @@ def map_record(one: TensorMap) -> dict[str, str]:
 
 
 def _joined(numbers: tuple[int, ...]) -> str:
-    return ("," if any(number < 0 for number in numbers) else "x").join(map(str, numbers))
+    # 0x8192 would be read as one number.
+    return ("," if any(number <= 0 for number in numbers) else "x").join(map(str, numbers))
 
 
 def _of_arguments(text: str) -> TensorMap:

@@ -51,7 +51,7 @@ def remarks(one: TensorMap) -> Iterator[str]:
         for i, (extent, step) in enumerate(zip(one.box, one.element_strides, strict=True)):
             if i == 0 and step > 1 and not one.interleave:
                 yield "the element stride of dimension 0 is ignored without interleave"
-            elif extent % max(step, 1):
+            elif i != one.slice_dimension and extent % max(step, 1):
                 yield f"{-(-extent // step)} of a box of {extent} land along dimension {i}, with element stride {step}"
         if one.slice_dimension is not None and one.box[one.slice_dimension] > 1:
             yield f"a box has one slice along dimension {one.slice_dimension}, that of its coordinate there"

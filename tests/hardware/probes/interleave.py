@@ -4,7 +4,7 @@ Maps are drawn of rank 3 to 5, with slices of 16 and of 32 bytes, any swizzle, e
 not dense, and boxes that begin before and end behind the tensor; every fourth is of rank 4 and im2col. A box is copied;
 what it does not fill must keep its poison, and its bytes must be those that the barrier was told of. Each is held
 against controls too: a box that has as many slices of channels as its extent says, rows that a swizzle keeps apart, and
-another corner.
+another corner, and a swizzle by the place in the box where it begins off the pattern.
 
     python -m probes.interleave --out FOLDER [--number 200] [--seed 1]
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,20 +37,29 @@ WORDS = 1 << 19
 _TYPES = ("FLOAT32", "BFLOAT16", "UINT8", "INT32", "FLOAT16")
 
 
-def drawn(number: int, seed: int) -> list[tuple[TensorMap, tuple[int, ...]]]:
-    """Maps that the driver takes, each with the coordinates of a box.
+class Case(NamedTuple):
+    """A copy: the map, the coordinates of the box, and where it goes in shared memory."""
 
-    >>> [place for _, place in drawn(4, 1)] == [place for _, place in drawn(4, 1)]
+    map: TensorMap
+    place: tuple[int, ...]
+    base: int
+
+
+def drawn(number: int, seed: int) -> list[Case]:
+    """Copies by maps that the driver takes.
+
+    >>> drawn(4, 1) == drawn(4, 1)
     True
     """
-    chooser, found = random.Random(seed), list[tuple[TensorMap, tuple[int, ...]]]()
+    chooser, found = random.Random(seed), list[Case]()
     while len(found) < number:
-        one, place = _of_pixels(chooser) if len(found) % 4 == 3 else _of_a_box(chooser)
+        pixels = len(found) % 4 == 3
+        one, place = _of_pixels(chooser) if pixels else _of_a_box(chooser)
         reach = one.slice_bytes * one.extents[0] + sum(
             (extent - 1) * stride for extent, stride in zip(one.extents[1:], one.strides, strict=True)
         )
         if not one.refusals() and one.transaction_bytes <= ROOM // 2 and reach <= 4 * WORDS:
-            found.append((one, place))
+            found.append(Case(one, place, FIRST if pixels else FIRST + 128 * chooser.randrange(8)))
     return found
 
 
@@ -122,15 +131,15 @@ def taken(one: TensorMap, place: tuple[int, ...], *, slices: bool = False) -> tu
     return each, counts[0]
 
 
-def expected(one: TensorMap, place: tuple[int, ...], *, slices: bool = False, apart: bool = False) -> np.ndarray:
+def expected(case: Case, *, slices: bool = False, apart: bool = False) -> np.ndarray:
     """Shared memory after a copy.
 
     Args:
-        one: the map.
-        place: coordinates of the box.
+        case: the copy.
         slices: as of ``taken``.
         apart: whether a swizzle keeps rows of slices as far apart as its span is wide; that is a control.
     """
+    one, place, base = case
     each, count = taken(one, place, slices=slices)
     unit, span = 16 * one.interleave, (0, 32, 64, 128)[one.swizzle]
     pitch = max(count * unit, span) if apart else count * unit
@@ -139,7 +148,7 @@ def expected(one: TensorMap, place: tuple[int, ...], *, slices: bool = False, ap
         inside = all(0 <= x < extent for x, extent in zip(at, one.extents, strict=True))
         source = sum(x * stride for x, stride in zip(at, (unit, *one.strides), strict=True))
         for part in range(0, unit, 16):
-            to = FIRST + number // count * pitch + number % count * unit + part
+            to = base + number // count * pitch + number % count * unit + part
             to ^= ((to >> 7) & (0, 1, 3, 7)[one.swizzle]) << 4
             if to - FIRST + 16 <= ROOM:
                 words = np.arange((source + part) // 4 + 1, (source + part) // 4 + 5) * inside
@@ -147,19 +156,22 @@ def expected(one: TensorMap, place: tuple[int, ...], *, slices: bool = False, ap
     return shared
 
 
-def controls(one: TensorMap, place: tuple[int, ...]) -> list[np.ndarray]:
-    """What other definitions give."""
+def controls(case: Case) -> list[np.ndarray]:
+    """What other definitions give; of a base off the pattern also a swizzle by the place in the box."""
+    one = case.map
+    found = [expected(case, apart=True)]
     if isinstance(one.box, Im2colWindow):
         corner = replace(one.box, upper=(one.box.upper[0] + 1, one.box.upper[1]))
-        return [expected(one, place, apart=True), expected(replace(one, box=corner), place)]
-    return [expected(one, place, apart=True), expected(one, place, slices=True)]
+        return [*found, expected(case._replace(map=replace(one, box=corner)))]
+    moved, by = np.full(ROOM, POISON, np.uint8), case.base - FIRST
+    moved[by:] = expected(case._replace(base=FIRST))[: ROOM - by]
+    return [*found, expected(case, slices=True), moved]
 
 
-def copied(
-    device: Device, kernels: tuple[Kernel, Kernel], one: TensorMap, place: tuple[int, ...], data: Any
-) -> tuple[np.ndarray, bool]:
+def copied(device: Device, kernels: tuple[Kernel, Kernel], case: Case, data: Any) -> tuple[np.ndarray, bool]:
     """Shared memory after a copy on the GPU, and whether fewer or more bytes came than were counted on."""
-    table = device.upload(np.array([[*place, *[0] * 5][:5] + [FIRST]], np.int32))
+    one, place, base = case
+    table = device.upload(np.array([[*place, *[0] * 5][:5] + [base]], np.int32))
     out, made = device.buffer(ROOM), aligned_tensor_map()
     words = replace(one, address=int(data.pointer.value)).encode()
     for i in range(16):
@@ -184,11 +196,12 @@ def run(device: Device, options: argparse.Namespace) -> int:
         device.load(build("im2col")["im2col"]).kernel("im2col_and_dump", 1024 + ROOM),
     )
     data, rows = device.upload(np.arange(1, WORDS + 1, dtype=np.uint32)), list[dict[str, Any]]()
-    for one, place in drawn(options.number, options.seed):
-        found, late = copied(device, kernels, one, place, data)
-        wanted = expected(one, place)
-        differ = [other for other in controls(one, place) if (other != wanted).any()]
-        row = {"map": arguments_text(one), "place": list(place), "bytes": one.transaction_bytes, "late": late}
+    for case in drawn(options.number, options.seed):
+        found, late = copied(device, kernels, case, data)
+        wanted = expected(case)
+        differ = [other for other in controls(case) if (other != wanted).any()]
+        row: dict[str, Any] = {"map": arguments_text(case.map), "place": list(case.place), "base": case.base}
+        row |= {"bytes": case.map.transaction_bytes, "late": late}
         row |= {"differing": int((found != wanted).sum()), "controls": len(differ)}
         row |= {"controls_that_passed": sum(int((found == other).all()) for other in differ)}
         rows.append(row)

@@ -222,7 +222,8 @@ def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(arg
     assert isinstance(accumulators, TensorColumns)
     begin = re.search(r"const uint32_t row = (.*), column = (.*);", text)
     assert begin is not None
-    lines = re.findall(r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*)c\[static_cast<size_t>\((.*)\] =", text)
+    of_load = r"load\(v, tmem \+ \(warp << 21\) \+ (\d+)\);\n(.*?)c\[static_cast<size_t>\(([^;]*)\] ="
+    lines = re.findall(of_load, text, re.DOTALL)
     fragment, n, scale = accumulators.readout.fragment, one.asked.extents[1], 32 // accumulators.readout.fragment.bits
     rows, seen = one.asked.extents[0] // one.asked.cta_group, set()
     c = {"tile_m": 0, "tile_n": 0, "rank": 0, "kTileM": 0, "kTileN": 0, "columns": 1 << 20}
@@ -300,7 +301,7 @@ def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(nam
         assert branch.count("set_free(free, lane)") == 1
         seen, late = set(), set()
         for match in re.finditer(
-            r"load\(v, set \+ (\d+)\);\n(?: *set_free.*\n)?.*?size_t>\(row \+ (\d+)\) .* column \+ (\d+)", branch
+            r"load\(v, set \+ (\d+)\);[\s\S]*?size_t>\(row \+ (\d+)\) \* columns \+ column \+ (\d+)", branch
         ):
             place, row, column = (int(match[i]) for i in (1, 2, 3))
             block = accumulators.firsts[column // n * one.asked.blocks[0] + row // (m // pair)]
