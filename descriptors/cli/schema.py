@@ -388,7 +388,7 @@ TYPES: Kinds = {
                 },
                 None,
             ),
-            "tensor_map": ({"*": str}, None),
+            "tensor_map": ("EncodeArguments", None),
         },
         "transaction_bytes": int,
         "shared_memory": {

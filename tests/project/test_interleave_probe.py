@@ -34,7 +34,7 @@ def test_every_copy_on_record_is_as_it_is_defined_here() -> None:
     assert [(row["map"], row["place"], row["base"]) for row in rows] == said
     assert all(parse_tensor_map(row["map"]) == one for row, (one, _, _) in zip(rows, CASES, strict=True))
     assert not any(row["differing"] or row["late"] or row["controls_that_passed"] for row in rows)
-    assert sum(row["controls"] for row in rows) == 202
+    assert sum(row["controls"] for row in rows) == 278
 
 
 def test_what_is_drawn_has_everything() -> None:
