@@ -66,7 +66,8 @@ _CONVOLUTION: dict[str, Kind] = {"activations": [int], "filters": [int], "output
 _MAP: dict[str, Kind] = {
     "kind": str, "taken": bool, "by": str, "evidence": str, "refusals": ["Refusal"], "notes": [str],
     "tensorDataType": str, "globalAddress": int, "globalDim": [int], "globalStrides": [int], "elementStrides": [int],
-    "interleave": str, "swizzle": str, "l2Promotion": str, "oobFill": str, "transaction_bytes": (int, None),
+    "interleave": str, "swizzle": str, "l2Promotion": str, "oobFill": str, "landing_extents": ([int], None),
+    "transaction_bytes": (int, None),
     "bytes": ("^[0-9a-f]{256}$", None),
 }  # fmt: skip
 #: Arguments of a call that encodes the map of a convolution, as they are written; those that are as everywhere are left

@@ -124,7 +124,7 @@ def host(plan: Plan, name: str) -> str:
 
     >>> from descriptors.gemm.planner import plan
     >>> example = plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False)
-    >>> "gemm<<<dim3(m / kTileM * kPair, n / kTileN), kThreads, kSmem>>>" in host(example, "gemm")
+    >>> "gemm<<<dim3((m + kTileM - 1) / kTileM * kPair, (n + kTileN - 1) / kTileN)" in host(example, "gemm")
     True
     """
     loop, scales = plan.asked, plan.scales

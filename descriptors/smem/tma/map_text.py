@@ -152,6 +152,7 @@ def record_tensor_map(one: TensorMap) -> dict[str, Any]:
         "swizzle": SWIZZLE_NAMES[one.swizzle],
         "l2Promotion": PROMOTIONS[one.l2_promotion],
         "oobFill": FILLS[one.oob_fill],
+        "landing_extents": None if refusals else one.landing_extents,
         "transaction_bytes": None if refusals else one.transaction_bytes,
         "bytes": None if refusals else one.to_bytes().hex(),
     }

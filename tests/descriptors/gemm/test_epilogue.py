@@ -94,14 +94,14 @@ REFUSED = [
     ({"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"}, "terms must be of f32 accumulators"),
     ({"c_dtype": "bf16", "store": "registers"}, "give store tma"),
     ({"splits": 2, "store": "registers"}, "give store tma"),
-    ({"c_dtype": "s32"}, "C of f32 accumulators must be f32, bf16, f16, e4m3, e5m2, found 's32'"),
+    ({"c_dtype": "s32"}, "C of f32 accumulators must be f32 or bf16 or f16 or e4m3 or e5m2, found 's32'"),
     ({"splits": 65}, "splits"),
     ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
     ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "multiple of 16"),
     ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
     (
         {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
-        "found 8 elements: give an N of the instruction that is a multiple of 32",
+        "found 8 elements: give an N of the instruction, and of the tile, that is a multiple of 32",
     ),
 ]
 
