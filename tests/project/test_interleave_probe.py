@@ -7,14 +7,16 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 from places import ROOT
 
-from descriptors import chain
+from descriptors import DescriptorError, chain
 from descriptors.gemm.memory_links import TensorCopy
 from descriptors.gemm.places import Tile
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.tma.map_check import box_check, box_layout
 from descriptors.smem.tma.map_notation import arguments_text, parse_tensor_map
+from descriptors.smem.tma.map_text import remarks, tell_tensor_map
 from descriptors.smem.words.tensor_map import Im2colWindow
 from probes import interleave
 from probes.interleave import FIRST, POISON, ROOM, WORDS, controls, drawn, expected, taken
@@ -72,3 +74,14 @@ def test_a_slice_of_eight_channels_is_the_core_matrices_of_an_operand_without_sw
     assert chain(links, tile="64x8", dtype="bf16").verify().ok
     spoilt = [links[0], links[1].replace("0,0,0@0", "0,1,0@0"), links[2]]
     assert not chain(spoilt, tile="64x8", dtype="bf16").verify().ok
+
+
+def test_the_text_of_a_map_says_what_of_its_box_lands() -> None:
+    one = parse_tensor_map(
+        "type=bf16 extents=64x8x512 strides=1024x8192 box=8x3x16 element_strides=1x2x1 interleave=16B"
+    )
+    said = tell_tensor_map(one)
+    assert "8x1x16 slices of 16 bytes, one behind the other; a copy counts 2048 bytes" in said
+    assert list(remarks(one)) == ["a box has one slice along dimension 1, that of its coordinate there"]
+    with pytest.raises(DescriptorError, match=r"boxes=0,0,0@0;0,0,0@0x4000$"):
+        chain(["tensor (64,8):(8,1)", f"tma {arguments_text(one)}"], tile="64x8", dtype="bf16").verify()

@@ -12,6 +12,7 @@ from each import each
 from descriptors import DescriptorError, ProofError, plan, record, tell
 from descriptors.gemm.epilogue import BITS, RESULTS, Pieces
 from descriptors.gemm.programs.sm90_kernel import kernel
+from descriptors.gemm.schedule import order
 from layoutalg import wavefronts
 from layoutalg.frozen import replace
 
@@ -98,6 +99,18 @@ REFUSED = [
     ({"splits": 65}, "splits"),
     ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
     ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "multiple of 16"),
+    (
+        {"store": "tma", "smem": 20000},
+        "B 8192, barriers 16, beside them C through shared memory 16384",
+    ),
+    (
+        {"c_dtype": "bf16", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
+        "found 30 filters: pad K to 32$",
+    ),
+    (
+        {"store": "tma", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
+        "found 30 filters: pad K to 32, or leave --store tma out$",
+    ),
     ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
     (
         {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
@@ -111,6 +124,17 @@ def test_what_there_is_not_is_refused_with_the_way_out(row: tuple[dict[str, Any]
     arguments = {"instruction": "m64n64k16", "dtype": "bf16", "tile": (64, 64, 64), "arch": "sm90"} | row[0]
     with pytest.raises(DescriptorError, match=row[1]):
         plan(**arguments)
+
+
+def test_the_order_of_issue_has_all_that_stores_c() -> None:
+    made = plan("m128n64k16", "bf16", tile=(128, 64, 64), terms="bias", splits=3, arch="sm100", verify=False)
+    steps = [(one.who, one.what) for one in order(made)]
+    last = [what for who, what in steps if who == "epilogue"][-5:]
+    assert last[0] == "cp.async.bulk.wait_group.read 1" and last[-1] == "cp.async.bulk.wait_group.read 0"
+    assert last[2:4] == ["fence.proxy.async.shared::cta", "cp.async.bulk.tensor.3d.global ..."]
+    assert ("add_parts", "parts -> C") in steps and "bias to each sum" not in str(steps)
+    plain = order(plan("m128n64k16", "bf16", tile=(128, 64, 64), terms="bias", verify=False))
+    assert [one.what for one in plain if one.who == "epilogue"][-2:] == ["bias to each sum", "registers -> C"]
 
 
 def test_text_and_data_name_the_pieces() -> None:
