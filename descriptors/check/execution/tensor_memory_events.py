@@ -76,8 +76,9 @@ def touch_cells(
     """
     (groups, low, high), tensor = span, machine.memory.tensor[cta]
     access, known, _ = operation
-    nobodys = [g for g in groups if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
-    if nobodys and not writes and not (apart and len(nobodys) < len(groups)):
+    read = () if writes else groups
+    nobodys = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
+    if nobodys and not (apart and len(nobodys) < len(groups)):
         machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
