@@ -20,38 +20,45 @@ from generated import write_or_check  # noqa: E402
 VECTORS = ROOT / "tests" / "vectors"
 DOCS = ROOT / "docs"
 WRITTEN = "<!-- Written by scripts/make_errata.py from tests/vectors/{source}. Do not edit. -->"
-#: Name of a page, and of its source, to how it begins.
+#: Introduction of each page, by the name of its source.
 INTRODUCTIONS = {
     "errata": """\
-Five documents taught this project what it is about, and they contain errors, as some texts of NVIDIA behind them do,
-the manual among them: {count} rows, in our words, whose numbers stay. What is right stands beside what the document
-says, and the evidence shows both; `tests/project/test_errata.py` runs or looks up every piece of it. What counts as
-evidence:
+This page lists places in five source documents and in texts of NVIDIA that differ from what we found: {count} rows, in
+our own words. Row numbers are stable; a removed row leaves a gap. Each row has a category:
 
-- *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU; `refused_by_ptxas.json` is the assembler's.
-- *ptxas*: NVIDIA's assembler, {versions}; the PTX and the verdicts are in `tests/vectors/errata_ptxas.json`, and an
-  assembler that is installed is asked again.
-- a command of this project, with what it prints or the reason for which it refuses (exit status 2).
-- *run*: the claim done in small beside what is right, in `tests/judge/demonstrations.py` and `printed.py` there, whose
-  docstrings say what is modelled; a first wrong output is (image, row, column, filter), what was found for what is
-  right.
+- **wrong**: evidence that does not come from this project contradicts the statement, or the document contradicts
+  itself.
+- **contradicted**: another source (a manual, NVIDIA's compiler or code) says otherwise. We do not know which is right.
+- **imprecise**: the statement is true in the document's example or in most cases, but not as generally as it is worded.
 
-Nothing about sm100 was measured; there the evidence is NVIDIA's assembler and compiler, and arithmetic. Skills, wikis
-and headers that others learn from have a [page of their own](published.md).
+The evidence follows. `tests/project/test_errata.py` checks all of it except *sources*, which are cited:
+
+- *record*: a file under `tests/vectors/hopper/`, measured on a Hopper GPU (`refused_by_ptxas.json`: the assembler).
+- *ptxas*: NVIDIA's assembler, {versions}; the PTX and the results are in `tests/vectors/errata_ptxas.json`.
+- *CuTe DSL*: a file of `nvidia-cutlass-dsl` 4.8.1 with the text in it.
+- *demonstration*: the claim and its correction, computed side by side in `tests/judge/demonstrations.py` and
+  `printed.py`.
+- *arithmetic*: a Python expression and its value.
+- *source*: a published text of NVIDIA, in our words.
+- *see also*: a command of this project that shows the subject. It is not evidence by itself.
+
+Nothing about sm100, sm103, sm107 or sm110 was measured. Texts that others learn from, such as skills and wikis, have a
+[page of their own](published.md).
 """,
     "published": """\
-Texts that people and coding agents learn from, of public repositories, each as of the commit that is named: what they
-say of descriptor words, swizzles, tensor memory and the instructions around them, in our words, and what is so, in
-{count} rows. Each was judged by something that is not ours: a measurement on a Hopper GPU (*record*), NVIDIA's
-assembler (*ptxas*, {versions}), a word of NVIDIA's compiler, arithmetic; and by a command of ours, where one says it,
-that can be copied and tried. `tests/project/test_errata.py` runs or looks up every piece. Nothing about sm100 was
-measured.
+This page lists statements about descriptors, swizzles, tensor memory and their instructions in public repositories,
+each at the commit that is named, in our own words: {count} rows. Each row has evidence that does not come from this
+project: a measurement on a Hopper GPU (*record*), NVIDIA's assembler (*ptxas*, {versions}), a descriptor that NVIDIA's
+compiler wrote, or arithmetic. The categories and the kinds of evidence are those of [errata](errata.md). Nothing about
+sm100 was measured.
 
-Texts that have been corrected, and texts that turned out right, are left out; a slip says nothing of the work around
-it. For each owner there is a short draft of an issue or a pull request in [drafts](drafts/README.md); none has been
-sent. [Errata](errata.md) has the articles and the manuals.
+Corrected texts and texts that turned out to be right are not listed. A slip says nothing about the rest of the work.
+For each owner there is a short draft of an issue or a pull request in [drafts](drafts/README.md); none has been sent.
 """,
 }
+
+
+HEADER = ["#", "place", "category", "the text says", "we found", "evidence"]
 
 
 def code(text: str) -> str:
@@ -59,10 +66,10 @@ def code(text: str) -> str:
 
 
 def evidence_text(one: dict[str, Any]) -> str:
-    """A piece of evidence in a line."""
+    """Return a piece of evidence as one line of text."""
     if "command" in one:
         verb = "refuses:" if one["status"] == 2 else "prints"
-        return f"{code(one['command'])} {verb} {', '.join(map(code, one['prints']))}"
+        return f"see also {code(one['command'])}, which {verb} {', '.join(map(code, one['prints']))}"
     if "record" in one:
         name = f"record {code(Path(one['record']).name)}, {code(one['question'])}"
         if "refusal" in one:
@@ -78,9 +85,13 @@ def evidence_text(one: dict[str, Any]) -> str:
         mended = f", says {', '.join(map(code, one['mended']))}{by}" if one["mended"] else " without a word"
         return f"ptxas, {code(one['assembler'])}: accepted{mended}"
     if "demonstration" in one:
-        return f"run {code(one['demonstration'])}: {one['gives']}"
+        return f"demonstration {code(one['demonstration'])}: {one['gives']}"
     if "arithmetic" in one:
         return f"{code(one['arithmetic'])} is {one['gives']}"
+    if "source" in one:
+        return f"source: {one['source']}: {one['states']}"
+    if "dsl" in one:
+        return f"CuTe DSL, {code(one['dsl'])} has {', '.join(f'`` {text} ``' for text in one['has'])}"
     return f"{code(one['file'])} has {', '.join(map(code, one['has']))}"
 
 
@@ -90,7 +101,8 @@ def table(rows: list[list[str]]) -> list[str]:
 
 
 def row_of(row: dict[str, Any]) -> list[str]:
-    return [str(row["row"]), row["place"], row["says"], row["is"], "<br>".join(map(evidence_text, row["evidence"]))]
+    evidence = "<br>".join(map(evidence_text, row["evidence"]))
+    return [str(row["row"]), row["place"], row["category"], row["says"], row["is"], evidence]
 
 
 def about(document: dict[str, str]) -> list[str]:
@@ -106,7 +118,11 @@ def page(name: str, data: dict[str, Any], versions: list[str]) -> str:
     lines = [f"# {data['title']}", "", WRITTEN.format(source=f"{name}.json"), "", introduction]
     for document, head in data["documents"].items():
         rows = [row_of(row) for row in data["rows"] if row["document"] == document]
-        lines += [*about(head), *table([["#", "place", "says", "is", "evidence"], *rows]), ""]
+        lines += [
+            *about(head),
+            *table([["#", "place", "category", "the text says", "we found", "evidence"], *rows]),
+            "",
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 

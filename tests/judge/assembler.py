@@ -200,10 +200,6 @@ CASES = {
         "sm_90a",
         "\n".join((FENCE, "again:", OLDER, COMMIT, WAIT.replace("0", "1"), READ, f"sub.u32 {LOOP}", WAIT)),
     ),
-    "wgmma: two groups, wait for the older, read it": (
-        "sm_90a",
-        "\n".join((FENCE, OLDER, COMMIT, NEWER, COMMIT, WAIT.replace("0", "1"), READ, WAIT, READ_NEWER)),
-    ),
     "wgmma: operands in the order of the manual": (
         "sm_90a",
         wgmma("m64n8k16.f32.f16.f16", f"{registers('f', 4)}, %d1, %d2, q, 1, 1, 0, 0"),
@@ -234,8 +230,6 @@ CASES = {
         "sm_90a",
         wgmma("m64n256k16.f32.f16.f16", f"{registers('f', 64)}, %d1, %d2, 1, 1, 1, 0, 0"),
     ),
-    "wgmma on sm_110a": ("sm_110a", "\n".join((FENCE, OLDER, COMMIT, WAIT))),
-    "tcgen05.mma on sm_110a": ("sm_110a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, q;"),
     "tcgen05.mma: A in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], [%r3], %d2, %r2, q;"),
     "tcgen05.mma: B in tensor memory": ("sm_100a", "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, [%r3], %r2, q;"),
     "tcgen05.mma: ashift and fill": ("sm_100a", ashift("fill")),
@@ -248,7 +242,6 @@ CASES = {
         "sm_100a",
         f"{SCALED.replace(', [%r4]', ', {0, 0}, [%r4], {0, 0}')}, q;",
     ),
-    "tcgen05.alloc: 16 columns": ("sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 16;"),
     "tcgen05.alloc: 32 columns": ("sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;"),
     "tcgen05.alloc on sm_120a": ("sm_120a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;"),
     "mma.sync: block-scaled on sm_120a": ("sm_120a", block_scaled()),

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from printed import printed_algorithm_2, printed_algorithm_3, printed_algorithm_3b
 
-from descriptors import DescriptorError, SmemDescriptor, SwizzleMode
-
 Array = NDArray[np.int64]
 
 
@@ -157,71 +155,6 @@ def one_accumulator() -> str:
     return f"tiles right: as printed {as_printed} of 4, with an accumulator a tile and B advanced by n {correct} of 4"
 
 
-def an_offset_of_8_bytes() -> str:
-    """The field counts 16 bytes: 8 would be stored as 0, so a word with it is refused; 128 is stored as 8."""
-    refused = "accepted"
-    try:
-        SmemDescriptor("sm100", 64, 8, SwizzleMode.NONE).encode()
-    except DescriptorError as error:
-        refused = str(error)
-    word = SmemDescriptor("sm100", 64, 128, SwizzleMode.NONE).encode()
-    return f"(8 & 0x3ffff) >> 4 = {(8 & 0x3FFFF) >> 4}; of 8: {refused}; of 128: the field is {word >> 32 & 0x3FFF}"
-
-
-def misprinted_constant() -> str:
-    """The constant as a hexadecimal and as the binary number of 8 digits that was meant."""
-    return f"0xb00000000 has {0xB00000000.bit_length()} bits, the field 8; 0b00000000 is {int('0b00000000', 2)}"
-
-
-#: The chapters of wgmma and of tcgen05, by the version of the manual.
-CHAPTERS = {"9.1": ("9.7.15", "9.7.16"), "9.3": ("9.7.16", "9.7.17"), "9.4": ("9.7.17", "9.7.18")}
-
-
-def one_manual_two_chapters() -> str:
-    """Whether two sections that are both of tcgen05 can be of these chapters in one manual."""
-    both = [version for version, (_, tcgen05) in CHAPTERS.items() if {"9.7.16", "9.7.17"} == {tcgen05}]
-    told = "; ".join(f"{version}: wgmma {a}, tcgen05 {b}" for version, (a, b) in CHAPTERS.items())
-    return f"{told}; in {len(both)} of them 9.7.16 and 9.7.17 are both of tcgen05"
-
-
-def constant_of_7_bits() -> str:
-    """The constant as a hexadecimal and as the binary number of 7 digits that was meant."""
-    return f"0xb00000000 has {0xB00000000.bit_length()} bits, the field 7; 0b0000000 is {int('0b0000000', 2)}"
-
-
-def mask_of_15_bits() -> str:
-    """The first address that needs 15 bits, encoded by both masks."""
-    short, long = ((0x40000 & mask) >> 4 for mask in (0x3FFFF, 0x7FFFF))
-    return f"0x40000: (x & 0x3FFFF) >> 4 = {short:#x}, (x & 0x7FFFF) >> 4 = {long:#x}"
-
-
-def carry_of_the_start_address() -> str:
-    """The start address of the last 16 bytes of the window, advanced by 16 bytes."""
-    word = SmemDescriptor("sm90", 16, 1024, SwizzleMode.B128, start_address=0x3FFF0).encode()
-    after = word + 1
-    start, gap, lbo = (((after >> low) & (1 << bits) - 1) for low, bits in ((0, 14), (14, 2), (16, 14)))
-    assert lbo == word >> 16 & 0x3FFF == 1
-    return f"0x{word:016x} + 1: start address {start}, bits [14,16) {gap}, LBO as before"
-
-
-def registers_of_the_largest_tile() -> str:
-    """An accumulator of 64x256, spread over the 128 threads of a warp group."""
-    return f"64 x 256 = {64 * 256} outputs, {64 * 256 // 128} a thread; M*N/256 would be {64 * 256 // 256}"
-
-
-def k_of_one_bit() -> str:
-    """The rule K = 256 / bits, with 16, 8 and 1 bits."""
-    return "256 / bits: " + ", ".join(f"{256 // bits} for {bits}" for bits in (16, 8, 1))
-
-
-def columns_of_the_example() -> str:
-    """M = 128, N = 8, K = 64 with blocks of 16: columns of 32 bits in tensor memory."""
-    d, scales_a, scales_b = 8, 128 // 32, 128 // 32  # a column has 4 factors of 32 rows; the factors of B fill 128 rows
-    used = d + scales_a + scales_b
-    allocated = max(32, 1 << (used - 1).bit_length())
-    return f"D {d}, scale factors {scales_a} + {scales_b}: {used} columns, allocated as {allocated}"
-
-
 def last_column_of_an_image() -> str:
     """12 images 9 wide, one tap, no padding, 16 outputs a tile: the (image, column) where the load of a tile begins."""
     images, width, tile = 12, 9, 16
@@ -248,14 +181,5 @@ DEMONSTRATIONS: dict[str, Callable[[], str]] = {
         padding_of_figure_6,
         one_accumulator,
         last_column_of_an_image,
-        an_offset_of_8_bytes,
-        misprinted_constant,
-        one_manual_two_chapters,
-        constant_of_7_bits,
-        mask_of_15_bits,
-        carry_of_the_start_address,
-        registers_of_the_largest_tile,
-        k_of_one_bit,
-        columns_of_the_example,
     )
 }

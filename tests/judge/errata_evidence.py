@@ -1,17 +1,21 @@
 """Whether a piece of evidence holds: what the pages of errata and of tasks show, run or looked up.
 
-A piece is an object of JSON, and its kind the key that it has: a command of ours with what it prints, a question of a
-record, a case of NVIDIA's assembler, a demonstration, a file with what it has, or arithmetic with its value.
+A piece of evidence is a JSON object. Its kind is the key that it has: a command of this project with its output, a
+question of a record, a case of NVIDIA's assembler, a demonstration, a file with its text, a file of the installed CuTe
+DSL with its text, arithmetic with its value, or a source that is cited and that no test can look up.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
+import importlib.util
 import io
 import json
 import shlex
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from assembler import RECORD
@@ -24,6 +28,8 @@ import layoutalg.cli
 MAINS = {"descriptors": descriptors.cli.main, "layoutalg": layoutalg.cli.main}
 #: What arithmetic may call.
 BUILTINS = {one.__name__: one for one in (hex, len, list, max, min, range, set, sorted, sum)}
+#: The version of the CuTe DSL whose files the pages quote.
+DSL_VERSION = "4.8.1"
 
 
 def plain(text: str) -> str:
@@ -100,6 +106,31 @@ def file_says(one: dict[str, Any]) -> bool:
     return all(fragment in text for fragment in one["has"])
 
 
+@cache
+def dsl_folder() -> Path | None:
+    """Return the folder of the CuTe DSL's Python files if the version that the pages cite is installed."""
+    spec = importlib.util.find_spec("cutlass")
+    if spec is None or spec.origin is None or not dsl_version().startswith(DSL_VERSION):
+        return None
+    return Path(spec.origin).parents[1]
+
+
+def dsl_version() -> str:
+    """Return the version of the installed CuTe DSL, or an empty string."""
+    try:
+        return importlib.metadata.version("nvidia-cutlass-dsl")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def dsl_says(one: dict[str, Any]) -> bool:
+    """Whether a file of the installed CuTe DSL contains the text."""
+    folder = dsl_folder()
+    assert folder is not None, "the CuTe DSL is not installed"
+    text = (folder / one["dsl"]).read_text(encoding="utf-8")
+    return all(fragment in text for fragment in one["has"])
+
+
 def arithmetic_says(one: dict[str, Any]) -> bool:
     """Whether an expression, in Python's notation, has the value."""
     return str(eval(one["arithmetic"], {"__builtins__": BUILTINS})) == one["gives"]  # noqa: S307  # a page of ours
@@ -111,6 +142,7 @@ JUDGES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "assembler": assembler_says,
     "demonstration": demonstration_says,
     "file": file_says,
+    "dsl": dsl_says,
     "arithmetic": arithmetic_says,
 }
 
