@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from descriptors import tensor_map
 from descriptors.smem.proof.read_model import read_addresses
 from probes import banks, boxes, cuda, descriptor, documented, gemm, patterns, runner, tma, words
 from probes.build import kernel_name, probed_instructions, units
+from probes.cases import Case
 from probes.instructions import TYPES, Instruction, legal_n
 
 HOPPER = ROOT / "tests" / "vectors" / "hopper"
@@ -26,6 +28,11 @@ LOW, HIGH = 0x400, 0x400 + 232448
 def load(path: str) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((HOPPER / path).read_text())
     return loaded
+
+
+def sorted_cases(cases: Iterable[Case]) -> list[Case]:
+    """The cases in the order in which the probe runs them: by instruction."""
+    return [case for batch in gemm.batches(cases) for case in batch]
 
 
 class TestEvidence:
@@ -48,6 +55,19 @@ class TestEvidence:
             assert facts["controls_that_passed"] == []
             assert facts["controls_run"] == 2 * facts["products"] > 0
         assert facts["products"] >= 3000
+
+    def test_b1_products_are_right_with_the_words_of_u8_tiles(self) -> None:
+        """The recorded words are those that `derive` gives today for u8 tiles with an eighth of K."""
+        from probes.derived import b1_cases
+
+        facts = load("h200/gemm_b1.json")
+        assert (facts["products"], facts["wrong_products"], facts["controls_that_passed"]) == (200, [], [])
+        with np.load(HOPPER / "h200" / "gemm_b1.npz") as recorded:
+            rows, keys = json.loads(str(recorded["rows"])), recorded["keys"].tolist()
+        for row, key, case in zip(rows[::10], keys[::10], sorted_cases(b1_cases())[::10], strict=True):
+            assert row["name"] == case.name
+            sides = [(one.word, runner.digest(one.addresses)) for one in (case.a, case.b)]
+            assert key == [value for pair in sides for value in pair]
 
     @pytest.mark.parametrize("gpu", ["h100", "h200"])
     def test_every_tile_arrived_where_it_must(self, gpu: str) -> None:
@@ -146,6 +166,7 @@ class TestWords:
             "fragments_mma",
             "fragments_matrix",
             "sparse_warps",
+            "gemm_b1",
         } | {f"{kind}_{t}" for kind in ("descriptor", "gemm", "fragments", "sparse") for t in TYPES}
 
     def test_every_legal_n_is_probed_for_every_type(self) -> None:

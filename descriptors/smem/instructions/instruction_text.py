@@ -149,10 +149,21 @@ def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]
     yield [_shape_cells(row, note) for row in s.shapes]
     yield [("8-bit B MN", f"cta_group {row.cta_group}", f"N {spell(row.n)}", note(row)) for row in s.transposed_b]
     yield [
-        ("operand   ", _or(row.dtypes), f"{row.major}-major", _or(map(str, row.swizzles)), note(row))
+        (
+            "operand   ",
+            _or(row.dtypes),
+            f"{row.major}-major",
+            _or(map(str, row.swizzles)),
+            *_DERIVED_AS.get(row.dtypes, ()),
+            note(row),
+        )
         for row in s.operands
     ]
     yield [_scale_cells(row, note) for row in s.scales]
+
+
+#: Operand types whose descriptors are derived for another type, with the remark that says so.
+_DERIVED_AS = {("b1",): ("derive it as u8 with K / 8",)}
 
 
 def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             "'--tile'; give it in quotes with the operand's name: \"a: --tile ...\"",
         ),
         (["plan", "m128n256k64", "nvfp4", "--tile", "128x256x256"], "nvfp4 is e2m1 with kind mxf4nvf4"),
-        (["plan", "m64n64k256", "b1", "--tile", "64x64x512"], "u8 with an eighth of K"),
+        (["plan", "m64n64k256", "b1", "--tile", "64x64x512"], "u8 operand with K / 8"),
         (
             ["plan", "bf16", "--tile", "128x128x64", "--b-swizzle", "129"],
             "descriptors: operand: swizzle must be one of none, 32B, 64B, 128B, 128B_BASE32B, found '129'",

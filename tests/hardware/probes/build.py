@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from probes.held import matrix_source, mma_source, sparse_warps_source, wgmma_source
-from probes.instructions import TYPES, Instruction, legal_n, struct_source
+from probes.instructions import STORED_AS, TYPES, Instruction, legal_n, struct_source
 
 _KERNELS = Path(__file__).parent / "kernels"
 _FLAGS = ["-cubin", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++17", "-O3"]
@@ -44,7 +44,7 @@ def probed_instructions(dtype: str) -> list[tuple[str, Instruction]]:
 
 def gemm_instructions(dtype: str) -> list[Instruction]:
     """The instructions of the product probe for a type: both operands from shared memory."""
-    majors = (False, True) if TYPES[dtype][1] else (False,)
+    majors = (False, True) if TYPES[STORED_AS.get(dtype, dtype)][1] else (False,)
     return [Instruction(dtype, n, a_mn=a, b_mn=b) for n in GEMM_N for a in majors for b in majors]
 
 
@@ -101,7 +101,7 @@ def units() -> dict[str, str]:
     """Name and source text of every translation unit."""
     made = {path.stem: path.read_text() for path in sorted(_KERNELS.glob("*.cu"))}
     made |= {f"descriptor_{dtype}": _descriptor_source(dtype) for dtype in TYPES}
-    made |= {f"gemm_{dtype}": _gemm_source(dtype) for dtype in TYPES}
+    made |= {f"gemm_{dtype}": _gemm_source(dtype) for dtype in (*TYPES, *STORED_AS)}
     made |= {f"fragments_{dtype}": wgmma_source(dtype) for dtype in TYPES}
     made |= {f"sparse_{dtype}": _sparse_source(dtype) for dtype in TYPES}
     made |= {"fragments_mma": mma_source(), "fragments_matrix": matrix_source()}

@@ -4,13 +4,15 @@ The addresses are those of the derivation's shared-memory tile, the words its de
 plan of tensor copies; nothing else goes into a case::
 
     python -m probes.gemm --name gemm_derived --cases probes.derived:gemm_cases
+    python -m probes.gemm --name gemm_b1 --cases probes.derived:b1_cases
     python -m probes.tma --name tma_derived --cases probes.derived:tma_cases
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -122,16 +124,18 @@ def _count(default: int) -> int:
     return int(os.environ.get("PROBES_CASES", default))
 
 
-def gemm_cases(count: int | None = None, seed: int = 1) -> Iterator[Case]:
-    """Random products whose two operands have derivations and fit shared memory together.
+def gemm_cases(count: int | None = None, seed: int = 1, dtypes: Sequence[str] | None = None) -> Iterator[Case]:
+    """Yield random products whose two operands have derivations and fit shared memory together.
 
     Args:
         count: how many; default 3,500, or what the environment's ``PROBES_CASES`` says.
         seed: of the draw.
+        dtypes: the types to draw from; default all, f16 and bf16 three times as often.
     """
     random, made = Random(seed), 0
     while made < (_count(3500) if count is None else count):
-        dtype, n = _random_type(random), random.choice(GEMM_N)
+        dtype = _random_type(random) if dtypes is None else random.choice(dtypes)
+        n = random.choice(GEMM_N)
         k = 32 // TYPES[dtype][0] * random.choice((1, 2, 3, 4, 4, 8))
         ranks = random.choice(((0, 0), (0, 0), (random.randint(2, 5), random.randint(2, 5))))
         a_facts, b_facts = _draw(random, dtype, "A", n, k, ranks[0]), _draw(random, dtype, "B", n, k, ranks[1])
@@ -145,6 +149,12 @@ def gemm_cases(count: int | None = None, seed: int = 1) -> Iterator[Case]:
         one = Instruction(dtype, n, a_mn=a_facts["major"] == "MN", b_mn=b_facts["major"] == "MN")
         yield Case(f"derived {made}", one, a, b, {"a": a_facts, "b": b_facts})
         made += 1
+
+
+def b1_cases(count: int | None = None, seed: int = 2) -> Iterator[Case]:
+    """Yield ``b1`` products whose tiles, words and advances are those of ``u8`` tiles with an eighth of K."""
+    for case in gemm_cases(_count(200) if count is None else count, seed, ("u8",)):
+        yield replace(case, name=case.name.replace("derived", "b1"), instruction=replace(case.instruction, dtype="b1"))
 
 
 def tma_cases(count: int | None = None, seed: int = 1) -> Iterator[tma.Case]:

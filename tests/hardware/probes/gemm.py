@@ -38,7 +38,7 @@ CONTROLS = ("SBO + 16 bytes", "another swizzle code")
 
 def integers(dtype: str, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
     """Random integers that the type holds and whose products sum exactly in the accumulator."""
-    low, high = {"u8": (0, 15), "s8": (-8, 8), "e4m3": (-2, 2), "e5m2": (-2, 2)}.get(dtype, (-8, 8))
+    low, high = {"u8": (0, 15), "b1": (0, 255), "s8": (-8, 8), "e4m3": (-2, 2), "e5m2": (-2, 2)}.get(dtype, (-8, 8))
     return random.integers(low, high, shape, endpoint=True)
 
 
@@ -92,6 +92,8 @@ class Batch:
             stored.append(np.ascontiguousarray(words.swapaxes(0, 1) if mn else words))
         self.images.append(image)
         self.arrays.append((stored[0], stored[1]))
+        if dtype == "b1":  # a byte is eight elements, and the product counts the bits that both have
+            a, b = (np.unpackbits(values.astype(np.uint8), axis=1) for values in (a, b))
         self.products.append(a.astype(np.float64) @ b.astype(np.float64).T)
 
     def wrong_words(self, case: Case) -> list[np.ndarray]:

@@ -19,6 +19,8 @@ TYPES = {
     "s8": (1, False),
     "u8": (1, False),
 }
+#: Types whose elements are smaller than a byte, with the type of the bytes that the probes store.
+STORED_AS = {"b1": "u8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Instruction:
     """One ``wgmma.mma_async`` of M = 64.
 
     Args:
-        dtype: type of both operands, a key of ``TYPES``.
+        dtype: type of both operands, a key of ``TYPES`` or of ``STORED_AS``.
         n: the N of the instruction.
         a_in_registers: whether A comes from registers and not from shared memory.
         a_mn, b_mn: whether A, B are MN-major ("transposed" in PTX).
@@ -44,18 +46,23 @@ class Instruction:
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of one element."""
-        return TYPES[self.dtype][0]
+        """Bytes of one stored element: a byte of eight bits for ``b1``."""
+        return TYPES[self.stored_dtype][0]
+
+    @property
+    def stored_dtype(self) -> str:
+        """The type of the elements as the probes store them."""
+        return STORED_AS.get(self.dtype, self.dtype)
 
     @property
     def k(self) -> int:
-        """The K of the instruction: 32 bytes of elements; twice as many where A is stored without its zeros."""
+        """The K of the instruction in stored elements: 32 bytes, or twice as many if A is sparse."""
         return 32 // self.element_bytes * (1 if self.selector is None else 2)
 
     @property
     def integer(self) -> bool:
         """Whether the accumulators are s32 and not f32."""
-        return self.dtype in ("s8", "u8")
+        return self.stored_dtype in ("s8", "u8")
 
     @property
     def name(self) -> str:
@@ -89,9 +96,13 @@ class Instruction:
 
         >>> Instruction("e4m3", 64).opcode
         'wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3'
+        >>> Instruction("b1", 64).opcode
+        'wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc'
         """
         sp = "" if self.selector is None else ".sp"
-        return f"wgmma.mma_async{sp}.sync.aligned.m64n{self.n}k{self.k}.{self.accumulator}.{self.dtype}.{self.dtype}"
+        k, end = (256, ".and.popc") if self.dtype == "b1" else (self.k, "")
+        types = f"{self.accumulator}.{self.dtype}.{self.dtype}"
+        return f"wgmma.mma_async{sp}.sync.aligned.m64n{self.n}k{k}.{types}{end}"
 
 
 def legal_n(dtype: str) -> list[int]:
@@ -123,11 +134,11 @@ def struct_source(one: Instruction) -> str:
     b_place = place - (one.selector is not None)
     if not one.integer:
         tail += ", 1, 1"  # neither operand negated
-    if TYPES[one.dtype][1]:
+    if TYPES[one.stored_dtype][1]:
         tail += (f", {int(one.a_mn)}" if not one.a_in_registers else "") + f", {int(one.b_mn)}"
     accumulator = {"s32": "int32_t", "f32": "float", "f16": "uint32_t"}[one.accumulator]
     return f"""struct {one.name} {{
-  using Element = {one.dtype}_t;
+  using Element = {one.stored_dtype}_t;
   using Accumulator = {accumulator};
   static constexpr int N = {one.n}, K = {one.k}, accumulators = {count};
   static constexpr bool a_in_registers = {str(one.a_in_registers).lower()};
