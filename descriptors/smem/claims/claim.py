@@ -165,8 +165,9 @@ def _of_family(d: SymbolicDerivation) -> Claim:
     )
     one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
+    subject, condition = ("every", f", for all positive integers {symbols}") if symbols else ("the", "")
     facts = (
-        f"The words of every tile {extents} read it, for all positive integers {symbols}",
+        f"The words of {subject} tile {extents} read it{condition}",
         "",
         *_facts(d, d.smem_tile),
         f"words    LBO {d.leading_byte_offset}, SBO {d.stride_byte_offset} bytes, swizzle {d.swizzle} of {d.arch}",

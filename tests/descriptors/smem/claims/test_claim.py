@@ -71,6 +71,18 @@ def test_what_makes_no_claim_is_refused(answer: Any, complaint: str) -> None:
         claim(answer)
 
 
+@pytest.mark.parametrize(
+    ("tile", "first_line"),
+    [
+        (("64*m", "64*k"), "The words of every tile 64*m x 64*k read it, for all positive integers k, m"),
+        ((64, 64), "The words of the tile 64 x 64 read it"),
+    ],
+)
+def test_the_heading_claims_every_size_only_for_a_tile_with_symbols(tile: Any, first_line: str) -> None:
+    found = claims_text([claim(derive_symbolic(tile, "bf16", "K", "128B", (64, 16)))])
+    assert found.splitlines()[0] == f"; {first_line}"
+
+
 def test_a_base_that_no_tile_can_have_is_refused() -> None:
     with pytest.raises(DescriptorError, match="multiple of 128"):
         claim(derive(**K_128), base=64)
