@@ -251,7 +251,8 @@ def explicit_tile(
         source: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
             swizzle; or an expression that is one of these, or what CuTe prints of a tensor in shared memory.
         element: the element type.
-        swizzle: name of the swizzle mode; for a plain layout "none" if left out, for a swizzled one its own.
+        swizzle: name of the swizzle mode that is applied to the offsets of a plain layout; "none" if left out, so that
+            a plain layout is stored exactly as it is written. A swizzled layout has its own, and no other.
         unit: one of ``UNITS``.
 
     Raises:
@@ -273,7 +274,10 @@ def explicit_tile(
     mode = None if permutation is None else recognise(permutation, 8 if unit == "cute" else bits, layout)
     asked_mode = None if swizzle is None else as_swizzle_mode(swizzle)
     if mode is not None and asked_mode is not None and mode is not asked_mode:
-        raise DescriptorError(f"derive: the layout's swizzle must be {asked_mode}, is {mode}; layout = {layout}")
+        raise DescriptorError(
+            f"operand: the layout has swizzle {mode}, but swizzle {asked_mode} was given; leave the swizzle out, or give "
+            f"the layout without its own; layout = {layout}"
+        )
     mode = mode or asked_mode or SwizzleMode.NONE
     start = offset + _folded(added, bits, mode, layout)
     if start * bits % element.storage_bits:
