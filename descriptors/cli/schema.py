@@ -152,10 +152,10 @@ TYPES: Kinds = {
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
     "Match": {"form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
-    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str},
+    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
     "Fit": {
-        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "layout": str, "canonical": str, "form": str,
-        **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
+        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
+        "canonical": str, "form": str, **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
     },
     "Remark": {"kind": str, "field": str, "text": str},
     "Decoded": {
@@ -170,7 +170,7 @@ TYPES: Kinds = {
     "Element": {"coordinate": _PAIR, "unit": _UNIT, "expected": int, "found": int},
     "Diff": {
         "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "layout": str, "base": int,
-        "verdict": {"same", "different", "undecided"}, "same": bool, "assumptions": [str], "undecided": [str],
+        "verdict": {"same", "different", "undecided"}, "same": bool, "assumptions": [str], "open_questions": [str],
         "base_assumed": bool, "shape_assumed": bool, "subtile": [int], "offset": int,
         "starts": ({"subtile": [int], "base": int}, None), "elements": int, "differing": int, "mismatches": ["Element"],
         "picture": {"rows": [str], "block": _PAIR}, "right_word": (_WORD, None), "right_major": (_MAJOR, None),

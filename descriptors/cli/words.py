@@ -195,7 +195,7 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
 @click.option(
     "--base",
     callback=address,
-    help="Address of the layout's offset 0, in bytes.  [default: as the word starts, if a tile may start there, else 0]",
+    help="Address of the layout's offset 0, in bytes.  [default: as the word starts, or 0 if no tile may start there]",
 )
 @click.option(
     "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
@@ -284,6 +284,7 @@ def _layout(layout: str | None, options: dict[str, Any], major: str | None = Non
     tile = derived_tile(layout, "LAYOUT", options, own=("swizzle",), **reads)
     if tile is None:
         return layout or ""
+    del options["swizzle"]  # the layout of the tile has it
     options["unit"] = "elements"
     return tile.smem_tile
 

@@ -25,7 +25,7 @@ Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from operator import ne, sub
 from typing import Any, Literal, TypeAlias
@@ -47,7 +47,7 @@ from descriptors.smem.operands.operand import (
     as_major,
     major_of,
 )
-from descriptors.smem.operands.swizzled import parts, plain, recognise, start_of
+from descriptors.smem.operands.swizzled import parts, plain, start_of
 from descriptors.smem.proof.addresses import address_bits, address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
@@ -155,7 +155,6 @@ class Diff(Told):
         placement: how ``base`` was found; None if it was given, or printed with the layout.
         whole: whether ``shape`` was assumed: one instruction reads the whole layout.
         reads: extents that the instruction reads, if these are more than ``shape``; else None.
-        no_instruction: which extents instructions read, if no operand of theirs divides ``shape``; "" if one does.
         other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
             start address is not in doubt.
     """
@@ -181,7 +180,6 @@ class Diff(Told):
     placement: Placement | None = None
     whole: bool = False
     reads: tuple[int, int] | None = None
-    no_instruction: str = ""
     other: tuple[tuple[int, ...], int] | None = None
 
     @property
@@ -211,8 +209,8 @@ class Diff(Told):
                 f"the instruction reads {extents_text(self.reads)}, of which only {extents_text(self.shape)} were "
                 "compared"
             )
-        elif self.whole and self.no_instruction:
-            questions.append(f"an instruction reads more than {extents_text(self.shape)}: {self.no_instruction}")
+        elif self.whole and (least := _least_operand(self.arch, self.element, self.shape)):
+            questions.append(f"an instruction reads more than {extents_text(self.shape)}: at least {least}")
         return tuple(questions)
 
     @property
@@ -221,8 +219,10 @@ class Diff(Told):
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
-        if self.whole and not self.no_instruction:
-            assumed.append(f"one instruction reads all {extents_text(self.shape)} (--mma names what it reads)")
+        if self.whole and not _least_operand(self.arch, self.element, self.shape):
+            known = self.shape in operand_extents(self.arch, self.element)
+            read = "one instruction reads" if known else "the operand is more than one instruction reads,"
+            assumed.append(f"{read} all {extents_text(self.shape)} (--mma names what one instruction reads)")
         return tuple(assumed)
 
     @property
@@ -243,7 +243,8 @@ class Diff(Told):
     def headline(self) -> str:
         """The answer in one line, with what was compared and what was assumed."""
         elements, verdict = counted(self.shape[0] * self.shape[1], "element"), self.verdict
-        assumed = f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else ""
+        compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
+        assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
         if verdict == "different":
             are = "is" if self.differing == 1 else "are"
             return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"
@@ -310,19 +311,20 @@ def diff(
     values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
     pattern = _address("pattern_start", pattern_start, window)
-    fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
+    reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
     readings = [(operand, mode)]
     if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):
         readings += [one for one in swizzled_readings(operand, element) if _has_form(*one, element)]
     placement, base = None, base_of(layout) if base is None else base
     if base is None:
-        first_read = fetched[0][0] * address_bits(element) // 8
+        # One row is enough, and a layout that is too large is refused below.
+        first_read = fetched_rows([number], **reads, shape=(1, extents[1]))[0][0][0] * address_bits(element) // 8
         placement = place_layout(
             [_unswizzled(first_read, mode, pattern) - first, int(values["start_address"]) - first],
             first,
             alignment=readings[-1][1].alignment_bytes,
             lowest=pattern,
-            highest=window - (start_of(tile) + cosize(plain(tile))) * element.storage_bits // 8,
+            highest=window - _end_bytes(tile, element),
         )
     place = _address("base", base, window) if placement is None else placement.base
     rows = (
@@ -330,6 +332,7 @@ def diff(
         if part
         else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
     )
+    fetched = fetched_rows([number], **reads, shape=extents)[0]
     wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
@@ -356,7 +359,6 @@ def diff(
         offset=first,
         placement=placement,
         whole=shape is None,
-        no_instruction=_no_instruction(name, element, extents),
         other=_other_operand(tile, element, extents, int(values["start_address"]), placement, pattern),
     )
 
@@ -389,13 +391,20 @@ def _other_operand(
     return (others[0], bases[others[0]]) if others else None
 
 
-def _no_instruction(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
-    """Which extents instructions read, where no operand of theirs divides a shape; "" where one does."""
+def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
+    """The smallest operand of an instruction where none divides a shape; "" where one does, or the type has none."""
     legal = operand_extents(arch, element)
     if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
         return ""
-    mn, k = min(legal)
-    return f"at least {extents_text((mn, k))}"
+    return extents_text(min(legal))
+
+
+def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
+    """Where a layout ends, from its offset 0, in bytes."""
+    try:
+        return (start_of(tile) + cosize(plain(tile))) * element.storage_bits // 8
+    except LayoutError:  # beyond 64 bits
+        return 1 << 64
 
 
 def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType) -> bool:

@@ -166,12 +166,11 @@ def record_fetched(fetched: Fetched) -> dict[str, Any]:
 
 
 def tell_diff(diff: Diff) -> str:
-    """A comparison for a person: the verdict, what to change, the right word, then what differs.
+    """A comparison for a person: the verdict, what to change, the right word, where elements are stored, what differs.
 
     >>> from descriptors import diff
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
-    >>> print(*tell_diff(found).splitlines()[1:4], sep="\\n")
-    stored as S<3,3,3> o 0 o (64,16):(64,1): swizzle 128B applied to (64,16):(64,1)
+    >>> print(*tell_diff(found).splitlines()[1:3], sep="\\n")
     change: stride_byte_offset 512 -> 1024
     right word: 0x4000004000010000
     """
@@ -180,7 +179,7 @@ def tell_diff(diff: Diff) -> str:
     mended = _right_word(diff) if diff.differing else _illegal(diff)
     stored = f"stored as {stored_text(diff.layout, diff.element)}"
     notes = [f"note: {one}" for one in diff.start_notes]
-    return "\n".join([diff.headline, stored, *mended, *notes, *transposed, *differs, *known_line(diff.arch)])
+    return "\n".join([diff.headline, *mended, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -238,7 +237,7 @@ def record_diff(diff: Diff) -> dict[str, Any]:
         "verdict": diff.verdict,
         "same": diff.ok,
         "assumptions": diff.assumptions,
-        "undecided": diff.open_questions,
+        **fields(diff, "open_questions"),
         "base_assumed": diff.placement is not None,
         "shape_assumed": diff.whole,
         **fields(diff, "subtile offset"),
@@ -266,9 +265,9 @@ def tell_candidates(candidates: Sequence[Candidate]) -> str:
     >>> for line, row in zip(tell_candidates(found).splitlines(), record_candidates(found), strict=True):
     ...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
     >>> print(tell_candidates(found[:1]))
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
-    >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16")[:1]))
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
+    >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16", swizzle="128B")[:1]))
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000, stored as S<3,3,3> o 0 o (64,16):(64,1)
     known: documented, not measured on a Blackwell GPU
     """
     transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
@@ -286,7 +285,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     record = {
         **fields(candidate, "major swizzle"),
         "fits": candidate.fit is not None,
-        **fields(candidate, "reason illegal"),
+        **fields(candidate, "reason illegal applied"),
     }
     if candidate.fit is None:
         return record

@@ -28,6 +28,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
@@ -475,7 +476,8 @@ def check_operand_tile(
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 
 
-def operand_extents(arch: str, dtype: str | ElementType) -> set[tuple[int, int]]:
+@lru_cache(maxsize=128)
+def operand_extents(arch: str, dtype: str | ElementType) -> frozenset[tuple[int, int]]:
     """Return the extents (MN, K) that instructions read of an operand in one CTA's shared memory, in elements.
 
     The extents are those of every MMA instruction of the type, dense or sparse, and of the copies to tensor memory.
@@ -488,11 +490,11 @@ def operand_extents(arch: str, dtype: str | ElementType) -> set[tuple[int, int]]
     try:
         rows: list[ShapeRow] = rows_of("SHAPES", as_arch(arch), kind_of(arch, element))
     except DescriptorError:
-        return set()
+        return frozenset()
     found = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
     if generation(arch) == "sm100":
         found |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
-    return found
+    return frozenset(found)
 
 
 def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:

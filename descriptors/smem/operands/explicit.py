@@ -275,8 +275,8 @@ def explicit_tile(
     asked_mode = None if swizzle is None else as_swizzle_mode(swizzle)
     if mode is not None and asked_mode is not None and mode is not asked_mode:
         raise DescriptorError(
-            f"operand: the layout has swizzle {mode}, but swizzle {asked_mode} was given; leave the swizzle out, or give "
-            f"the layout without its own; layout = {layout}"
+            f"operand: the layout has swizzle {mode}, but swizzle {asked_mode} was given; leave the "
+            f"swizzle out, or give the layout without its own; layout = {layout}"
         )
     mode = mode or asked_mode or SwizzleMode.NONE
     start = offset + _folded(added, bits, mode, layout)
