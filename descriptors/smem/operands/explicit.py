@@ -67,6 +67,7 @@ from layoutalg import (
     LayoutError,
     coalesce,
     composition,
+    cosize,
     flatten,
     from_offsets,
     recast_layout,
@@ -74,6 +75,8 @@ from layoutalg import (
 
 #: A thread block's shared memory has fewer elements; of what has more, a slice is no part.
 _MOST_COMPARED = 1 << 19
+#: More elements of half a byte than a thread block's shared memory has, so that no layout in it reaches further.
+_LAST_OFFSET = 1 << 20
 
 
 def swizzled_readings(
@@ -94,8 +97,12 @@ def swizzled_readings(
     >>> print(found["128B"])
     S<3,3,3> o 0 o (8,8):(1,64)
     """
+    try:
+        held = size(plain(tile)) <= _MOST_COMPARED and cosize(plain(tile)) <= _LAST_OFFSET
+    except LayoutError:  # an offset beyond 64 bits
+        held = False
     for mode in SwizzleMode:
-        if mode is not SwizzleMode.NONE and size(plain(tile)) <= _MOST_COMPARED:
+        if mode is not SwizzleMode.NONE and held:
             reading = _before(swizzle_on_elements(mode, element), plain(tile), start_of(tile))
             if reading is not None:
                 yield reading, mode
