@@ -209,7 +209,8 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     \b
     descriptors diff 0x4000002000010000 "S<3,3,3> o 0 o (64,16):(64,1)" --arch sm90 --dtype bf16 --major K
     descriptors diff 0x4000004000010040 --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K --arch sm90
-    descriptors diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
+    descriptors diff 0x4000404000010000 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
+    descriptors diff 0x4000404000010004 --tile 64x64 --swizzle 128B --mma 64x16 --subtile 0,2 --dtype bf16 --major K
 
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
     first elements that differ, and a picture of all of them. LAYOUT says where elements are stored: with --swizzle the

@@ -153,6 +153,14 @@ def test_a_start_below_the_offset_of_the_subtile_is_different_and_no_refusal() -
     assert "note: 0x0 is the start of subtile (0,0) of a tile at 0x0" in tell(found)
 
 
+def test_a_start_of_another_subtile_is_named_with_the_address_of_the_tile() -> None:
+    for start, at, base in ((64, "(0,2)", "0x0"), (0x440, "(0,2)", "0x400"), (0x860, "(0,3)", "0x800")):
+        found = diff(tile_word(start), TILE, **SUBTILE_0_1)
+        assert found.verdict == "different"
+        assert f"note: {start:#x} is the start of subtile {at} of a tile at {base}" in tell(found)
+    assert diff(tile_word(16), TILE, **SUBTILE_0_1).other is None
+
+
 def test_an_undecided_start_says_which_base_fits_and_which_start_is_right_for_base_0() -> None:
     found = diff(tile_word(0x420), TILE, **SUBTILE_0_1)
     assert found.headline.startswith("undecided: ") and not found.differing
