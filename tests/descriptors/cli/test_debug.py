@@ -131,7 +131,7 @@ def test_diff_finds_the_subtile_of_a_tile_at_an_address(capsys: pytest.CaptureFi
 
 
 def test_diff_without_a_base_is_undecided_where_the_start_cannot_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
-    tile = ["--tile", "64x64", "--swizzle", "128B", "--mma", "64x16", "--subtile", "0,1", "--arch", "sm90", *BF16_K]
+    tile = ["--tile", "64x64", "--swizzle", "128B", "--shape", "64x16", "--subtile", "0,1", "--arch", "sm90", *BF16_K]
     for start, verdict, status in (("02", "same", 0), ("42", "undecided", 0), ("04", "different", 1)):
         word = f"0x40000040000100{start}"
         assert run(capsys, "diff", word, *tile, status=status).startswith(f"{verdict}: ")
