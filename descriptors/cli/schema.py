@@ -151,7 +151,7 @@ TYPES: Kinds = {
         "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
-    "Match": {"form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
+    "Match": {"stored?": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
     "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
     "Fit": {
         **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
@@ -550,7 +550,7 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
         *({"kind": {kind}, **numbers, **_KNOWN} for kind, numbers in _PICTURES.items()),
         _beside("Plate", **_KNOWN), WRITTEN,
     ],
-    "match": [_beside("Match", stored=str)],
+    "match": ["Match"],
     "candidates": [{"candidates": [("Fit", "Misfit")]}],
     "decode": ["Decoded"],
     "read": ["Fetched"],

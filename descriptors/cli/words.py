@@ -35,12 +35,12 @@ from descriptors.smem.debug.diff import diff as compare
 from descriptors.smem.debug.read import read as read_word
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
-from descriptors.smem.operands.explicit import Given, as_unit, explicit_tile
+from descriptors.smem.operands.explicit import Given
 from descriptors.smem.operands.match import match as match_layout
-from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.operands.swizzled import stored_text
 from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
+from layoutalg.frozen import replace
 
 
 def derived_tile(
@@ -96,14 +96,11 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **opti
     )
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
-    element = as_element_type(options["dtype"])
     if tile is None:
         form = match_layout(layout or "", **options)
-        stored = explicit_tile(layout or "", element, options["swizzle"], as_unit(options["unit"]))[0]
     else:
-        form, stored = tile.match, tile.smem_tile
-    where = stored_text(stored, element)
-    say(json_text({"stored": where, **record(form)}) if as_json else f"stored as  {where}\n{answered(form, as_json)}")
+        form = replace(tile.match, stored=stored_text(tile.smem_tile, tile.element))
+    say(answered(form, as_json))
 
 
 #: What ``--shape`` is of a word.
