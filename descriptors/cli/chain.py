@@ -43,7 +43,7 @@ def chain(
     bulk BYTES [from=] [to=]                       bytes from global to shared memory, as they lie
     convolution NxHxWxC filters=KxRxS [padding=] [row=] [tap=R,S] [operand=B]    output pixels, or filters, at a tap
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
-    layout LAYOUT [base=] [unit=]                  shared memory, (row,column) to elements
+    layout LAYOUT [base=] [unit=] [swizzle=]       shared memory, (row,column) to elements
     word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read
     ldmatrix.x4.trans[.16x16] [warps=] [pointers=] and stmatrix; pointers: (thread,instruction) to elements
     fragment NAME|LAYOUT [warps=RxC] [tiling=]     registers: an atom, or (thread,value) to row + rows * column

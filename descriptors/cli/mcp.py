@@ -217,7 +217,8 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
     verdict = VERDICTS.get(Status(done.returncode) if done.returncode in set(Status) else Status.BAD_INPUT, "refused")
     said = done.stdout.strip() or done.stderr.strip()
-    if verdict == "answered" and "incomplete" in said:
+    undecided = said.startswith("undecided: ") or '"verdict": "undecided"' in said
+    if verdict == "answered" and ("incomplete" in said or undecided):
         verdict = "incomplete"
     if verdict in ("refused", "unavailable"):
         said = "\n".join(filter(None, [done.stderr.strip(), done.stdout.strip()]))

@@ -214,7 +214,8 @@ def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
         swizzle: whether ``--swizzle`` is one of them; not where the command has it for layouts too.
     """
     tile = option("tile", help=f"Instead of {instead_of} a tile of atoms, MNxK or MNxKxSTAGES.")
-    mode = option("swizzle", help="Of the tile: none, 32B, 64B, 128B or 128B_BASE32B.")
+    whose = "Of the tile, or applied to a plain LAYOUT" if instead_of == "LAYOUT" else "Of the tile"
+    mode = option("swizzle", help=f"{whose}: none, 32B, 64B, 128B or 128B_BASE32B.")
     return together(tile, *([mode] if swizzle else []), option("stages"), option("order"))
 
 

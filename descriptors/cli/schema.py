@@ -151,11 +151,11 @@ TYPES: Kinds = {
         "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
-    "Match": {"form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
-    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str},
+    "Match": {"stored?": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
+    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
     "Fit": {
-        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "layout": str, "canonical": str, "form": str,
-        **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
+        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
+        "canonical": str, "form": str, **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
     },
     "Remark": {"kind": str, "field": str, "text": str},
     "Decoded": {
@@ -170,7 +170,9 @@ TYPES: Kinds = {
     "Element": {"coordinate": _PAIR, "unit": _UNIT, "expected": int, "found": int},
     "Diff": {
         "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "layout": str, "base": int,
-        "same": bool, "elements": int, "differing": int, "mismatches": ["Element"],
+        "verdict": {"same", "different", "undecided"}, "same": bool, "assumptions": [str], "open_questions": [str],
+        "base_assumed": bool, "shape_assumed": bool, "subtile": [int], "offset": int,
+        "starts": ({"subtile": [int], "base": int}, None), "elements": int, "differing": int, "mismatches": ["Element"],
         "picture": {"rows": [str], "block": _PAIR}, "right_word": (_WORD, None), "right_major": (_MAJOR, None),
         "transposed": bool, "changes": [{"field": str, "found": (int, str), "right": (int, str)}], "illegal": str,
         "reason": str, **_KNOWN,

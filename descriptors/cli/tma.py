@@ -56,7 +56,13 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
 @option("major", help="K or MN: what dimension 0 of the map is; interleaved, the channels of a slice.")
 @option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
-@click.option("--shape", callback=numbers("x"), help="MNxK that one instruction reads.  [default: the whole box]")
+@click.option(
+    "--shape",
+    "--mma",
+    "shape",
+    callback=numbers("x"),
+    help="MNxK that one instruction reads, of a word.  [default: the whole box]",
+)
 @unit_option
 @json_option("Write the answer as JSON.")
 def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) -> Status:
@@ -69,7 +75,8 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
 
     MAP is the driver's arguments, NAME=VALUE, fastest dimension first, named as in cuda.h or as above; or the 128 bytes
     as a debugger prints them (x/16gx, or print), or 256 hexadecimal digits; "-" reads it from standard input. An
-    im2col map has lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs.
+    im2col map has lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs. A word
+    is undecided (exit status 0) where the instruction reads more than the box fills; the first line says what it reads.
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:
@@ -80,7 +87,8 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
         return Status.DIFFERENCE if one.refusals() else Status.ANSWER
     answer = _compared(one, against.strip(), options)
     say(answered(answer, as_json))
-    return Status.ANSWER if answer.ok else Status.DIFFERENCE
+    wrong = answer.wrong if isinstance(answer, WordCheck) else not answer.ok
+    return Status.DIFFERENCE if wrong else Status.ANSWER
 
 
 def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:

@@ -37,8 +37,10 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.explicit import Given
 from descriptors.smem.operands.match import match as match_layout
+from descriptors.smem.operands.swizzled import stored_text
 from descriptors.text import extents_text
 from layoutalg.cli.console import Status, json_text, say
+from layoutalg.frozen import replace
 
 
 def derived_tile(
@@ -94,7 +96,10 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **opti
     )
     if tile is None and mma is not None:
         raise click.UsageError("--mma goes only with --tile")
-    form = match_layout(layout or "", **options) if tile is None else tile.match
+    if tile is None:
+        form = match_layout(layout or "", **options)
+    else:
+        form = replace(tile.match, stored=stored_text(tile.smem_tile, tile.element))
     say(answered(form, as_json))
 
 
@@ -185,7 +190,9 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
     "--subtile", callback=numbers(","), help="Which operand of a larger layout, like 0,3.  [default: the first]"
 )
 @click.option(
-    "--base", callback=address, help="Address of the layout's offset 0, in bytes.  [default: as the word starts]"
+    "--base",
+    callback=address,
+    help="Address of the layout's offset 0, in bytes.  [default: as the word starts, or 0 if no tile may start there]",
 )
 @click.option(
     "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
@@ -199,10 +206,15 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     \b
     descriptors diff 0x4000002000010000 "S<3,3,3> o 0 o (64,16):(64,1)" --arch sm90 --dtype bf16 --major K
     descriptors diff 0x4000004000010040 --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K --arch sm90
-    descriptors diff 0x4000404000010004 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
+    descriptors diff 0x4000404000010000 "S<3,4,3> o 0 o (64,64):(64,1)" --unit cute --dtype bf16 --major K --shape 64x16
+    descriptors diff 0x4000404000010004 --tile 64x64 --swizzle 128B --mma 64x16 --subtile 0,2 --dtype bf16 --major K
 
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
-    first elements that differ, and a picture of all of them. Without --base the layout is placed where the word starts.
+    first elements that differ, and a picture of all of them. LAYOUT says where elements are stored: with --swizzle the
+    swizzle is applied to a plain layout, without it a plain layout has none.
+    Without --base the first line names the address that was assumed for the tile. The first subtile is then right for a
+    tile at that address. Another subtile is undecided (exit status 0) unless that address is 0, because an advance that
+    is wrong by a multiple of the tile's alignment cannot be told from another address: give --base.
     --symbolic puts it to a solver, if one is installed: an element that is read from elsewhere, or none wherever both
     are moved by a multiple of 1024 bytes; --smt2 writes the question down.
     """
@@ -216,7 +228,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
         return Status.ANSWER
     if not symbolic:
         say(answered(difference, as_json))
-        return Status.ANSWER if difference.ok else Status.DIFFERENCE
+        return Status.DIFFERENCE if difference.differing else Status.ANSWER
     from descriptors.smem.claims.solver import (  # few ask a solver
         ask_of_word,
         record_answer,
@@ -229,7 +241,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
         say(json_text({**record(difference), "symbolic": record_answer(answer, difference.element.name)}))
     else:
         say(f"{for_terminal(tell(difference))}\n{tell_answer(answer, difference.element.name)}{tell_word(difference)}")
-    return Status.ANSWER if difference.ok and answer.outcome == "unsat" else Status.DIFFERENCE
+    return Status.DIFFERENCE if difference.differing or answer.outcome != "unsat" else Status.ANSWER
 
 
 @click.command()
@@ -249,8 +261,9 @@ def candidates(layout: str | None, major: str | None, as_json: bool, **options: 
     descriptors candidates "((8,16),(64,2)):((64,512),(1,8192))" --dtype bf16 --shape 64x16 --arch sm90
     descriptors candidates --tile 128x64 --swizzle 64B --major MN --mma 64x16 --dtype bf16
 
-    LAYOUT is (MN, K) in CuTe's notation. Plain, it says where elements lie before a swizzle, and any swizzle may fit;
-    swizzled, only its own may. Each descriptor for_terminal has been proved against the layout.
+    LAYOUT is (MN, K) in CuTe's notation. To a plain layout each candidate applies its own swizzle, and names the layout
+    that is then stored; --swizzle allows one alone. A swizzled layout fits its own swizzle at most. Each descriptor has
+    been proved against the layout that its line names.
     """
     if layout is not None and major is not None:
         raise click.UsageError("--major goes only with --tile")
@@ -266,10 +279,11 @@ def _layout(layout: str | None, options: dict[str, Any], major: str | None = Non
         "mma": options["shape"],
         "arch": options["arch"],
     }
-    tile = derived_tile(layout, "LAYOUT", options, **reads)
+    tile = derived_tile(layout, "LAYOUT", options, own=("swizzle",), **reads)
     if tile is None:
         return layout or ""
-    options["shape"], options["unit"] = tile.mma, "elements"
+    del options["swizzle"]  # the layout of the tile has it
+    options["unit"] = "elements"
     return tile.smem_tile
 
 

@@ -5,7 +5,7 @@
         [channel=N] [address=BYTES]
     tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
     bulk BYTES [from=ADDRESS] [to=ADDRESS]
-    layout LAYOUT [base=BYTES] [unit=elements|bytes|cute]
+    layout LAYOUT [base=BYTES] [unit=elements|bytes|cute] [swizzle=none|32B|64B|128B|128B_BASE32B]
     word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
     ldmatrix.xN...[.RxC], stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
     fragment NAME|LAYOUT [warps=RxC] [tiling=blocked|raked]
@@ -54,7 +54,7 @@ from descriptors.gemm.register_links import (
 )
 from descriptors.gemm.tensor_links import Accumulators, CellCopy, Cells, FactorReads, TensorMove, tensor_move
 from descriptors.smem.operands.explicit import as_unit
-from descriptors.smem.operands.operand import ElementType, as_element_type, as_major, choose
+from descriptors.smem.operands.operand import ElementType, as_element_type, as_major, as_swizzle_mode, choose
 from descriptors.smem.tma.convolution import convolution
 from descriptors.smem.tma.map_notation import ARGUMENTS, parse_tensor_map
 from descriptors.smem.words.tensor_map import TensorMap
@@ -258,7 +258,9 @@ def _copy(_: str, said: str, options: dict[str, str], __: object, ___: object) -
 
 def _layout(_: str, said: str, options: dict[str, str], __: object, ___: object) -> Link:
     unit = as_unit(options.get("unit", "elements"))
-    return SharedLayout(_need(said, "layout", "a layout, (row,column) to elements"), _number(options, "base"), unit)
+    swizzle = str(as_swizzle_mode(options["swizzle"])) if "swizzle" in options else ""
+    text = _need(said, "layout", "a layout, (row,column) to elements")
+    return SharedLayout(text, _number(options, "base"), unit, swizzle)
 
 
 def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], block: tuple[int, int] | None) -> Words:
@@ -360,7 +362,7 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     ),
     "tma": (_copy, ("boxes", "base", "origin", "major")),
     "bulk": (_bulk, ("from", "to")),
-    "layout": (_layout, ("base", "unit")),
+    "layout": (_layout, ("base", "unit", "swizzle")),
     "word": (_word, ("mma", "advance", "major")),
     "matrix": (_matrix, ("warps", "tiling", "pointers")),
     "fragment": (_fragment, ("warps", "warpgroups", "tiling")),

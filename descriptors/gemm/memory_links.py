@@ -29,7 +29,7 @@ from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.operands.explicit import Unit, contiguous_major, evaluated, explicit_tile
 from descriptors.smem.operands.operand import ElementType, Major
-from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.operands.swizzled import plain, stored_text
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.convolution import Convolution
@@ -41,7 +41,7 @@ from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, Ten
 from descriptors.targets import generation, known
 from descriptors.text import DOCUMENTED, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 if TYPE_CHECKING:
     from descriptors.gemm.places import Numbers
@@ -354,25 +354,33 @@ class SharedLayout:
         layout: (row, column) of the tile to offset; or its notation.
         base: address of offset 0, in bytes.
         unit: what offsets and swizzle count.
+        swizzle: name of the swizzle mode that is applied to a plain layout; "" for a layout that is stored as written.
     """
 
     layout: Layout | ComposedLayout | str
     base: int = 0
     unit: Unit = "elements"
+    swizzle: str = ""
     noun: ClassVar[str] = "layout"
     verbs: ClassVar[tuple[str, str]] = ("has", "has")
 
     def __str__(self) -> str:
         return str(self.layout)
 
+    def text(self, tile: Tile) -> str:
+        """The layout that is stored, with the swizzle that was given beside it."""
+        if not self.swizzle:
+            return str(self)
+        return stored_text(replace(self, base=0).tile(tile.element), tile.element)
+
     def tile(self, element: ElementType) -> Layout | ComposedLayout:
         """The layout in elements, from its address on."""
         bits = element.storage_bits
         try:
-            layout = explicit_tile(self.layout, element, unit=self.unit)[0]
+            layout = explicit_tile(self.layout, element, self.swizzle or None, self.unit)[0]
         except DescriptorError:  # a swizzle that no tensor core has, which registers may be stored by
             layout = evaluated(self.layout) if isinstance(self.layout, str) else self.layout
-            if self.unit != "elements" or not isinstance(layout, ComposedLayout):
+            if self.swizzle or self.unit != "elements" or not isinstance(layout, ComposedLayout):
                 raise
         if self.base * 8 % bits or not self.base:
             return layout

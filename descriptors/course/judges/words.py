@@ -125,7 +125,7 @@ def codes(answer: str, mode: str, *where: str) -> str | None:
 
 def mismatch_of(difference: Diff) -> str | None:
     """A comparison as a hint: the first element that is read from elsewhere."""
-    if difference.ok:
+    if not difference.differing:
         return None
     first = difference.mismatches[0]
     at = f"element {first.coordinate} lies at {first.unit} {first.expected} and is read at {first.unit} {first.found}"

@@ -194,7 +194,9 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     use: dict[str, Any] = {"layout": text, "unit": unit, "order": "", "mma": extents_text(shape), "cell": "0,0",
                            "word": "", "edit": {}, "stage": 0, "base": 0, **typed}  # fmt: skip
     if usable is not None:
-        use |= {"major": str(usable.major), "swizzle": str(usable.swizzle)}
+        # A swizzle that is hidden in the strides of a plain layout is found again, and not applied to it.
+        named = usable.applied or usable.swizzle is mode
+        use |= {"major": str(usable.major), "swizzle": str(usable.swizzle) if named else ""}
     fits = any(one.fit is not None for one in forms)
     refused = _refused(q, use) if fits else ""
     text_ = f"{head}\n{tell(forms)}" + (f"\nno instruction reads it so: {refused}" if refused else "")

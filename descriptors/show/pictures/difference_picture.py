@@ -193,7 +193,7 @@ class DifferencePicture(Picture):
     def _side(self, figure: Figure, x: float, y: float) -> float:
         """The verdict, the first elements that differ, and what to change; the baseline of what follows."""
         d, room = self.diff, SIDE if x else WIDE
-        y = figure.paragraph(x, y, d.headline + ".", room, "good" if d.ok else "bad", 15) + 6
+        y = figure.paragraph(x, y, d.headline + ".", room, "bad" if d.differing else "good" if d.ok else "ink", 15) + 6
         for one in d.mismatches[:3]:
             y = figure.paragraph(x, y, _mismatch_text(one), room) + 3
         for change in d.changes:
@@ -215,8 +215,9 @@ class DifferencePicture(Picture):
 
     def _title(self) -> str:
         d = self.diff
-        if d.ok:
-            return f"{word_text(d.word)} reads every element from where it is stored"
+        if not d.differing:
+            undecided = "" if d.ok else " (undecided)"
+            return f"{word_text(d.word)} reads every element from where it is stored{undecided}"
         elements = f"{spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements"
         return f"{word_text(d.word)} reads {elements} from elsewhere"
 
@@ -233,7 +234,7 @@ class DifferencePicture(Picture):
             ("r0", "first as stored"),
             ("r7", "last as stored"),
         ]
-        if self.diff.ok:
+        if not self.diff.differing:
             return entries
         fields = " or a field to change" * bool(self.diff.changes)
         return [*entries, (_WRONG, f"read from elsewhere{fields}")]

@@ -1,8 +1,9 @@
 """Which swizzle modes and majors fit a layout, and why each of the others does not.
 
-A plain layout says where elements lie before a swizzle, so that any mode may fit whose rows are as the layout has them;
-a swizzled layout fits its own mode at most. Law: every candidate that fits was proved, its word read by the read model
-against the layout with that mode's swizzle, element by element.
+A layout has one meaning everywhere: a plain layout without a swizzle is stored exactly as it is written, and with a
+swizzle the swizzle is applied to its offsets. A candidate with a swizzle is therefore another stored layout than the
+plain one, and names it (``Fit.layout``); a swizzled layout fits its own mode at most. Law: every candidate that fits
+was proved, its word read by the read model against the layout that it names, element by element.
 
 >>> from descriptors import diff
 >>> fits = [one for one in candidates("(64,16):(16,1)", "bf16", arch="sm90") if one.fit is not None]
@@ -28,10 +29,17 @@ from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
 from descriptors.smem.operands.canonical import Match
-from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile, swizzled_readings
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import matched_steps, partition
-from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, SwizzleMode, as_element_type
+from descriptors.smem.operands.operand import (
+    LINE_BYTES,
+    ElementType,
+    Major,
+    SwizzleMode,
+    SwizzleName,
+    as_element_type,
+)
 from descriptors.smem.operands.swizzled import parts, plain, swizzle_on_elements
 from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import first_mismatches
@@ -182,6 +190,7 @@ class Candidate:
         fit: the form and its descriptor, or None.
         reason: why the layout does not fit; "" if it does.
         illegal: why no instruction reads such an operand though the layout fits; "" if one does.
+        applied: whether the candidate applies its swizzle to a plain layout, and so stores the elements elsewhere.
     """
 
     major: Major
@@ -189,6 +198,7 @@ class Candidate:
     fit: Fit | None
     reason: str
     illegal: str
+    applied: bool = False
 
     @property
     def usable(self) -> bool:
@@ -202,7 +212,8 @@ class Candidate:
         descriptor = self.fit.descriptor
         offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
         verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
-        return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}"
+        stored = f"{'if ' if self.applied else ''}stored as {self.fit.layout}"
+        return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}, {stored}"
 
 
 def candidates(
@@ -212,8 +223,12 @@ def candidates(
     shape: tuple[int, int] | None = None,
     arch: Arch = "sm100",
     unit: Unit = "elements",
+    swizzle: SwizzleMode | SwizzleName | None = None,
 ) -> tuple[Candidate, ...]:
     """Try every major and swizzle mode on a layout.
+
+    Law: of the candidates of a layout and a swizzle, those that fit have the words that ``derive`` gives for both, and
+    ``diff`` finds them the same; without a swizzle, those do that are not ``applied``.
 
     Args:
         layout: modes (MN, K), further ones are stages; plain, a swizzle after a plain one, or notation of either.
@@ -221,9 +236,11 @@ def candidates(
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
         arch: ``"sm90"`` or ``"sm100"``.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+        swizzle: name of the swizzle mode that is applied to a plain layout; if left out, each mode is tried.
 
     Returns:
-        A candidate for each major and mode, those that fit first.
+        A candidate for each major and mode, those that fit first, and of those the ones that store the layout as it is
+        written.
 
     Raises:
         NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
@@ -232,30 +249,35 @@ def candidates(
 
     >>> for candidate in candidates("(64,16):(64,1)", "bf16", arch="sm90")[:2]:
     ...     print(candidate)  # doctest: +ELLIPSIS
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
     K-major none: no; canonical: row 1 of MN must begin 16 bytes after row 0, ..., found 128 bytes; ...
     """
     name, element = architecture(arch), as_element_type(dtype)
-    tile, own = explicit_tile(layout, element, unit=as_unit(unit))
-    own_mode = None if parts(tile)[1] is None else own
+    tile, own = explicit_tile(layout, element, swizzle, as_unit(unit))
+    own_mode = None if swizzle is None and parts(tile)[1] is None else own
     operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
+    folded = {mode: reading for reading, mode in swizzled_readings(operand, element)} if own_mode is None else {}
     tries = []
     for major in Major:
         for mode in SwizzleMode:
-            fit, reason = None, _other_swizzle(operand, own_mode, major, mode)
-            if not reason:
+            fit, applied = None, False
+            reason = _other_swizzle(operand, own_mode, major, mode)
+            # A swizzle that folded into the strides of a plain layout is stored as written; else it is applied.
+            for reading in () if reason and own_mode is not None else (folded.get(mode), operand):
                 try:
-                    fit = fitted(operand, element, major, mode, name)
+                    fit = None if reading is None else fitted(reading, element, major, mode, name)
                 except LayoutError as error:
                     reason = str(error)
-            tries.append(
-                Candidate(major, mode, fit, reason, illegal_because(name, element, major, mode) if fit else "")
-            )
-    return tuple(sorted(tries, key=lambda candidate: (candidate.fit is None, not candidate.usable)))
+                if fit:
+                    applied = reading is operand and own_mode is None and mode is not SwizzleMode.NONE
+                    break
+            illegal = illegal_because(name, element, major, mode) if fit else ""
+            tries.append(Candidate(major, mode, fit, "" if fit else reason, illegal, applied))
+    return tuple(sorted(tries, key=lambda one: (one.fit is None, not one.usable, one.applied)))
 
 
 def _other_swizzle(operand: Layout | ComposedLayout, own: SwizzleMode | None, major: Major, mode: SwizzleMode) -> str:
-    """Why the swizzle that a layout has rules a mode out; "" for a plain layout, which any swizzle may follow."""
+    """Why the swizzle of a layout rules a mode out; "" for a plain layout, to which each swizzle may be applied."""
     if own is None or own is mode:
         return ""
     return str(

@@ -3,6 +3,9 @@
 The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
 right is derived from the layout by its canonical form, and proved before it is offered.
 
+Where the address of the layout is not given, ``place_layout`` alone decides which address is assumed, and whether the
+start address of the word can be judged at all.
+
 Law: whatever the word, the right word reads the layout.
 
 >>> tile = "S<3,3,3> o 0 o (64,16):(64,1)"
@@ -11,33 +14,47 @@ Law: whatever the word, the right word reads the layout.
 [False, False, True, False, False, False, False, False]
 >>> all(diff(one.right_word, tile, "sm90", dtype="bf16", major="K").ok for one in found)
 True
+
+Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or starts the layout at an aligned address.
+
+>>> starts = [diff(1 << 62 | 64 << 32 | start, "S<3,3,3> o 0 o (64,64):(64,1)", "sm90", dtype="bf16", major="K",
+...                shape=(64, 16), subtile=(0, 1)).verdict for start in (0, 2, 4, 64, 66)]
+>>> starts
+['different', 'same', 'different', 'different', 'undecided']
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from operator import ne, sub
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
-from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile
+from descriptors.smem.instructions.legality import operand_extents
+from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
+from descriptors.smem.operands.forms import form
+from descriptors.smem.operands.match import matched_steps, partition
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
     MajorName,
     SwizzleMode,
+    SwizzleName,
     as_element_type,
     as_major,
+    major_of,
 )
-from descriptors.smem.operands.swizzled import parts, plain
-from descriptors.smem.proof.addresses import address_unit, fetched_rows, stored_rows
+from descriptors.smem.operands.swizzled import parts, plain, start_of
+from descriptors.smem.proof.addresses import address_bits, address_unit, fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, Picture, first_mismatches, picture
 from descriptors.smem.proof.read_model import Rows
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word, window_bytes
 from descriptors.targets import generation
-from descriptors.text import Told, counted
-from layoutalg import ComposedLayout, Layout
+from descriptors.text import Told, counted, extents_text, tuple_text
+from layoutalg import ComposedLayout, Layout, cosize, size
 from layoutalg.frozen import frozen
 
 
@@ -57,6 +74,58 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.field} {self.found} -> {self.right}"
+
+
+#: What a comparison comes to.
+Verdict: TypeAlias = Literal["same", "different", "undecided"]
+
+
+@frozen
+class Placement:
+    """An address that was assumed for a layout because none was given.
+
+    Args:
+        base: address of the layout's offset 0, in bytes.
+        start_is_open: whether the start address cannot be judged: it is right for a tile at ``base``, but an advance
+            that is wrong by a multiple of the tile's alignment gives the same word.
+        fits: whether a tile may start where the word puts it; if not, ``base`` is the lowest address that is allowed.
+        alignment: what the address of a tile is a multiple of, in bytes.
+    """
+
+    base: int
+    start_is_open: bool = False
+    fits: bool = True
+    alignment: int = 16
+
+
+def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest: int, highest: int) -> Placement:
+    """Decide which address of a layout is assumed where none is given, and whether that leaves the start address open.
+
+    A word says where its operand starts and not where the tile starts. With base 0 every start address can be judged.
+    An address of the tile that the word implies is accepted only if a tile may start there. For the first operand of a
+    tile that address is named in the answer. For another operand it proves nothing: an advance that is wrong by a
+    multiple of the alignment implies an aligned address as well.
+
+    Args:
+        implied: addresses of the layout's offset 0 that the word implies, the best one first.
+        offset: where the operand begins in the layout, in bytes.
+        alignment: what the address of a tile is a multiple of, counted from ``lowest``.
+        lowest: the address that is assumed where the word implies none: 0, or where the swizzle pattern starts.
+        highest: the highest address at which the layout lies in the address window.
+
+    >>> place_layout([0], 32, alignment=1024, lowest=0, highest=200000)
+    Placement(base=0, start_is_open=False, fits=True, alignment=1024)
+    >>> place_layout([32], 32, alignment=1024, lowest=0, highest=200000)
+    Placement(base=0, start_is_open=False, fits=False, alignment=1024)
+    >>> place_layout([1024], 32, alignment=1024, lowest=0, highest=200000).start_is_open
+    True
+    >>> place_layout([1024], 0, alignment=1024, lowest=0, highest=200000).start_is_open
+    False
+    """
+    for base in implied:
+        if 0 <= base <= highest and (base - lowest) % alignment == 0:
+            return Placement(base, offset != 0 and base != lowest, alignment=alignment)
+    return Placement(lowest, fits=False, alignment=alignment)
 
 
 @frozen
@@ -81,6 +150,13 @@ class Diff(Told):
         illegal: why no instruction reads such an operand though a word describes it; "" if one does.
         reason: why there is no such word; "" if there is one.
         pattern_start: an address where the swizzle pattern starts, in bytes.
+        subtile: coordinate of the operand in the layout, counted in operands.
+        offset: where the operand begins, from the layout's offset 0, in bytes, before the swizzle.
+        placement: how ``base`` was found; None if it was given, or printed with the layout.
+        whole: whether ``shape`` was assumed: one instruction reads the whole layout.
+        reads: extents that the instruction reads, if these are more than ``shape``; else None.
+        other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
+            start address is not in doubt.
     """
 
     word: int
@@ -99,20 +175,83 @@ class Diff(Told):
     illegal: str
     reason: str
     pattern_start: int = 0
+    subtile: tuple[int, ...] = ()
+    offset: int = 0
+    placement: Placement | None = None
+    whole: bool = False
+    reads: tuple[int, int] | None = None
+    other: tuple[tuple[int, ...], int] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """``"same"``, ``"different"``, or ``"undecided"`` where the elements agree but something remains open."""
+        if self.differing:
+            return "different"
+        return "undecided" if self.open_questions else "same"
 
     @property
     def ok(self) -> bool:
-        """Whether every element is read from where the layout stores it."""
-        return not self.differing
+        """Whether the word is proved to read every element from where the layout stores it."""
+        return self.verdict == "same"
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        """Why an agreement of all compared elements does not prove the word; () if it does."""
+        questions = []
+        if self.placement is not None and self.placement.start_is_open:
+            start = smem_word(self.arch).decode(self.word)["start_address"]
+            questions.append(
+                f"start_address {start:#x} is right only if the tile starts at {self.base:#x}; if it starts at "
+                f"{self.pattern_start:#x}, {start - self.base + self.pattern_start:#x} is right; --base decides"
+            )
+        if self.reads is not None:
+            questions.append(
+                f"the instruction reads {extents_text(self.reads)}, of which only {extents_text(self.shape)} were "
+                "compared"
+            )
+        elif self.whole and (least := _least_operand(self.arch, self.element, self.shape)):
+            questions.append(f"an instruction reads more than {extents_text(self.shape)}: at least {least}")
+        return tuple(questions)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was assumed because it was not given: the address of the tile, and what one instruction reads."""
+        assumed = []
+        if self.placement is not None and not self.placement.start_is_open:
+            assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
+        if self.whole and not _least_operand(self.arch, self.element, self.shape):
+            known = self.shape in operand_extents(self.arch, self.element)
+            read = "one instruction reads" if known else "the operand is more than one instruction reads,"
+            assumed.append(f"{read} all {extents_text(self.shape)} (--mma names what one instruction reads)")
+        return tuple(assumed)
+
+    @property
+    def start_notes(self) -> tuple[str, ...]:
+        """Why the start address was compared with that of a tile at the lowest base, and what it would be right for."""
+        if self.placement is None or (self.placement.fits and not self.placement.start_is_open):
+            return ()
+        notes, start = [], smem_word(self.arch).decode(self.word)["start_address"]
+        if not self.placement.fits:
+            aligned = f"no tile at a multiple of {self.placement.alignment} bytes"
+            notes.append(f"{aligned} has the compared operand, {self.offset} bytes behind its start, at {start:#x}")
+        if self.other is not None:
+            at, base = self.other
+            notes.append(f"{start:#x} is the start of subtile {tuple_text(at)} of a tile at {base:#x}")
+        return tuple(notes)
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
-        elements = self.shape[0] * self.shape[1]
-        if self.ok:
-            return f"same: the word reads all {counted(elements, 'element')} from where the layout stores them"
-        are = "is" if self.differing == 1 else "are"
-        return f"different: {self.differing} of {counted(elements, 'element')} {are} read from elsewhere"
+        """The answer in one line, with what was compared and what was assumed."""
+        elements, verdict = counted(self.shape[0] * self.shape[1], "element"), self.verdict
+        compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
+        assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
+        if verdict == "different":
+            are = "is" if self.differing == 1 else "are"
+            return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"
+        agreement = f"the word reads all {elements} from where the layout stores them"
+        if verdict == "undecided":
+            return f"undecided: {agreement}, but {'; and '.join(self.open_questions)}{assumed}"
+        return f"same: {agreement}{assumed}"
 
 
 def diff(
@@ -127,8 +266,12 @@ def diff(
     base: int | None = None,
     pattern_start: int = 0,
     unit: Unit = "elements",
+    swizzle: SwizzleMode | SwizzleName | None = None,
 ) -> Diff:
     """Compare what the tensor core reads for a word with a layout, and find the word that reads the layout.
+
+    The layout is taken as the place where the elements are stored: a plain layout without ``swizzle`` is stored
+    exactly so, and with one the swizzle is applied to its offsets.
 
     Args:
         word: the 64-bit descriptor.
@@ -136,45 +279,65 @@ def diff(
         arch: ``"sm90"`` or ``"sm100"``.
         dtype: name of the element type.
         major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
-        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out.
+        shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out, which the
+            headline then says. If no instruction reads a part of that, the verdict is ``"undecided"``.
         subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
-        base: address of the layout's offset 0, in bytes. If left out that of the pointer that CuTe printed, if it says
-            one; else the layout lies so that the operand's first element, before the swizzle, is where the word
-            starts: then no start address is wrong.
+        base: address of the layout's offset 0, in bytes. If left out, it is that of the pointer that CuTe printed, or
+            else assumed by ``place_layout``: the address that the start address implies if a tile may start there,
+            else 0. For an operand that begins at the layout's offset 0 the verdict is then ``"same"`` under the
+            condition that the headline names. For another operand it is ``"undecided"`` unless the implied address
+            is 0, because a wrong advance may imply an aligned address too. A start address that implies a negative or
+            misaligned address is compared with base 0, and differs.
         pattern_start: an address where the swizzle pattern starts, in bytes: 0 where the swizzle takes absolute
             addresses, as those of TMA and CuTe do.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
+        swizzle: name of the swizzle mode that is applied to a plain layout; a layout with a swizzle of its own must
+            have this one.
 
     Raises:
         NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
-        DescriptorError: if an argument is malformed, or the word has no meaning.
+        DescriptorError: if an argument is malformed, the word has no meaning, or the layout has another swizzle.
         LayoutError: if the notation is wrong.
 
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
     >>> found.differing, *map(str, found.changes)
     (896, 'stride_byte_offset 512 -> 1024')
     """
-    name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major)
+    name, element, contiguous = architecture(arch), as_element_type(dtype), as_major(major_of(swizzle, major))
     number = as_integer(word, "diff: the word", maximum=2**64 - 1)
-    tile, mode = explicit_tile(layout, element, unit=as_unit(unit))
-    extents = as_shape(shape, tile)
-    operand, part = _operand(tile, mode, element, extents, _subtile(subtile, tile), name)
-    base_option, values = base_of(layout) if base is None else base, smem_word(name).decode(number)
+    tile, mode = explicit_tile(layout, element, swizzle, as_unit(unit))
+    extents, at = as_shape(shape, tile), _subtile(subtile, tile)
+    operand, part = _operand(tile, mode, element, extents, at, name)
+    values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    window = window_bytes(name)
-    place = _base(base_option, first, operand, values, window)
     pattern = _address("pattern_start", pattern_start, window)
+    reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
+    readings = [(operand, mode)]
+    if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):
+        readings += [one for one in swizzled_readings(operand, element) if _has_form(*one, element)]
+    placement, base = None, base_of(layout) if base is None else base
+    if base is None:
+        # One row is enough, and a layout that is too large is refused below.
+        first_read = fetched_rows([number], **reads, shape=(1, extents[1]))[0][0][0] * address_bits(element) // 8
+        placement = place_layout(
+            [_unswizzled(first_read, mode, pattern) - first, int(values["start_address"]) - first],
+            first,
+            alignment=readings[-1][1].alignment_bytes,
+            lowest=pattern,
+            highest=window - _end_bytes(tile, element),
+        )
+    place = _address("base", base, window) if placement is None else placement.base
     rows = (
         part.addresses(place, pattern, window)
         if part
         else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
     )
-    fetched = fetched_rows([number], arch=name, element=element, major=contiguous, shape=extents)[0]
+    fetched = fetched_rows([number], **reads, shape=extents)[0]
     wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
     else:
-        right, reason = _right_word(operand, element, contiguous, mode, name, place, pattern)
+        right, reason = _right_word([one for one, _ in readings], element, contiguous, mode, name, place, pattern)
     return Diff(
         word=number,
         arch=name,
@@ -192,7 +355,76 @@ def diff(
         illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
         reason=reason,
         pattern_start=pattern,
+        subtile=at,
+        offset=first,
+        placement=placement,
+        whole=shape is None,
+        other=_other_operand(tile, element, extents, int(values["start_address"]), placement, pattern),
     )
+
+
+#: The most operands of a tile among which the one is searched that a start address is right for.
+_MOST_OPERANDS = 1 << 12
+
+
+def _other_operand(
+    tile: Layout | ComposedLayout, element: ElementType, shape: tuple[int, int], start: int,
+    placement: Placement | None, lowest: int,
+) -> tuple[tuple[int, ...], int] | None:  # fmt: skip
+    """The operand of a tile that begins at a start address, with the address of the tile: the lowest, else aligned."""
+    if placement is None or (placement.fits and not placement.start_is_open):
+        return None
+    rows, _, offset = parts(tile)
+    try:
+        rest = partition(rows, shape)[1]
+    except DescriptorError:  # operands that cross atoms
+        return None
+    if size(rest) > _MOST_OPERANDS:
+        return None
+    begins = {
+        at: (offset + rest(*at)) * element.storage_bits // 8 for at in product(*(range(size(one)) for one in rest))
+    }
+    bases = {at: start - first for at, first in begins.items()}
+    at_lowest = [at for at, base in bases.items() if base == lowest]
+    aligned = [at for at, base in bases.items() if base >= lowest and (base - lowest) % placement.alignment == 0]
+    others = at_lowest or (aligned if placement.alignment > 16 and not placement.fits else [])
+    return (others[0], bases[others[0]]) if others else None
+
+
+def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
+    """The smallest operand of an instruction where none divides a shape; "" where one does, or the type has none."""
+    legal = operand_extents(arch, element)
+    if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
+        return ""
+    return extents_text(min(legal))
+
+
+def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
+    """Where a layout ends, from its offset 0, in bytes."""
+    try:
+        return (start_of(tile) + cosize(plain(tile))) * element.storage_bits // 8
+    except LayoutError:  # beyond 64 bits
+        return 1 << 64
+
+
+def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType) -> bool:
+    """Whether an operand has the canonical form of a swizzle mode, K-major or MN-major."""
+    rows = parts(operand)[0]
+    for major in Major:
+        try:
+            matched_steps(rows, (size(rows[0]), size(rows[1])), element, form(major, mode))
+        except LayoutError:
+            continue
+        return True
+    return False
+
+
+def _unswizzled(address: int, mode: SwizzleMode, pattern_start: int) -> int:
+    """The address before the swizzle, of an address behind it; a swizzle is its own inverse."""
+    if mode.swizzle is None:
+        return address
+    start = pattern_start % mode.period_bytes - mode.period_bytes  # so that the distance is not negative
+    return start + int(mode.swizzle(address - start))
 
 
 def _subtile(subtile: object, tile: Layout | ComposedLayout) -> tuple[int, ...]:
@@ -228,21 +460,6 @@ def _right_across(
         return None, str(error)
 
 
-def _base(
-    base_option: object, first: int, operand: Layout | ComposedLayout, values: dict[str, Any], window: int
-) -> int:
-    """Address of the layout's offset 0: as given, or so that the operand starts where the word does."""
-    if base_option is not None:
-        return _address("base", base_option, window)
-    base = int(values["start_address"]) - first
-    if base < 0:
-        raise DescriptorError(
-            f"diff: the word must start at {first} or later, the operand's offset in the layout, found "
-            f"{values['start_address']}; layout = {operand}"
-        )
-    return base
-
-
 def _address(what: str, value: object, window: int) -> int:
     address = as_integer(value, f"diff: {what}", maximum=window - 1)
     if address % 16:
@@ -263,7 +480,7 @@ def _first_of_runs(layout_rows: Rows, fetched: Rows, major: Major, element: Elem
 
 
 def _right_word(
-    operand: Layout | ComposedLayout,
+    readings: Sequence[Layout | ComposedLayout],
     element: ElementType,
     major: Major,
     mode: SwizzleMode,
@@ -275,20 +492,28 @@ def _right_word(
 
     Another mode than the layout's own reads it too where the swizzle moves nothing in this operand. Each try is proved
     against the swizzle of its mode, so that the layout itself is compared once more here.
+
+    Args:
+        readings: the operand, then other layouts with the same offsets.
     """
     reason, window = "", window_bytes(arch)
-    own = stored_rows(operand, element, base=base, pattern_start=pattern_start, window=window)
-    for contiguous in sorted(Major, key=lambda one: one is not major):
-        for other_mode in sorted(SwizzleMode, key=lambda one: one is not mode):
-            try:
-                fit = fitted(operand, element, contiguous, other_mode, arch, base=base, pattern_start=pattern_start)
-            except LayoutError as error:
-                reason = reason or str(error)
-                continue
+    own = stored_rows(readings[0], element, base=base, pattern_start=pattern_start, window=window)
+    tries = product(readings, sorted(Major, key=lambda one: one is not major), _modes_from(mode))
+    for reading, contiguous, other_mode in tries:
+        try:
+            fit = fitted(reading, element, contiguous, other_mode, arch, base=base, pattern_start=pattern_start)
             moved_rows = stored_rows(fit.layout, element, base=base, pattern_start=pattern_start, window=window)
-            if moved_rows == own:
-                return fit, ""
+        except LayoutError as error:
+            reason = reason or str(error)
+            continue
+        if moved_rows == own:
+            return fit, ""
     return None, reason
+
+
+def _modes_from(mode: SwizzleMode) -> list[SwizzleMode]:
+    """Every mode, one of them first."""
+    return sorted(SwizzleMode, key=lambda one: one is not mode)
 
 
 def _changes(word: int, right: Fit) -> tuple[Change, ...]:

@@ -33,6 +33,7 @@ from descriptors.smem.debug.read import Fetched
 from descriptors.smem.debug.warnings import Remark
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.operand import Major, SwizzleMode
+from descriptors.smem.operands.swizzled import stored_text
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.smem.words.descriptor import smem_word
@@ -165,7 +166,7 @@ def record_fetched(fetched: Fetched) -> dict[str, Any]:
 
 
 def tell_diff(diff: Diff) -> str:
-    """A comparison for a person: the verdict, what to change, the right word, then what differs.
+    """A comparison for a person: the verdict, what to change, the right word, where elements are stored, what differs.
 
     >>> from descriptors import diff
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
@@ -174,9 +175,11 @@ def tell_diff(diff: Diff) -> str:
     right word: 0x4000004000010000
     """
     transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
-    differs = [] if diff.ok else [*(f"   {one}" for one in diff.mismatches), *_picture(diff)]
-    mended = [] if diff.ok else _right_word(diff)
-    return "\n".join([diff.headline, *mended, *transposed, *differs, *known_line(diff.arch)])
+    differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.differing else []
+    mended = _right_word(diff) if diff.differing else _illegal(diff)
+    stored = f"stored as {stored_text(diff.layout, diff.element)}"
+    notes = [f"note: {one}" for one in diff.start_notes]
+    return "\n".join([diff.headline, *mended, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -215,6 +218,11 @@ def _right_word(diff: Diff) -> Iterator[str]:
     yield f"right word: {word_text(diff.right_word)}"
     if (values := smem_word(diff.arch).decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
         yield f"   its base offset is {values['base_offset']}, as the swizzle pattern starts at {diff.pattern_start:#x}"
+    yield from _illegal(diff)
+
+
+def _illegal(diff: Diff) -> Iterator[str]:
+    """Why no instruction reads an operand that a word describes."""
     if diff.illegal:
         yield f"but no instruction reads such an operand: {diff.illegal}"
 
@@ -226,7 +234,14 @@ def record_diff(diff: Diff) -> dict[str, Any]:
         "arch": diff.arch,
         "dtype": diff.element.name,
         **fields(diff, "major shape layout base"),
+        "verdict": diff.verdict,
         "same": diff.ok,
+        "assumptions": diff.assumptions,
+        **fields(diff, "open_questions"),
+        "base_assumed": diff.placement is not None,
+        "shape_assumed": diff.whole,
+        **fields(diff, "subtile offset"),
+        "starts": None if diff.other is None else {"subtile": diff.other[0], "base": diff.other[1]},
         "elements": diff.shape[0] * diff.shape[1],
         "differing": diff.differing,
         "mismatches": [fields(one, "coordinate unit expected found") for one in diff.mismatches],
@@ -250,9 +265,9 @@ def tell_candidates(candidates: Sequence[Candidate]) -> str:
     >>> for line, row in zip(tell_candidates(found).splitlines(), record_candidates(found), strict=True):
     ...     assert line.startswith(f"{row['major']}-major {row['swizzle']}: ") and row.get("word", "") in line
     >>> print(tell_candidates(found[:1]))
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000
-    >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16")[:1]))
-    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)
+    >>> print(tell_candidates(candidates("(64,16):(64,1)", "bf16", swizzle="128B")[:1]))
+    K-major 128B: fits; LBO 16, SBO 1024, word 0x4000404000010000, stored as S<3,3,3> o 0 o (64,16):(64,1)
     known: documented, not measured on a Blackwell GPU
     """
     transposed = {one.fit.descriptor.arch for one in candidates if one.fit and one.major is Major.MN and one.usable}
@@ -270,7 +285,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     record = {
         **fields(candidate, "major swizzle"),
         "fits": candidate.fit is not None,
-        **fields(candidate, "reason illegal"),
+        **fields(candidate, "reason illegal applied"),
     }
     if candidate.fit is None:
         return record

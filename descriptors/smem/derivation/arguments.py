@@ -86,7 +86,7 @@ _ROWS = (
     ),
     Argument(
         "swizzle", "name", ("request", "symbolic", "tma"),
-        "none, 32B, 64B, 128B or 128B_BASE32B. A swizzled layout tells it by itself.",
+        "none, 32B, 64B, 128B or 128B_BASE32B. It is applied to a plain layout; a swizzled layout has its own.",
         "none, 32B, 64B, 128B or 128B_BASE32B.", choices=tuple(map(str, SwizzleMode)),
     ),
     Argument(

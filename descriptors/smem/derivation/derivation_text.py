@@ -37,7 +37,7 @@ from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.smem.operands.swizzled import plain
+from descriptors.smem.operands.swizzled import plain, stored_text
 from descriptors.smem.proof.addresses import evidence
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.smem.words.descriptor import MNEMONICS
@@ -80,6 +80,8 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
     word, encoded = first.word, first.encode()
     what = f"first {extents_text(d.mma)} of a {extents_text(d.tile)} {d.element} tile at address {base}"
     yield "word", f"{word_text(encoded)}  {what}"
+    if not d.order:  # an explicit layout: what is proved is where its swizzle puts the elements
+        yield "stored as", stored_text(d.smem_tile, d.element)
     assumed = f", assumed, {because}" if because else ""
     known = evidence(d.arch, d.element, d.major, absolute=d.crossing is not None)
     yield (

@@ -177,7 +177,8 @@ def tell_match(match: Match) -> str:
         f"{short}        {getattr(match, name)} bytes{unread_mark(name, match.dont_care)}"
         for name, short in SHORT.items()
     )
-    lines = [f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets]
+    stored = [f"stored as  {match.stored}"] if match.stored else []
+    lines = [*stored, f"form       {match.form}, in 16-byte units", f"canonical  {match.layout}", *offsets]
     if match.form.major is Major.MN:
         from descriptors.smem.instructions.transpose import transpose_note  # of MN-major operands alone
 
@@ -195,12 +196,13 @@ def record_match(match: Match) -> dict[str, Any]:
 
     >>> from descriptors import match
     >>> told = match("(64,16):(64,1)", "bf16", swizzle="128B")
-    >>> [int(line.split()[1]) for line in tell_match(told).splitlines()[2:]]
+    >>> [int(line.split()[1]) for line in tell_match(told).splitlines()[3:]]
     [16, 1024]
     >>> [record_match(told)[name] for name in SHORT]
     [16, 1024]
     """
     return {
+        **({"stored": match.stored} if match.stored else {}),
         "form": str(match.form),
         "canonical": str(match.layout),
         **fields(match, f"{LEADING} {STRIDE} dont_care"),

@@ -28,6 +28,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from descriptors.errors import DescriptorError, as_flag, as_integer, brief
@@ -46,7 +47,15 @@ from descriptors.smem.instructions.rules import (
     rows_read,
     type_name,
 )
-from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
+from descriptors.smem.operands.operand import (
+    ElementType,
+    Major,
+    SwizzleMode,
+    as_element_type,
+    as_major,
+    as_swizzle_mode,
+    choose,
+)
 from descriptors.targets import generation
 
 
@@ -465,6 +474,27 @@ def check_operand_tile(
         about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
     rule = f"an operand must be {' or '.join(extents_read)}"
     return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
+
+
+@lru_cache(maxsize=128)
+def operand_extents(arch: str, dtype: str | ElementType) -> frozenset[tuple[int, int]]:
+    """Return the extents (MN, K) that instructions read of an operand in one CTA's shared memory, in elements.
+
+    The extents are those of every MMA instruction of the type, dense or sparse, and of the copies to tensor memory.
+    The set is empty if no instruction of the architecture has the type.
+
+    >>> sorted(operand_extents("sm90", "bf16"))[:3]
+    [(8, 16), (8, 32), (16, 16)]
+    """
+    element = as_element_type(dtype)
+    try:
+        rows: list[ShapeRow] = rows_of("SHAPES", as_arch(arch), kind_of(arch, element))
+    except DescriptorError:
+        return frozenset()
+    found = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
+    if generation(arch) == "sm100":
+        found |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
+    return frozenset(found)
 
 
 def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:

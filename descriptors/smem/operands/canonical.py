@@ -153,6 +153,7 @@ class Match:
         leading_byte_offset: in bytes.
         stride_byte_offset: in bytes.
         idle: fields whose step is never taken because its mode has extent 1; they hold 0, as CUTLASS writes them.
+        stored: the layout that was matched, with its swizzle, as ``stored_text`` writes it; "" of a part of a tile.
     """
 
     form: Form
@@ -160,6 +161,7 @@ class Match:
     leading_byte_offset: int
     stride_byte_offset: int
     idle: tuple[str, ...]
+    stored: str = ""
 
     @property
     def headline(self) -> str:

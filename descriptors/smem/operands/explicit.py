@@ -67,6 +67,7 @@ from layoutalg import (
     LayoutError,
     coalesce,
     composition,
+    cosize,
     flatten,
     from_offsets,
     recast_layout,
@@ -74,6 +75,8 @@ from layoutalg import (
 
 #: A thread block's shared memory has fewer elements; of what has more, a slice is no part.
 _MOST_COMPARED = 1 << 19
+#: More elements of half a byte than a thread block's shared memory has, so that no layout in it reaches further.
+_LAST_OFFSET = 1 << 20
 
 
 def swizzled_readings(
@@ -94,8 +97,12 @@ def swizzled_readings(
     >>> print(found["128B"])
     S<3,3,3> o 0 o (8,8):(1,64)
     """
+    try:
+        held = size(plain(tile)) <= _MOST_COMPARED and cosize(plain(tile)) <= _LAST_OFFSET
+    except LayoutError:  # an offset beyond 64 bits
+        held = False
     for mode in SwizzleMode:
-        if mode is not SwizzleMode.NONE and size(plain(tile)) <= _MOST_COMPARED:
+        if mode is not SwizzleMode.NONE and held:
             reading = _before(swizzle_on_elements(mode, element), plain(tile), start_of(tile))
             if reading is not None:
                 yield reading, mode
@@ -251,7 +258,8 @@ def explicit_tile(
         source: a plain layout, a swizzle after one, or a pair of such a layout and an integer that is added after the
             swizzle; or an expression that is one of these, or what CuTe prints of a tensor in shared memory.
         element: the element type.
-        swizzle: name of the swizzle mode; for a plain layout "none" if left out, for a swizzled one its own.
+        swizzle: name of the swizzle mode that is applied to the offsets of a plain layout; "none" if left out, so that
+            a plain layout is stored exactly as it is written. A swizzled layout has its own, and no other.
         unit: one of ``UNITS``.
 
     Raises:
@@ -273,7 +281,10 @@ def explicit_tile(
     mode = None if permutation is None else recognise(permutation, 8 if unit == "cute" else bits, layout)
     asked_mode = None if swizzle is None else as_swizzle_mode(swizzle)
     if mode is not None and asked_mode is not None and mode is not asked_mode:
-        raise DescriptorError(f"derive: the layout's swizzle must be {asked_mode}, is {mode}; layout = {layout}")
+        raise DescriptorError(
+            f"operand: the layout has swizzle {mode}, but swizzle {asked_mode} was given; leave the "
+            f"swizzle out, or give the layout without its own; layout = {layout}"
+        )
     mode = mode or asked_mode or SwizzleMode.NONE
     start = offset + _folded(added, bits, mode, layout)
     if start * bits % element.storage_bits:

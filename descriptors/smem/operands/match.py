@@ -44,7 +44,7 @@ from descriptors.smem.operands.operand import (
     as_major,
     major_of,
 )
-from descriptors.smem.operands.swizzled import around, plain, start_of
+from descriptors.smem.operands.swizzled import around, plain, start_of, stored_text
 from descriptors.text import tuple_text
 from layoutalg import (
     ComposedLayout,
@@ -58,6 +58,7 @@ from layoutalg import (
     size,
     zipped_divide,
 )
+from layoutalg.frozen import replace
 
 Tile = Layout | ComposedLayout
 
@@ -303,4 +304,5 @@ def match(
     major_name = major_of(swizzle, major)
     contiguous = contiguous_major(rows, element) if major_name is None else as_major(major_name)
     operand = size(rows, mode=[0]), size(rows, mode=[1])
-    return matched_steps(rows, operand, element, form(contiguous, mode)).match
+    found = matched_steps(rows, operand, element, form(contiguous, mode)).match
+    return replace(found, stored=stored_text(tile, element))

@@ -135,3 +135,23 @@ def parts(layout: object) -> tuple[Layout, Swizzle | None, int]:
         case _:
             text = brief(layout)
     raise DescriptorError(f"operand: a layout must be plain or a swizzle after a plain one, found {text}")
+
+
+def stored_text(layout: Layout | ComposedLayout, element: ElementType) -> str:
+    """Write where elements are stored: the whole layout, and which swizzle is applied to which plain layout.
+
+    Args:
+        layout: in elements: plain, or a swizzle mode after a plain layout.
+        element: the element type.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> bf16 = as_element_type("bf16")
+    >>> print(stored_text(Layout((8, 64), (64, 1)), bf16))
+    (8,64):(64,1): no swizzle
+    >>> print(stored_text(ComposedLayout(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1))), bf16))
+    S<3,3,3> o 0 o (8,64):(64,1): swizzle 128B applied to (8,64):(64,1)
+    """
+    rows, swizzle, _ = parts(layout)
+    if swizzle is None:
+        return f"{layout}: no swizzle"
+    return f"{layout}: swizzle {recognise(swizzle, element.storage_bits, layout)} applied to {rows}"

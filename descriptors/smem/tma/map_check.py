@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from descriptors.errors import DescriptorError, as_integer
+from descriptors.smem.debug.candidates import as_shape
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.operand import (
@@ -37,7 +38,7 @@ from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefus
 from descriptors.targets import generation
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 #: The most elements of a box that are compared: what one can have.
 _MOST_ELEMENTS = 228 * 1024 * 2
@@ -258,6 +259,11 @@ class WordCheck(Told):
         """Whether the word reads every element from where it lands, of a map that the driver takes."""
         return self.diff.ok and not self.refusals
 
+    @property
+    def wrong(self) -> bool:
+        """Whether the driver refuses the map, or an element is read from elsewhere; neither if it is undecided."""
+        return self.diff.verdict == "different" or bool(self.refusals)
+
 
 def word_check(
     one: TensorMap, word: int, arch: Arch | None = None, *, dtype: str | ElementType | None = None,
@@ -265,13 +271,17 @@ def word_check(
 ) -> WordCheck:  # fmt: skip
     """Compare what the tensor core reads for a word with where the elements of a box land.
 
+    The address of the box is assumed as ``diff`` assumes that of a tile. The verdict is undecided where the instruction
+    reads more than the box fills.
+
     Args:
         one: the map, tiled.
         word: the 64-bit descriptor.
         arch: ``"sm90"`` or ``"sm100"``; default: as the word says.
         dtype: the element type; default: that of the map.
         major: which of the two dimension 0 of the map is.
-        shape: extents (MN, K) that one instruction reads, in elements; the whole box if left out.
+        shape: extents (MN, K) that one instruction reads, in elements, of which those that the box fills are compared;
+            the whole box if left out.
 
     Raises:
         DescriptorError: as `box_layout` and `descriptors.diff`.
@@ -280,8 +290,14 @@ def word_check(
     >>> one = parse_tensor_map("type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B")
     >>> word_check(one, 0x4000404000010000, major="K").ok, word_check(one, 0x4000402000010000, major="K").ok
     (True, False)
+    >>> word_check(one, 0x4000404000010000, major="K", shape=(128, 16)).diff.verdict
+    'undecided'
     """
     layout, element = box_layout(one, dtype, major), box_element(one, dtype)
     number = as_integer(word, "tensor map: the word", maximum=2**64 - 1)
     name = assumed_architecture(number) if arch is None else architecture(arch)
-    return WordCheck(diff(number, layout, name, dtype=element, major=major, shape=shape), _standing(one, name))
+    reads = None if shape is None else as_shape(shape, layout)
+    box = as_shape(None, layout)
+    compared = None if reads is None else (min(reads[0], box[0]), min(reads[1], box[1]))
+    found = diff(number, layout, name, dtype=element, major=major, shape=compared)
+    return WordCheck(found if compared == reads else replace(found, reads=reads), _standing(one, name))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from descriptors import derive
 from descriptors.cli import words
 from descriptors.cli.command import COMMANDS, main
+from descriptors.cli.mcp import call
 from descriptors.smem.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -110,10 +111,13 @@ def test_diff_ends_with_0_for_the_same_and_1_for_different(capsys: pytest.Captur
     options = [SW128, "--arch", "sm90", *BF16_K]
     assert run(capsys, "diff", "0x4000004000010000", *options).startswith("same: ")
     printed = run(capsys, "diff", "0x4000002000010000", *options, status=1)
-    assert printed.splitlines()[0] == "different: 896 of 1024 elements are read from elsewhere"
+    assert printed.startswith(
+        "different: 896 of 1024 elements are read from elsewhere; assumed: the tile starts at 0x0"
+    )
     assert "change: stride_byte_offset 512 -> 1024\nright word: 0x4000004000010000" in printed
     record = json.loads(run(capsys, "diff", "0x4000002000010000", *options, "--json", status=1))
     assert (record["same"], record["differing"], record["right_word"]) == (False, 896, "0x4000004000010000")
+    assert (record["verdict"], record["base"], record["base_assumed"]) == ("different", 0, True)
     assert record["changes"] == [{"field": "stride_byte_offset", "found": 512, "right": 1024}]
     assert record["mismatches"][0] == {"coordinate": [8, 0], "unit": "byte", "expected": 1024, "found": 576}
 
@@ -126,9 +130,79 @@ def test_diff_finds_the_subtile_of_a_tile_at_an_address(capsys: pytest.CaptureFi
     run(capsys, "diff", hex(table[1][5]), *options, "--subtile", "1,4", status=1)
 
 
+def test_diff_without_a_base_is_undecided_where_the_start_cannot_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["--tile", "64x64", "--swizzle", "128B", "--shape", "64x16", "--subtile", "0,1", "--arch", "sm90", *BF16_K]
+    for start, verdict, status in (("02", "same", 0), ("42", "undecided", 0), ("04", "different", 1)):
+        word = f"0x40000040000100{start}"
+        assert run(capsys, "diff", word, *tile, status=status).startswith(f"{verdict}: ")
+        record = json.loads(run(capsys, "diff", word, *tile, "--json", status=status))
+        assert (record["verdict"], record["same"]) == (verdict, verdict == "same")
+        assert bool(record["open_questions"]) is (verdict == "undecided")
+        assert (record["subtile"], record["offset"]) == ([0, 1], 32)
+        given = dict(zip((one.removeprefix("--") for one in tile[::2]), tile[1::2], strict=True)) | {"word": word}
+        by_agent = {"same": "answered", "undecided": "incomplete", "different": "wrong"}[verdict]
+        assert call("diff", given).verdict == call("diff", given | {"json": True}).verdict == by_agent
+    assert record["starts"] == {"subtile": [0, 2], "base": 0}
+
+
+def test_diff_by_tile_without_an_instruction_says_that_the_whole_was_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tile = ["--tile", "128x64", "--swizzle", "128B", "--arch", "sm90", *BF16_K]
+    printed = run(capsys, "diff", "0x4000004000010000", *tile)
+    assert printed.startswith("same: ") and "all 128x64 (--mma names" in printed.splitlines()[0]
+    printed = run(capsys, "diff", "0x4000004000010000", *tile, "--mma", "64x16")
+    assert printed.splitlines()[0].endswith("compared: subtile (0,0), 64x16; assumed: the tile starts at 0x0 "
+                                            "(--base checks it)")  # fmt: skip
+
+
+def test_a_plain_layout_with_a_swizzle_is_one_tile_for_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    layout, known = "(128,64):(64,1)", ["--dtype", "bf16", "--arch", "sm90"]
+    word, swizzled = "0x4000004000010000", "S<3,3,3> o 0 o (128,64):(64,1)"
+    stored = f"{swizzled}: swizzle 128B applied to {layout}"
+    derived = run(capsys, "derive", "--layout", layout, "--swizzle", "128B", "--mma", "64x16", "--major", "K", *known)
+    assert derived.splitlines()[0].split()[1] == word and f"stored as  {stored}" in derived
+    reads = ["--mma", "64x16", *known]
+    same = run(capsys, "diff", word, layout, "--swizzle", "128B", "--major", "K", *reads)
+    assert same.startswith("same: ") and "stored as S<3,3,3> o 0 o (64,16):(64,1)" in same
+    fit = run(capsys, "candidates", layout, "--swizzle", "128B", *reads).splitlines()[0]
+    assert fit.endswith(f"word {word}, stored as S<3,3,3> o 0 o (64,16):(64,1)")
+    assert run(capsys, "match", "(64,16):(64,1)", "--swizzle", "128B", "--dtype", "bf16").startswith(
+        "stored as  S<3,3,3>"
+    )
+    links = ["--tile", "128x64", "--arch", "sm90", f"layout {layout} swizzle=128B"]
+    proved = run(capsys, "chain", *links, f"word {word} mma=64x16 advance=0,512;0,2,4,6")
+    assert proved.startswith("proved: 8192 elements") and stored in proved
+    # Without the swizzle the same text is another tile, for all of them.
+    assert "no swizzle" in run(capsys, "diff", word, layout, "--major", "K", *reads, status=1)
+    assert "if stored as S<3,3,3>" in run(capsys, "candidates", layout, *reads).splitlines()[0]
+    run(capsys, "derive", "--layout", layout, "--mma", "64x16", "--major", "K", *known, status=2)
+    links[-1] = f"layout {layout}"
+    assert run(
+        capsys, "chain", *links, f"word {word} mma=64x16 advance=0,512;0,2,4,6", status=1
+    ).startswith("wrong: ")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["derive", "--layout", SW128, "--mma", "64x16", "--major", "K", "--dtype", "bf16"],
+        ["diff", GOLDEN, SW128, *BF16_K],
+        ["candidates", SW128, "--dtype", "bf16"],
+        ["match", SW128, "--dtype", "bf16"],
+    ],
+)
+def test_a_swizzle_that_contradicts_the_layout_is_refused(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for swizzle in ("64B", "none"):
+        refusal = run(capsys, *line, "--swizzle", swizzle, status=2)
+        assert f"the layout has swizzle 128B, but swizzle {swizzle} was given" in refusal
+    run(capsys, *line, "--swizzle", "128B")
+
+
 def test_candidates_tells_what_fits_first(capsys: pytest.CaptureFixture[str]) -> None:
     printed = run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--arch", "sm90").splitlines()
-    assert printed[0] == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
+    said = "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000, if stored as S<3,3,3> o 0 o (64,16):(64,1)"
+    assert printed[0] == said
     assert len(printed) == 10
     assert all(": no; " in line for line in printed[1:])
     records = json.loads(run(capsys, "candidates", "(64,16):(64,1)", "--dtype", "bf16", "--json"))["candidates"]
@@ -241,7 +315,6 @@ def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
     [
         ([*BF16_K], "give either LAYOUT or --tile, found neither"),
         ([SW128, "--tile", "64x16", *BF16_K], "give either LAYOUT or --tile, found both"),
-        ([SW128, "--swizzle", "128B", *BF16_K], "--swizzle goes only with --tile"),
         ([SW128, "--order", "0,1", *BF16_K], "--order goes only with --tile"),
         ([SW128, "--stages", "2", *BF16_K], "--stages goes only with --tile"),
         (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "give the stages once"),

@@ -11,6 +11,7 @@ from each import each
 from descriptors.cli.command import main
 
 MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
+SIX = MAP.replace("64x64", "64x6")
 
 FP4 = "type=16U4_ALIGN16B extents=256x64 strides=128 box=128x8 swizzle=128B"
 NARROW = MAP.replace("128B", "64B")
@@ -26,6 +27,18 @@ NARROW = MAP.replace("128B", "64B")
         ([MAP, "0x4000404000010000", "--major", "K"], 0, "same: the word reads all 4096 elements"),
         ([MAP, "0x8000402000010000", "--major", "K"], 1, "right word: 0x4000404000010000"),
         ([MAP, "0x4000004000010000", "--major", "K", "--arch", "sm90", "--shape", "64x16"], 0, "same: the word reads"),
+        ([MAP, "0x4000004000010000", "--major", "K"], 0, "all 64x64 (--mma names what one instruction reads)"),
+        ([MAP, "0x4000004000010000", "--major", "K", "--mma", "64x16"], 0, "compared: subtile (0,0), 64x16"),
+        ([MAP, "0x4000004000010033", "--major", "K", "--mma", "64x16"], 1, "change: start_address 816 -> 0"),
+        ([MAP, "0x4000004000010040", "--major", "K", "--mma", "64x16"], 0, "assumed: the tile starts at 0x400"),
+        ([SIX, "0x4000004000010000", "--major", "K"], 0, "undecided: the word reads all 384 elements"),
+        ([SIX, "0x4000004000010000", "--major", "K"], 0, "an instruction reads more than 6x64: at least 8x16"),
+        (
+            [SIX, "0x4000004000010000", "--major", "K", "--mma", "64x16"],
+            0,
+            "reads 64x16, of which only 6x16 were compared",
+        ),
+        ([SIX, "0x8000004000010000", "--major", "K", "--mma", "64x16"], 1, "different: 80 of 96 elements"),
         ([MAP, "S<3,3,3> o 0 o (64,64):(64,1)", "--major", "K"], 0, "same: all 4096 elements of the box"),
         ([MAP, "S<3,3,3> o 0 o (128,64):(64,1)", "--major", "K"], 0, "the layout has 128 x 64"),
         ([MAP, "S<3,4,3> o 0 o (64,64):(64,1)", "--major", "K", "--unit", "cute"], 0, "same: all 4096"),

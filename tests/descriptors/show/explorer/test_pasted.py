@@ -146,6 +146,13 @@ def test_who_holds_what_is_drawn() -> None:
     assert picture.startswith("<svg") and "V3" in picture and record["drawing"] == {}
 
 
+@pytest.mark.parametrize(("text", "swizzle"), [("(64,16):(64,1)", "128B"), ("((8,8),(8,2)):((8,64),(1,512))", "none")])
+def test_a_plain_layout_is_offered_with_the_layout_that_is_stored(text: str, swizzle: str) -> None:
+    found = pasted(text)
+    assert found["use"]["swizzle"] == swizzle
+    assert ("if stored as S<3,3,3> o 0 o" in found["text"]) is (swizzle != "none")
+
+
 def test_what_is_too_large_for_a_picture_is_told_without_one() -> None:
     record = pasted(f"{QUADS} 128x128xf32")
     assert "picture" not in record and "not drawn" in record["text"]

@@ -104,7 +104,10 @@ def test_an_offset_that_no_field_holds_does_not_fit() -> None:
 
 def test_each_is_told_in_a_line() -> None:
     first, second, *_ = candidates("(64,16):(64,1)", "bf16", arch="sm90")
-    assert str(first) == "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
+    said = "K-major 128B: fits; LBO 16, SBO 1024, word 0x4000004000010000"
+    assert str(first) == f"{said}, if stored as S<3,3,3> o 0 o (64,16):(64,1)"
+    one = candidates("(64,16):(64,1)", "bf16", arch="sm90", swizzle="128B")[0]
+    assert str(one) == f"{said}, stored as S<3,3,3> o 0 o (64,16):(64,1)"
     assert str(second).startswith("K-major none: no; canonical: row 1 of MN must begin 16 bytes after row 0, as lines ")
 
 

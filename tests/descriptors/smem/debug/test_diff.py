@@ -114,25 +114,126 @@ def test_a_right_word_that_no_instruction_takes_says_so() -> None:
 
 def test_a_swizzle_that_moves_nothing_here_is_no_difference() -> None:
     one_line = "S<3,3,3> o 0 o (8,8):(8,1)"  # 128 bytes in one row of the pattern
-    difference = diff(64 << 32, one_line, **BF16_K)
+    difference = diff(64 << 32, one_line, **BF16_K, shape=(8, 8))
     assert difference.ok
     assert not difference.changes
 
 
-def test_without_a_base_the_layout_lies_where_the_word_starts() -> None:
+def tile_word(start: int, swizzle: int = 1) -> int:
+    """A word of a tile of rows of 128 bytes with a start address in bytes."""
+    return swizzle << 62 | 64 << 32 | start >> 4
+
+
+SUBTILE_0_1: dict[str, Any] = {**BF16_K, "shape": (64, 16), "subtile": (0, 1)}
+TILE = "S<3,3,3> o 0 o (64,64):(64,1)"
+
+
+@pytest.mark.parametrize("start", range(0, 4096, 16))
+def test_without_a_base_a_start_is_same_different_or_undecided_by_what_base_it_implies(start: int) -> None:
+    found = diff(tile_word(start), TILE, **SUBTILE_0_1)
+    by_base = {base: diff(tile_word(start), TILE, **SUBTILE_0_1, base=base).ok for base in range(0, 8192, 1024)}
+    bases = [base for base, ok in by_base.items() if ok]
+    assert found.verdict == ("same" if bases == [0] else "undecided" if bases else "different")
+    assert [found.base] == (bases or [0])
+    assert derive(layout=TILE, dtype="bf16", mma=(64, 16), arch="sm90").descriptor_at(found.base)
+
+
+def test_an_advance_that_is_wrong_is_never_called_the_same_without_a_base() -> None:
+    for wrong in (0x04, 0x06, 0x08, 0x10, 0x12, 0x42):
+        found = diff(tile_word(16 * wrong), TILE, **SUBTILE_0_1)
+        assert found.verdict == ("undecided" if wrong == 0x42 else "different") and not found.ok
+        assert f"{found.base:#x}" in tell(found).splitlines()[0]
+    right = diff(tile_word(32), TILE, **SUBTILE_0_1)
+    assert right.ok and "assumed: the tile starts at 0x0 (--base checks it)" in right.headline
+
+
+def test_a_start_below_the_offset_of_the_subtile_is_different_and_no_refusal() -> None:
+    found = diff(tile_word(0), TILE, **SUBTILE_0_1)
+    assert (found.verdict, [str(one) for one in found.changes]) == ("different", ["start_address 0 -> 32"])
+    assert "note: 0x0 is the start of subtile (0,0) of a tile at 0x0" in tell(found)
+
+
+def test_a_start_of_another_subtile_is_named_with_the_address_of_the_tile() -> None:
+    for start, at, base in ((64, "(0,2)", "0x0"), (0x440, "(0,2)", "0x400"), (0x860, "(0,3)", "0x800")):
+        found = diff(tile_word(start), TILE, **SUBTILE_0_1)
+        assert found.verdict == "different"
+        assert f"note: {start:#x} is the start of subtile {at} of a tile at {base}" in tell(found)
+    assert diff(tile_word(16), TILE, **SUBTILE_0_1).other is None
+
+
+def test_an_undecided_start_says_which_base_fits_and_which_start_is_right_for_base_0() -> None:
+    found = diff(tile_word(0x420), TILE, **SUBTILE_0_1)
+    assert found.headline.startswith("undecided: ") and not found.differing
+    for text in ("only if the tile starts at 0x400", "if it starts at 0x0, 0x20 is right", "--base decides"):
+        assert text in found.headline
+    assert diff(tile_word(0x420), TILE, **SUBTILE_0_1, base=1024).verdict == "same"
+    assert diff(tile_word(0x420), TILE, **SUBTILE_0_1, base=0).verdict == "different"
+    wrong_stride = diff(tile_word(0x420) ^ 1 << 32, TILE, **SUBTILE_0_1)
+    assert wrong_stride.verdict == "different" and wrong_stride.base == 1024
+    assert [one.field for one in wrong_stride.changes] == ["stride_byte_offset"]
+
+
+def test_without_a_swizzle_no_advance_can_be_judged_without_a_base() -> None:
+    d = derive((64, 64), "bf16", "K", "none", (64, 16), arch="sm90")
+    known: dict[str, Any] = {"shape": (64, 16), "subtile": (0, 1), **BF16_K}
+    word, first = d.word(0, 1), d.offset_of(0, 1)
+    assert diff(word, d.smem_tile, **known).verdict == "same"
+    for away in (16, 1024):
+        assert diff(word + away // 16, d.smem_tile, **known).verdict == "undecided"
+        assert diff(word - away // 16, d.smem_tile, **known).verdict == "different"
+    assert diff(word, d.smem_tile, **known).offset == first
+
+
+def test_the_first_subtile_is_the_same_for_a_tile_at_an_aligned_address_that_is_named() -> None:
+    found = diff(tile_word(0x400), SW128, **BF16_K)
+    assert found.ok and "the tile starts at 0x400 (--base checks it)" in found.headline
+    for start in (16, 112, 512):
+        found = diff(tile_word(start), SW128, **BF16_K)
+        assert [str(one) for one in found.changes] == [f"start_address {start} -> 0"]
+
+
+def test_an_offset_of_the_layout_is_like_that_of_a_subtile() -> None:
     part_of_a_row = "S<3,3,3> o 16 o (64,16):(64,1)"
-    for start in (32, 4096 + 32):
-        assert diff(1 << 62 | 64 << 32 | start >> 4, part_of_a_row, **BF16_K).base == start - 32
-        assert diff(1 << 62 | 64 << 32 | start >> 4, part_of_a_row, **BF16_K).ok
-    with pytest.raises(DescriptorError, match="must start at 32 or later"):
-        diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K)
-    difference = diff(1 << 62 | 64 << 32, part_of_a_row, **BF16_K, base=0)
+    verdicts = [diff(tile_word(start), part_of_a_row, **BF16_K).verdict for start in (0, 32, 4096 + 32, 4096 + 64)]
+    assert verdicts == ["different", "same", "undecided", "different"]
+    difference = diff(tile_word(0), part_of_a_row, **BF16_K)
     assert [str(change) for change in difference.changes] == ["start_address 0 -> 32"]
+
+
+@pytest.mark.parametrize("base", [0, 1024, 0x8000])
+def test_with_a_base_nothing_about_the_tile_is_assumed(base: int) -> None:
+    found = diff(tile_word(base + 32), TILE, **SUBTILE_0_1, base=base)
+    assert found.headline == (
+        "same: the word reads all 1024 elements from where the layout stores them; compared: subtile (0,1), 64x16"
+    )
+
+
+def test_a_word_with_base_offset_4_that_reads_the_tile_is_the_same_at_an_aligned_base() -> None:
+    # Base offset 4 turns the pattern by four rows; a start 64 bytes on turns the chunks back.
+    for base in (0, 2048):
+        word = tile_word(base + 64) | 4 << 49
+        assert diff(word, TILE, **{**SUBTILE_0_1, "subtile": (0, 0)}, base=base).ok
+        assert diff(word, TILE, **{**SUBTILE_0_1, "subtile": (0, 0)}).base == base
+        assert diff(word, TILE, **{**SUBTILE_0_1, "subtile": (0, 0)}).ok
+
+
+@pytest.mark.parametrize(("rows", "columns", "least"), [(6, 64, "8x16"), (8, 8, "8x16"), (12, 24, "8x16")])
+def test_a_layout_that_is_smaller_than_every_operand_is_undecided(rows: int, columns: int, least: str) -> None:
+    found = diff(tile_word(0), f"S<3,3,3> o 0 o ({rows},{columns}):(64,1)", **BF16_K)
+    assert found.verdict == "undecided" and not found.differing
+    assert f"an instruction reads more than {rows}x{columns}: at least {least}" in found.headline
+
+
+def test_the_headline_names_what_one_instruction_is_assumed_to_read() -> None:
+    whole = diff(tile_word(0), "S<3,3,3> o 0 o (128,64):(64,1)", **BF16_K)
+    assert whole.ok and "the operand is more than one instruction reads, all 128x64 (--mma names" in whole.headline
+    assert "one instruction reads all 64x16" in diff(tile_word(0), SW128, **BF16_K).headline
+    assert "assumed: one" not in diff(tile_word(0), SW128, **BF16_K, shape=(64, 16)).headline
 
 
 def test_a_start_inside_an_atom_is_right_by_the_absolute_address_and_wrong_by_the_relative_one() -> None:
     word = 1 << 62 | 64 << 32 | 32 >> 4
-    assert diff(word, SW128, **BF16_K).ok  # the plain offsets move by 32, the swizzle takes their sums
+    assert diff(word, SW128, **BF16_K, base=32).ok  # the plain offsets move by 32, the swizzle takes their sums
     tile = ComposedLayout(Swizzle(3, 3, 3), 0, Layout((64, 16), (64, 1)))
     addresses = stored_rows(tile, unproved(**K_128).element, base=32)
     assert (addresses[0][0], addresses[1][0]) == (32, 128 + (32 ^ 16))
@@ -141,10 +242,10 @@ def test_a_start_inside_an_atom_is_right_by_the_absolute_address_and_wrong_by_th
 def test_a_tile_whose_pattern_starts_with_it_takes_a_base_offset() -> None:
     base_offset, plain_word = 1 << 49, 1 << 62 | 64 << 32 | 128 >> 4
     assert diff(plain_word | base_offset, SW128, **BF16_K, pattern_start=128).ok
-    assert diff(plain_word, SW128, **BF16_K).ok
+    assert diff(plain_word, SW128, **BF16_K, base=128).ok
     difference = diff(plain_word, SW128, **BF16_K, pattern_start=128)
     assert [str(change) for change in difference.changes] == ["base_offset 0 -> 1"]
-    wrong = diff(plain_word | base_offset, SW128, **BF16_K)
+    wrong = diff(plain_word | base_offset, SW128, **BF16_K, base=128)
     assert [str(change) for change in wrong.changes] == ["base_offset 1 -> 0"]
 
 
@@ -170,12 +271,16 @@ def test_two_elements_of_a_byte_are_told_apart() -> None:
 
 def test_the_answer_is_told_in_lines() -> None:
     lines = tell(diff(1 << 62 | 32 << 32, SW128, **BF16_K)).splitlines()
-    assert lines[0] == "different: 896 of 1024 elements are read from elsewhere"
+    assert lines[0].startswith(
+        "different: 896 of 1024 elements are read from elsewhere; assumed: the tile starts at 0x0"
+    )
     assert lines[1:3] == ["change: stride_byte_offset 512 -> 1024", "right word: 0x4000004000010000"]
     assert lines[3] == "   its base offset is 0, as the swizzle pattern starts at 0x0"
-    assert lines[4] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
-    same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))
-    assert same == "same: the word reads all 1024 elements from where the layout stores them"
+    assert lines[4] == "stored as S<3,3,3> o 0 o (64,16):(64,1): swizzle 128B applied to (64,16):(64,1)"
+    assert lines[5] == "   element (8,0) is stored at byte 0x400, read at byte 0x240"
+    same = tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K)).splitlines()
+    assert same[0].startswith("same: the word reads all 1024 elements from where the layout stores them; assumed: ")
+    assert same[1:] == [lines[4]]
 
 
 def test_what_to_change_is_the_second_line_and_broken_between_two_changes_alone() -> None:
@@ -203,7 +308,7 @@ def test_a_comparison_of_an_mn_major_operand_names_the_transpose_bit() -> None:
     note = "MN-major takes the instruction's transpose bit"
     layout = "S<3,3,3> o 0 o (64,16):(1,64)"
     right = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="MN")
-    assert right.ok and tell(right).splitlines()[1].startswith(note)
+    assert right.ok and tell(right).splitlines()[2].startswith(note)
     told_k = diff(0x4000404000000000, layout, "sm100", dtype="bf16", major="K")  # the right word needs the other major
     assert "major K -> MN" in tell(told_k) and note in tell(told_k)
     assert note not in tell(diff(1 << 62 | 64 << 32, SW128, **BF16_K))

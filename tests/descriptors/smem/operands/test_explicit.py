@@ -140,7 +140,7 @@ def test_the_layout_that_cutlass_prints_for_a_pipelined_a_operand() -> None:
         ),
         (
             {"layout": "S<2,3,3> o 0 o (64,64):(64,1)", "swizzle": "128B"},
-            "derive: the layout's swizzle must be 128B, is",
+            "operand: the layout has swizzle 64B, but swizzle 128B was given",
         ),
         ({"layout": "S<3,3,3> o 4 o (64,64):(64,1)"}, "derive: a tile must start at a multiple of 16 bytes (8 bf16 "),
         ({"layout": (parse_layout("S<3,3,3> o 0 o (64,64):(64,1)"), 8)}, "derive: what is added after a 128B swizzle "),
