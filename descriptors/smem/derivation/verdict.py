@@ -1,0 +1,103 @@
+"""The verdict on the descriptors of a tile at an address: what is proved, how that is known, and what to be warned of.
+
+``judge`` is the only function that computes it. The text of ``descriptors derive``, its JSON, the tools of ``mcp`` and
+the explorer page show its result and add nothing of their own.
+
+>>> from descriptors import derive, proved
+>>> d = derive((128, 128), "bf16", "K", "128B", (64, 16), arch="sm90")
+>>> print(judge(d, 1024, proved(d, base=1024)))
+proved: 16384 elements in 16 subtiles, by theorem (read model: measured on a Hopper GPU)
+   for every tile 64*m x 64*k, any base that is a multiple of 1024
+>>> judge(d).tone, judge(d, 128, proved(d, base=128)).tone, judge(d, 1024, proved(d, base=1024)).tone
+('open', 'warn', 'good')
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.proved import Proof
+from descriptors.smem.derivation.verify import Report
+from descriptors.smem.proof.addresses import evidence, is_measured
+from layoutalg.frozen import contents, frozen
+
+
+@frozen
+class Verdict:
+    """A verdict on the descriptors of a tile at an address.
+
+    Args:
+        state: ``proved``, ``disproved``, or ``not proved`` where no proof was asked for.
+        grade: how the read model is known: ``measured`` or ``documented``.
+        evidence: the same in words.
+        compared: what was compared, and how; "" without a proof.
+        scope: the tiles and the bases that the proof covers; "" where it covers only what was compared.
+        warnings: what is probably a mistake although the descriptors read the tile.
+    """
+
+    state: str
+    grade: str
+    evidence: str
+    compared: str
+    scope: str
+    warnings: tuple[str, ...]
+
+    @property
+    def tone(self) -> str:
+        """How a page colors the verdict: ``good``, ``warn``, ``bad``, or ``open`` where nothing was proved."""
+        if self.state == "proved":
+            return "warn" if self.warnings else "good"
+        return "bad" if self.state == "disproved" else "open"
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line, with its grade."""
+        return f"{self.compared or self.state} (read model: {self.evidence})"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the verdict: the headline and the scope where there is a proof, then the warnings."""
+        proof = [self.headline, *([f"   {self.scope}"] if self.scope else [])] if self.compared else []
+        return [*proof, *(f"warning: {one}" for one in self.warnings)]
+
+    def record(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        return contents(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) -> Verdict:
+    """Return the verdict on the descriptors of a tile at an address.
+
+    Args:
+        d: what ``derive`` returned.
+        base: address of the tile, in bytes.
+        report: what ``proved`` or ``verify`` returned for it; None where nothing was proved.
+
+    Raises:
+        DescriptorError: if the tile cannot be at such an address.
+
+    >>> from descriptors import derive
+    >>> for warning in judge(derive((128, 128), "bf16", "K", "128B", (64, 16)), 128).warnings:
+    ...     print(warning)
+    base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts at the tile; neither TMA nor \
+CuTe writes such a tile
+    """
+    absolute = d.descriptor.leading_is_absolute
+    measured = is_measured(d.arch, d.element, d.major, absolute=absolute)
+    state, compared, scope = "not proved", "", ""
+    if isinstance(report, Proof):
+        state, compared, scope = "proved", report.compared, report.claim
+    elif report is not None:
+        state, compared = "proved" if report.ok else "disproved", str(report)
+    return Verdict(
+        state,
+        "measured" if measured else "documented",
+        evidence(d.arch, d.element, d.major, absolute=absolute),
+        compared,
+        scope,
+        d.warnings_at(base),
+    )
