@@ -40,14 +40,15 @@ def words_of(asked: Mapping[str, Any]) -> list[str]:
 
 def of_text(text: str) -> dict[str, Any]:
     """The verdict in the text of the command: its proof, what is known, its scope, and its warnings."""
-    found = re.search(r"^(\w+): (.*) \(read model: (.*)\)\n   (.*)$", text, re.MULTILINE)
+    found = re.search(r"^(\w+)(?:, with (\d+) warnings?)?: (.*) \(read model: (.*)\)\n   (.*)$", text, re.MULTILINE)
     assert found is not None, text
+    assert int(found[2] or 0) == text.count("\nwarning: ")
     return {
         "state": found[1],
-        "grade": found[3].partition(" ")[0].rstrip(","),
-        "evidence": found[3],
-        "compared": f"{found[1]}: {found[2]}",
-        "scope": found[4],
+        "grade": found[4].partition(" ")[0].rstrip(","),
+        "evidence": found[4],
+        "compared": f"{found[1]}: {found[3]}",
+        "scope": found[5],
         "warnings": re.findall(r"^warning: (.*)$", text, re.MULTILINE),
     }
 

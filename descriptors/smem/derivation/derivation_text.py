@@ -33,7 +33,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import SHORT, chunk_meaning, names, step_meanings, unread_because
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.subtile_words import MOST_LISTED, subtile_table, words_record
-from descriptors.smem.derivation.verdict import judge
+from descriptors.smem.derivation.verdict import judge, proof_lines
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
@@ -395,11 +395,7 @@ def tell_proof(report: Report | Proof) -> str:
     proved: 16384 elements in 16 subtiles, by theorem (read model: measured on a Hopper GPU)
        for every tile 64*m x 64*k, any base that is a multiple of 1024
     """
-    if isinstance(report, Proof):
-        lines = [f"{report.compared} (read model: {report.evidence})", f"   {report.claim}"]
-    else:
-        lines = [f"{report} (read model: {report.evidence})"]
-    return "\n".join([*lines, *(f"warning: {one}" for one in report.warnings)])
+    return "\n".join(proof_lines(report))
 
 
 def tables_proof(_: Report | Proof) -> list[Table]:

@@ -20,6 +20,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.proof.addresses import evidence, is_measured
+from descriptors.text import counted
 from layoutalg.frozen import contents, frozen
 
 
@@ -53,13 +54,13 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in one line, with its grade."""
-        return f"{self.compared or self.state} (read model: {self.evidence})"
+        return _headline(self.compared or self.state, self.evidence, self.warnings)
 
     @property
     def lines(self) -> list[str]:
         """The lines of the verdict: the headline and the scope where there is a proof, then the warnings."""
         proof = [self.headline, *([f"   {self.scope}"] if self.scope else [])] if self.compared else []
-        return [*proof, *(f"warning: {one}" for one in self.warnings)]
+        return [*proof, *_warning_lines(self.warnings)]
 
     def record(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
@@ -101,3 +102,19 @@ CuTe writes such a tile
         scope,
         d.warnings_at(base),
     )
+
+
+def proof_lines(report: Report | Proof) -> list[str]:
+    """Return the lines of a proof or of a comparison by itself: those that a verdict with it has."""
+    compared, scope = (report.compared, [f"   {report.claim}"]) if isinstance(report, Proof) else (str(report), [])
+    return [_headline(compared, report.evidence, report.warnings), *scope, *_warning_lines(report.warnings)]
+
+
+def _headline(compared: str, evidence: str, warnings: tuple[str, ...]) -> str:
+    state, colon, rest = compared.partition(":")
+    qualified = f"{state}, with {counted(len(warnings), 'warning')}" if warnings and state == "proved" else state
+    return f"{qualified}{colon}{rest} (read model: {evidence})"
+
+
+def _warning_lines(warnings: tuple[str, ...]) -> list[str]:
+    return [f"warning: {one}" for one in warnings]

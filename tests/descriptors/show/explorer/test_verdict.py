@@ -189,7 +189,7 @@ def test_a_warning_is_in_view_and_the_verdict_is_amber(
         visit(page, f"{server.url}#arch={arch}" + "&base=128" * (how == "link"))
         if how == "typed":
             settled(page, lambda: page.fill("#controls [name=base]", "128"))
-    page.locator("#proof.warn", has_text="proved: 16384 elements").wait_for()
+    page.locator("#proof.warn", has_text="proved, with 1 warning: 16384 elements").wait_for()
     assert text(page, "#warnings").startswith("warning: base 128 is not a multiple of 1024, so base_offset is 1")
     assert page.locator("#warnings").bounding_box()["y"] < 200, "in the first view"
     if how == "typed":
