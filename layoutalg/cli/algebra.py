@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, printable, say, wants_color
+from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.compilers.encoding import Encoding, dump_encodings
@@ -97,7 +97,7 @@ def _each_tensor(dump: str, as_json: bool) -> Status:
             error = {"type": type(encoding).__name__, "message": str(encoding)}
             say(json_text({"type": type_text, "error": error}))
         else:
-            complain(printable(f"layoutalg: {type_text}: {encoding}"))
+            complain(f"layoutalg: {type_text}: {encoding}")
     return status
 
 
@@ -117,7 +117,7 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             if as_json:
                 say(json_text({"line": number, "error": {"type": type(error).__name__, "message": message}}))
             else:
-                complain(printable(f"layoutalg: line {number}: {message}"))
+                complain(f"layoutalg: line {number}: {message}")
     return status
 
 
