@@ -131,9 +131,9 @@ TYPES: Kinds = {
             "capacity": int, "highest_base": (int, None), "named": int, "fits_field": bool, "fits_memory": bool,
         },
         "offsets_bytes": "Integers", "crossing?": {"lines": "LayoutText", "lines_bytes": "Integers"}, "words": "Words",
-        "proof": ("Proof", None), "verdict": "Verdict", "check?": "Oracle",
+        "proof": ("Proof", None), "verdict": "DerivationVerdict", "check?": "Oracle",
     },
-    "Verdict": {
+    "DerivationVerdict": {
         "state": {"proved", "disproved", "not proved"}, "grade": {"measured", "documented"}, "evidence": str,
         "compared": str, "scope": str, "warnings": [str],
     },

@@ -29,7 +29,8 @@ COLOURS: Mapping[str, str] = {
     r"(?<![^ ])0x[0-9a-f]{8}(?:[0-9a-f]{8})?\b": "1",
     r"^(?:proved(?!, with)|same)\b": "32",
     r"^(?:disproved|different|wrong|refused|no word|but no|warning)\b|\berror:|\bno\b(?=; )": "1;31",
-    r"^incomplete\b|^proved, with \d+ warnings?\b|\bassumed\b.*|(?:documented, )?not measured on [^;)]*|NVIDIA's code, evaluated": "33",
+    r"^proved, with \d+ warnings?\b": "33",
+    r"^incomplete\b|\bassumed\b.*|(?:documented, )?not measured on [^;)]*|NVIDIA's code, evaluated": "33",
     r"^note:.*|^more: .*": "2",
     r"^(?:right word|change): .*": "1",
 }

@@ -309,7 +309,9 @@ def run(
         return _refuse(name, error, f"{usage_text(error)} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
-        return _refuse(name, error, str(error), [])  # the output itself may be what failed
+        unnamed = isinstance(error, OSError) and error.errno is not None and error.filename is None
+        what = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
+        return _refuse(name, error, what, [])  # the output itself may be what failed
     except tuple(refusals) as error:
         return _refuse(name, error, str(error), words)
 

@@ -1,4 +1,4 @@
-"""One question asked through Python, text, JSON, an agent's tool and the page: state, grade, warnings and scope agree."""
+"""One question asked through Python, text, JSON, an agent's tool and the page: the verdicts agree in every part."""
 
 from __future__ import annotations
 

@@ -43,6 +43,7 @@ from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import counted, word_text
 from layoutalg import Layout, evaluate
+from layoutalg.errors import shortened
 from layoutalg.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
@@ -301,7 +302,8 @@ def comparison(view: View) -> dict[str, Any] | None:
     try:
         compared_word = difference(view, view.word)
     except LayoutError as error:  # a word that no instruction reads
-        return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {error}", "text": str(error)}
+        why = shortened(str(error))
+        return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
     placed, line = judge(view.derivation, view.base), verdict(compared_word)
     return words | {
         "ok": compared_word.ok,

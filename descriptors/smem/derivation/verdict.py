@@ -25,7 +25,7 @@ from layoutalg.frozen import contents, frozen
 
 
 @frozen
-class Verdict:
+class DerivationVerdict:
     """A verdict on the descriptors of a tile at an address.
 
     Args:
@@ -70,7 +70,7 @@ class Verdict:
         return "\n".join(self.lines)
 
 
-def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) -> Verdict:
+def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) -> DerivationVerdict:
     """Return the verdict on the descriptors of a tile at an address.
 
     Args:
@@ -82,10 +82,9 @@ def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) ->
         DescriptorError: if the tile cannot be at such an address.
 
     >>> from descriptors import derive
-    >>> for warning in judge(derive((128, 128), "bf16", "K", "128B", (64, 16)), 128).warnings:
-    ...     print(warning)
-    base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts at the tile; neither TMA nor \
-CuTe writes such a tile
+    >>> (warning,) = judge(derive((128, 128), "bf16", "K", "128B", (64, 16)), 128).warnings
+    >>> print(warning.partition("; ")[0])
+    base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts at the tile
     """
     absolute = d.descriptor.leading_is_absolute
     measured = is_measured(d.arch, d.element, d.major, absolute=absolute)
@@ -94,7 +93,7 @@ CuTe writes such a tile
         state, compared, scope = "proved", report.compared, report.claim
     elif report is not None:
         state, compared = "proved" if report.ok else "disproved", str(report)
-    return Verdict(
+    return DerivationVerdict(
         state,
         "measured" if measured else "documented",
         evidence(d.arch, d.element, d.major, absolute=absolute),

@@ -201,7 +201,9 @@ def test_a_baseline_that_is_none_is_refused_without_its_text(tmp_path: Path) -> 
         ("x" * 200_000, {}, "a tool must be one of derive"),
     ],
 )
-def test_an_argument_that_no_command_line_holds_is_refused_in_words(name: str, given: dict[str, Any], part: str) -> None:
+def test_an_argument_that_no_command_line_holds_is_refused_in_words(
+    name: str, given: dict[str, Any], part: str
+) -> None:
     answer = call(name, given)
     assert answer.verdict == "refused" and part in answer.text
     assert answer.text.startswith("mcp: ") and len(answer.text) < 600, "no error of Python, and not the whole input"

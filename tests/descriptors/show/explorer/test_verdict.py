@@ -220,7 +220,7 @@ OFTEN = ["-1", "99999999999999999999", "none such", "<b>"]
 
 @pytest.mark.parametrize("key", first_state())
 def test_a_bad_value_of_any_key_is_answered_or_refused_in_words(page: Any, server: Server, key: str) -> None:
-    """Whatever a link holds: the page shows an answer or a refusal, and neither an empty word nor an error of Python."""
+    """Whatever a link holds, the page shows an answer or a refusal: no empty word, and no error of a script."""
     for value in [*BAD.get(key, []), *OFTEN]:
         page.goto("about:blank")
         page.goto(f"{server.url}#{key}={quote(value, safe='')}")
