@@ -37,6 +37,7 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
         ValueError: if a path is none.
     """
     parts: dict[Path, str] = {}
+    path = Path()
     try:
         for path, data in contents.items():
             target = Path(os.path.realpath(path))
@@ -49,8 +50,10 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             with open(handle, "wb") as file:
                 file.write(data)
             os.chmod(parts[target], _mode(target))
-        for target, part in parts.items():
-            os.replace(part, target)
+        for path, part in parts.items():
+            os.replace(part, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # a full disk names no file
     finally:
         for part in parts.values():
             with suppress(OSError):

@@ -20,6 +20,7 @@ from descriptors.course.source import Exercise, exercises, find, find_lesson, le
 from descriptors.course.workbook import ON_A_GPU, judged, workbook
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
+from layoutalg.errors import shortened
 from layoutalg.files import write_whole
 
 
@@ -163,7 +164,7 @@ def _verified(line: str) -> Status:
             say(tell_receipt(read_receipt(one), exercises()))
         except DescriptorError as error:
             wrong += 1
-            say(str(error))
+            say(shortened(str(error)))
     return Status.DIFFERENCE if wrong else Status.ANSWER
 
 

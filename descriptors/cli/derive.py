@@ -113,12 +113,14 @@ def derive(
     if picture_path is not None:
         _draw(derivation, picture_path)
     first.encode()  # an address that no tile can have is refused before anything is told, proved or not
-    _remark(derivation, base, options["cta_group"], options["sparse"] or sparse_by_name(options["mma"]))
+    _remark(derivation, options["cta_group"], options["sparse"] or sparse_by_name(options["mma"]))
     if smt2:
         say(smt2_text(derivation, base=base))
     elif emit is not None:
         say(_source_code(derivation, emit, "operand" if name is None else name))
     elif explained:
+        for warning in derivation.warnings_at(base):
+            note(warning, "warning")
         say(for_terminal(explanation.explain(derivation)))
     elif words:
         say(for_terminal(subtile_words.tell_words(derivation, base)))
@@ -160,12 +162,8 @@ def base_address(options: dict[str, Any]) -> int:
     return (base_of(options["layout"]) or 0) if base is None else base
 
 
-def _remark(derivation: Derivation, base: int, cta_group: int | None, sparse: bool) -> None:
+def _remark(derivation: Derivation, cta_group: int | None, sparse: bool) -> None:
     """Say what a number on the command line came to, where another tool counts otherwise."""
-    if rows := derivation.descriptor_at(base).base_offset:
-        aligned = derivation.swizzle.alignment_bytes
-        text = f"{base} is not a multiple of {aligned}, so that base_offset is {rows}: the swizzle pattern starts with"
-        note(f"{text} the tile, as neither TMA nor CuTe write one", "warning")
     if sparse and derivation.operand == "A":
         mn, k = derivation.mma
         note(f"A of a sparse instruction is stored without its zeros: {mn}x{k} are K {2 * k}; its metadata are apart")

@@ -15,6 +15,7 @@ from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
 from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.show.browser.folder import write
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.debug.decode import decode
@@ -25,6 +26,7 @@ from descriptors.text import known_record
 from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
+from layoutalg.errors import shortened
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")
@@ -225,16 +227,12 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
             one.scene()  # what is too large is refused here, before the folder is made
         except DescriptorError as error:
             pictures.pop(name, None)
-            left_out.append(f"\nleft out {name}: {error}")
+            left_out.append(f"\nleft out {name}: {shortened(str(error))}")
         else:
             pictures[name] = one
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"-o must be a folder that can be made, found {folder}: {error.strerror}") from None
-    for name, one in pictures.items():
-        one.save(folder / f"{name}.svg")
-    Gallery(derivation.headline, tuple(pictures.items())).save(folder / "index.html")
+    files = {f"{name}.svg": f"{one.svg()}\n" for name, one in pictures.items()}
+    files["index.html"] = Gallery(derivation.headline, tuple(pictures.items())).html()
+    write(folder, {name: text.encode() for name, text in files.items()}, "-o", "draw")
     return noted(f"wrote {len(pictures)} pictures and index.html to {printable(str(folder))}{''.join(left_out)}")
 
 

@@ -1,8 +1,8 @@
 """The command ``mcp``: the commands as tools of a coding agent, over standard input and output.
 
 A tool is a command, its schema is read off the command's own table of options, and a call runs it in a process of its
-own, as it would be typed; so an agent is told what a person is told. Of options stand out those that write files or
-colour text.
+own, as it would be typed; so an agent is told what a person is told. Options that write files or colour text are left
+out, and so is every option that reads a file, but those of ``check``, whose ``READS`` names what it reads.
 
 Law: a tool's arguments are options and arguments of its command, each once.
 
@@ -24,7 +24,7 @@ from typing import Any
 
 import click
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, brief
 from layoutalg import __version__
 from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
@@ -46,8 +46,11 @@ TOOLS = {
     "find_swizzle": ("layoutalg", "find-swizzle"),
     "eval": ("layoutalg", "eval"),
 }
-#: Options that are no question: they write files, colour, or are said by the tool itself.
-_LEFT_OUT = {"color", "as_json", "as_sarif", "picture_path", "write", "init", "rules", "rule", "file", "help"}
+#: Options that are no question, by the name that their command has for them: they write or read files, color, or are
+#: said by the tool itself.
+_LEFT_OUT = {"color", "as_json", "as_sarif", "picture_path", "write", "init", "rules", "rule", "path", "help"}
+#: The arguments that name files to read, of each tool that has some.
+READS = {"check": ("files", "baseline", "I")}
 #: What every tool takes beside its command's options.
 _ADDED = {
     "json": {"type": "boolean", "description": "Answer as JSON, whole, instead of as text."},
@@ -55,6 +58,8 @@ _ADDED = {
 }
 #: Characters of an answer, and seconds of a call; both can be too few, and then it is said.
 MOST, SECONDS = 6000, 120
+#: Characters of all arguments of a call but ``text``: a command line holds no more on every system.
+LONGEST = 20_000
 #: What an exit status means.
 VERDICTS = {
     Status.ANSWER: "answered",
@@ -150,18 +155,20 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
     ['descriptors', 'plan', '--tile=128x128x64', '--stages=4', '--', 'm64n128k16', 'bf16']
     """
     if name not in TOOLS:
-        raise DescriptorError(f"mcp: a tool must be one of {', '.join(TOOLS)}, found {name!r}")
+        raise DescriptorError(f"mcp: a tool must be one of {', '.join(TOOLS)}, found {brief(name)}")
     tool = tools()[name]
     options, arguments = list[str](), list[str]()
     for key, value in given.items():
-        if key in _ADDED or value is None:
+        if value is None:
+            continue
+        if key in _ADDED:
+            _check_type(name, key, value, _ADDED[key])
             continue
         parameter = tool.parameters.get(key)
         if parameter is None:
-            raise DescriptorError(f"mcp: {name} takes {', '.join([*tool.parameters, *_ADDED])}, found {key!r}")
+            raise DescriptorError(f"mcp: {name} takes {', '.join([*tool.parameters, *_ADDED])}, found {brief(key)}")
         values = value if isinstance(value, list) else [value]
-        if isinstance(value, dict) or any(isinstance(one, list | dict) for one in values):
-            raise DescriptorError(f"mcp: {key} of {name} must be {_schema(parameter)['type']}, found {value!r}")
+        _check_type(name, key, value, tool.schema["properties"][key])
         if isinstance(parameter, click.Argument):
             arguments += [str(one) for one in values]
         elif isinstance(parameter, click.Option) and parameter.is_flag:
@@ -170,8 +177,38 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             options += [f"{parameter.opts[0]}={one}" for one in values]
     if given.get("json"):
         options.append("--json")
+    if (length := sum(map(len, [*options, *arguments]))) > LONGEST:
+        raise DescriptorError(
+            f"mcp: the arguments of {name} must have at most {LONGEST} characters, found {length}; a long input goes "
+            "into text, where the argument is -"
+        )
     program, path = TOOLS[name]
     return [program, *path.split(), *options, *(["--", *arguments] if arguments else [])]
+
+
+#: The types of Python that an argument of a type of JSON Schema may have: a number may be given where a text is asked
+#: for, and a text where a number is, which the command then reads.
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "boolean": (bool,), "integer": (int, str), "string": (str, int, float), "array": (list, str, int, float),
+}  # fmt: skip
+
+
+def _check_type(name: str, key: str, value: Any, schema: Mapping[str, Any]) -> None:
+    """Refuse an argument of another type than the schema says, and a text that no command line can hold."""
+    kind = schema["type"]
+    wrong = not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")
+    if wrong or (key == "text" and not isinstance(value, str)):
+        raise DescriptorError(f"mcp: {key} of {name} must be {kind}, found {brief(value)}")
+    if isinstance(value, int) and abs(value) >> 128:
+        raise DescriptorError(f"mcp: {key} of {name} must have at most 128 bits, found {value.bit_length()}")
+    if isinstance(value, list):
+        for one in value:
+            _check_type(name, key, one, {"type": "string"})
+    if isinstance(value, str):
+        if "\0" in value and key != "text":
+            raise DescriptorError(f"mcp: {key} of {name} must be a text without the character NUL, found one")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise DescriptorError(f"mcp: {key} of {name} must be a text of Unicode, found half of a surrogate pair")
 
 
 @frozen
@@ -215,6 +252,8 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
         )
     except subprocess.TimeoutExpired:
         return AgentAnswer("incomplete", typed, f"incomplete: no answer after {seconds:g} s; in a terminal: {typed}")
+    except OSError as error:
+        return AgentAnswer("refused", typed, f"mcp: the command could not be started: {error.strerror}")
     verdict = VERDICTS.get(Status(done.returncode) if done.returncode in set(Status) else Status.BAD_INPUT, "refused")
     said = done.stdout.strip() or done.stderr.strip()
     undecided = said.startswith("undecided: ") or '"verdict": "undecided"' in said
@@ -280,7 +319,8 @@ def mcp() -> Status:
     {"mcpServers": {"layoutalg": {"command": "layoutalg", "args": ["mcp"]}}}
 
     The tools are derive, decode, diff, plan, check, tmem_..., banks, find_swizzle and eval; an argument is an option of
-    the command. It reads files that are named to check, and writes none. It needs 'layoutalg[mcp]'. Exit status 3
+    the command. It reads no file but those that are named to check (kernels, a project, headers, a baseline), and
+    writes none. It needs 'layoutalg[mcp]'. Exit status 3
     without it.
     """
     try:
@@ -328,5 +368,33 @@ async def _serve() -> None:
     server: Any = Server(
         "layoutalg", version=__version__, instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called
     )
-    async with stdio_server() as (receiving, sending):
-        await server.run(receiving, sending, server.create_initialization_options())
+    async with stdio_server() as (receiving, sending), anyio.create_task_group() as tasks:
+        forwarded, read = anyio.create_memory_object_stream[Any]()
+
+        async def forward() -> None:
+            async with forwarded:
+                async for message in receiving:
+                    await forwarded.send(_read_again(message) if isinstance(message, Exception) else message)
+
+        tasks.start_soon(forward)
+        await server.run(read, sending, server.create_initialization_options())
+
+
+def _read_again(error: Exception) -> Any:
+    """Return the message that the transport did not read because of half of a surrogate pair, or the error.
+
+    Without this the transport drops the message, and the client waits for an answer to it. A tool refuses the text.
+    """
+    import json
+
+    from mcp import types
+    from mcp.shared.message import SessionMessage
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return error
+    try:
+        message = json.loads(error.errors()[0]["input"])
+        return SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False))
+    except (ValueError, TypeError, RecursionError):
+        return error

@@ -131,14 +131,19 @@ TYPES: Kinds = {
             "capacity": int, "highest_base": (int, None), "named": int, "fits_field": bool, "fits_memory": bool,
         },
         "offsets_bytes": "Integers", "crossing?": {"lines": "LayoutText", "lines_bytes": "Integers"}, "words": "Words",
-        "proof": ("Proof", None), "check?": "Oracle",
+        "proof": ("Proof", None), "verdict": "DerivationVerdict", "check?": "Oracle",
+    },
+    "DerivationVerdict": {
+        "state": {"proved", "disproved", "not proved"}, "grade": {"measured", "documented"}, "evidence": str,
+        "compared": str, "scope": str, "warnings": [str],
     },
     "Proof": {
         "family": ([str], None), "no_family": (str, None), "base_multiple": (int, None), "by": [{"theorem", "walk"}],
-        "ok": bool, "elements": int, "subtiles": int, "evidence": str, "beyond": int,
+        "ok": bool, "elements": int, "subtiles": int, "evidence": str, "beyond": int, "warnings": [str],
     },
     "SubtileWord": {
         "subtile": [int], "base": int, "offset_bytes": int, "word": _WORD, "line_bytes?": int, **_KNOWN,
+        "warnings": [str],
     },
     "ClosedForms": {
         "arch": _ARCH, "dtype": _DTYPE, **_OPERAND, "tile": [(int, str)], "mma": _PAIR, "order": [int],

@@ -27,8 +27,9 @@ from layoutalg.cli.console import dressed, json_text, printable, terminal_width,
 #: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
 COLOURS: Mapping[str, str] = {
     r"(?<![^ ])0x[0-9a-f]{8}(?:[0-9a-f]{8})?\b": "1",
-    r"^(?:proved|same)\b": "32",
+    r"^(?:proved(?!, with)|same)\b": "32",
     r"^(?:disproved|different|wrong|refused|no word|but no|warning)\b|\berror:|\bno\b(?=; )": "1;31",
+    r"^proved, with \d+ warnings?\b": "33",
     r"^incomplete\b|\bassumed\b.*|(?:documented, )?not measured on [^;)]*|NVIDIA's code, evaluated": "33",
     r"^note:.*|^more: .*": "2",
     r"^(?:right word|change): .*": "1",

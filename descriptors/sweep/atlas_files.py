@@ -113,8 +113,11 @@ class JsonLines:
         if self.cut:
             self.file.truncate(self.end)
         self.cut = False
-        self.file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
-        self.file.flush()
+        try:
+            self.file.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+            self.file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error  # a full disk names no file
 
     def clear(self) -> None:
         """Take all rows out."""
@@ -262,7 +265,10 @@ class ParquetParts:
             last = max((int(_PART.fullmatch(part.name)[1]) for part in self._parts()), default=-1)  # type: ignore[index]
             target = self.path / f"part-{last + 1:05d}.parquet"
             begun = target.with_name(target.name + ".begun")
-            self.parquet.write_table(self.arrow.Table.from_pylist(self.pending, schema=self._schema()), begun)
+            try:
+                self.parquet.write_table(self.arrow.Table.from_pylist(self.pending, schema=self._schema()), begun)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror or str(error), str(begun)) from error
             begun.replace(target)
             self.pending = []
         self.journal.clear()

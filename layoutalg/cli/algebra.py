@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, printable, say, wants_color
+from layoutalg.cli.console import Status, color_option, complain, json_text, line_width, say, wants_color
 from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, source
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
-from layoutalg.errors import LayoutError
+from layoutalg.errors import LayoutError, shortened
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, names
@@ -94,10 +94,10 @@ def _each_tensor(dump: str, as_json: bool) -> Status:
             continue
         status = Status.BAD_INPUT
         if as_json:
-            error = {"type": type(encoding).__name__, "message": str(encoding)}
+            error = {"type": type(encoding).__name__, "message": shortened(str(encoding))}
             say(json_text({"type": type_text, "error": error}))
         else:
-            complain(printable(f"layoutalg: {type_text}: {encoding}"))
+            complain(f"layoutalg: {type_text}: {encoding}")
     return status
 
 
@@ -113,11 +113,11 @@ def _each_line(lines: Iterable[str], as_json: bool) -> Status:
             say(json_text({"line": number, **record(value)}) if as_json else tell(value))
         except LayoutError as error:
             status = Status.BAD_INPUT
-            message = " ".join(str(error).split())
+            message = shortened(" ".join(str(error).split()))
             if as_json:
                 say(json_text({"line": number, "error": {"type": type(error).__name__, "message": message}}))
             else:
-                complain(printable(f"layoutalg: line {number}: {message}"))
+                complain(f"layoutalg: line {number}: {message}")
     return status
 
 

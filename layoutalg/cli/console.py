@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
+from layoutalg.errors import shortened
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -307,7 +309,9 @@ def run(
         return _refuse(name, error, f"{usage_text(error)} ({help_of} --help)", words)
     except (OSError, UnicodeError) as error:
         _empty_output()
-        return _refuse(name, error, str(error), [])  # the output itself may be what failed
+        unnamed = isinstance(error, OSError) and error.errno is not None and error.filename is None
+        what = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
+        return _refuse(name, error, what, [])  # the output itself may be what failed
     except tuple(refusals) as error:
         return _refuse(name, error, str(error), words)
 
@@ -368,11 +372,12 @@ def _refuse(
     name: str, error: Exception, message: str, arguments: Sequence[str], status: Status = Status.BAD_INPUT
 ) -> int:
     """One line, whatever the message holds: on standard error, or as JSON where the answer was to be JSON."""
+    message = " ".join(message.split())
     if sys.stdout is None or not _asks_json(arguments):  # Python has no stream where the shell closed it
-        complain(printable(" ".join(f"{name}: {message}".split())))
+        complain(f"{name}: {message}")
         return int(status)
     try:
-        say(json_text({"error": {"type": type(error).__name__, "message": " ".join(message.split())}}))
+        say(json_text({"error": {"type": type(error).__name__, "message": shortened(message)}}))
         sys.stdout.flush()
     except OSError:
         _empty_output()  # nobody reads it, but it is a refusal still
@@ -394,7 +399,7 @@ def printable(line: str) -> str:
 
 
 def complain(line: str) -> None:
-    """A line on standard error, if there is one; ``print`` would take standard output in its place."""
+    """Print a line of bounded length on standard error, if there is one; ``print`` would take standard output then."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(dressed(line, terminal_width(sys.stderr)), file=sys.stderr)
+            print(dressed(shortened(printable(line)), terminal_width(sys.stderr)), file=sys.stderr)

@@ -82,7 +82,9 @@ def product(value: Shape) -> int:
     item: Any  # a leaf computes like an int
     try:
         for item in value:
-            result *= product(item) if type(item) is tuple else item
+            if type(item) is not int:  # before it is multiplied: a text times a number is a long text
+                item = product(item)
+            result *= item
     except (TypeError, RecursionError):
         raise LayoutError(
             f"product: factors must be integers, nested {MAX_DEPTH} levels at most, found {safe_text(value)}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,17 @@ def test_a_link_is_followed_and_a_pipe_stays_one(tmp_path: Path) -> None:
     assert os.read(reader, 20) == b"through"
     os.close(reader)
     assert (tmp_path / "pipe.svg").is_fifo()
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+    """A limit on the size of files ends a write as a full disk does: the system's own error names no file."""
+    program = (
+        "import resource, sys; from pathlib import Path; from layoutalg.files import write_whole\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try: write_whole({Path(sys.argv[1]): b'x' * 5000})\n"
+        "except OSError as error: print(error.filename)"
+    )
+    pytest.importorskip("resource", reason="limits of a process are of Unix")
+    target = tmp_path / "picture.svg"
+    done = subprocess.run([sys.executable, "-c", program, str(target)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{target}\n" and list(tmp_path.iterdir()) == []

@@ -72,33 +72,38 @@ def source(room: str, name: str) -> str:
     return (files(room) / "web" / name).read_text(encoding="utf-8")
 
 
-def write(folder: Path, contents: Mapping[str, bytes], option: str) -> list[tuple[str, int]]:
+def write(folder: Path, contents: Mapping[str, bytes], option: str, operation: str = "site") -> list[tuple[str, int]]:
     """Write files into a folder, which is made if it is not there: all of them, or what was there is left as it was.
+
+    A folder is ours if its index.html is: then its files are written again. In any other folder no file is replaced.
 
     Args:
         folder: where to.
         contents: each file by its name, with slashes.
         option: what the person called the folder, for the refusal.
+        operation: what is refused, for the refusal.
 
     Returns:
         Name and bytes of each file.
 
     Raises:
-        DescriptorError: if a file cannot be written, or the folder has an index.html that is not ours.
+        DescriptorError: if a file cannot be written, or the folder has a file of such a name that is not ours.
     """
     try:
         index = folder / "index.html"
-        if index.exists() and OURS not in index.read_bytes():
-            raise DescriptorError(
-                f"site: {option} must be a folder without an index.html of another site, found {index}; "
-                "give another folder"
-            )
+        if not index.exists() or OURS not in index.read_bytes():
+            for name in ("index.html", *contents):
+                if (folder / name).exists():
+                    raise DescriptorError(
+                        f"{operation}: {folder / name} exists and was not written by this program; give another "
+                        f"folder to {option}, or remove the file"
+                    )
         for name in contents:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole({folder / name: data for name, data in contents.items()})
     except OSError as error:
         raise DescriptorError(
-            f"site: {option} must be a folder that can be written, found {folder}: {error.strerror}"
+            f"{operation}: {option} must be a folder that can be written, found {folder}: {error.strerror}"
         ) from error
     return [(name, len(data)) for name, data in contents.items()]
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from descriptors.errors import LayoutError
+from layoutalg.errors import shortened
 
 #: Functions that answer, each under its name: a record for whatever JSON holds.
 Answers = Mapping[str, Callable[[object], dict[str, Any]]]
@@ -41,7 +42,7 @@ def reply(answers: Answers, path: str, text: str) -> str:
     try:
         return json.dumps(answers[path](question))
     except Exception as error:  # noqa: BLE001  a page that waits has to hear of it, as of what a browser does not have
-        first = str(error).partition("\n")[0]
+        first = shortened(str(error).partition("\n")[0])
         return _refused(
             type(error).__name__, f"page: a question must have an answer, found {type(error).__name__}: {first}"
         )
@@ -58,7 +59,7 @@ def refusal(error: Exception) -> dict[str, Any]:
     {'type': 'LayoutError', 'message': 'size: one two'}
     """
     if isinstance(error, LayoutError):
-        return {"type": type(error).__name__, "message": " ".join(str(error).split())[:2000]}
+        return {"type": type(error).__name__, "message": shortened(" ".join(str(error).split()))}
     message = f"page: a question must be answered in the memory there is, found {type(error).__name__}"
     return {"type": type(error).__name__, "message": message}
 

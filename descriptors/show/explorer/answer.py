@@ -29,6 +29,7 @@ from descriptors.show.stages.bank_stage import banks
 from descriptors.show.stages.stage import Stage
 from descriptors.show.stages.tile_stage import lines, tile
 from descriptors.show.stages.view import View
+from descriptors.smem.derivation.verdict import judge
 from descriptors.smem.emitters.emit import LANGUAGES, emit
 from descriptors.text import word_text
 
@@ -80,7 +81,11 @@ def answer(body: object) -> dict[str, Any]:
             refused["message"] += "; pasted into the box at the top it is drawn by itself, without a word"
         return {"ok": False, "question": q.state(), "error": refused, "pasted": boxed}
     makers = _makers(q, view, str(body.get("known", "")))
-    return parts_told | {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+    made = {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
+    for part in ("told", "edited"):  # without the word of the tile, or the changed one, no other part can be shown
+        if refused := (made.get(part) or {}).get("error"):
+            return {"ok": False, "question": q.state(), "error": _for_the_page(refused), "pasted": boxed}
+    return parts_told | made
 
 
 def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +124,9 @@ def _links(view: View) -> dict[str, Any]:
 
 
 def _proof(view: View) -> dict[str, Any]:
-    report = given.proof(view.derivation, view.base)
-    return {"ok": report.ok, "headline": report.compared, "evidence": report.evidence, "text": tell(report)}
+    verdict = judge(view.derivation, view.base, given.proof(view.derivation, view.base))
+    ok = verdict.state == "proved"
+    return {"ok": ok, **verdict.record(), "tone": verdict.tone, "headline": verdict.headline, "text": str(verdict)}
 
 
 def stage_of_tab(tab: str, view: View, known: str = "") -> dict[str, Any]:

@@ -36,11 +36,12 @@ from descriptors.show.browser.folder import source as shared
 from descriptors.show.browser.reply import Answers
 from descriptors.show.explorer.answer import answer, stage_of_tab
 from descriptors.show.explorer.offline import packed_elements
-from descriptors.show.explorer.question import LONGEST, TABS, Question, question, view
+from descriptors.show.explorer.question import LONGEST, TABS, Question, derivation, question, view
 from descriptors.show.pictures.bank_picture import BanksPicture
 from descriptors.show.pictures.level_picture import LevelsPicture
 from descriptors.show.stages.view import ACCESSES, COLOURS, LEVELS, LYING
 from descriptors.smem.derivation.derive import derive
+from descriptors.smem.derivation.verdict import judge
 from descriptors.smem.emitters.emit import LANGUAGES
 from descriptors.smem.operands.explicit import UNITS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode
@@ -113,7 +114,7 @@ def about_page(url: str = "") -> str:
     d = derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False)
     pictures = {kind: one(d)._repr_html_() for kind, one in (("banks", BanksPicture), ("levels", LevelsPicture))}
     examples = [f'<li><a href="./{state_address(one["question"])}">{_text(one["name"])}</a></li>' for one in PRESETS]
-    grades = {arch: answer({"arch": arch, "want": ["told"]})["told"]["evidence"] for arch in choices()["arch"]}
+    grades = {arch: judge(derivation(question({"arch": arch}))).evidence for arch in choices()["arch"]}
     return fill_template(
         source("about.html"),
         pictures
@@ -154,12 +155,17 @@ def _packed_elements(body: Mapping[str, Any]) -> str:
 def _first_paint(first_answer: Mapping[str, Any]) -> dict[str, str]:
     """What a page shows before its script has run."""
     picture, told, edited = first_answer["stage"], first_answer["told"], first_answer["edited"]
-    verdict = edited["verdict"] if edited else first_answer["proof"].get("headline", "")
+    judged = edited or first_answer["proof"]
+    refused = judged.get("error", {}).get("message", "")
+    verdict = edited["verdict"] if edited else judged.get("headline", refused)
     word = edited["word"] if edited else told["word"]
     size = {name: picture.get(name, 1) for name in ("width", "height")}
     return {
         "word": escape(word),
         "proof": escape(verdict),
+        "tone": "bad" if refused else judged["tone"],
+        "scope": "" if edited else escape(judged.get("scope", "")),
+        "warnings": escape("\n".join(f"warning: {one}" for one in judged.get("warnings", ()))),
         "subtile": ",".join(map(str, told["subtiles"]["chosen"])),
         "summary": escape(told["summary"]),
         "headline": escape(f"{verdict} \u00b7 {told['summary']}" if edited else told["summary"]),

@@ -44,6 +44,7 @@ from layoutalg import (
     parse_pointer,
     size,
 )
+from layoutalg.errors import shortened
 from layoutalg.frozen import replace
 
 #: What a layout or a tensor begins with, or an operation on layouts.
@@ -183,7 +184,7 @@ def _layout(q: Question, text: str) -> dict[str, Any]:
     try:
         tile, mode = explicit_tile(text, as_element_type(q.dtype), unit=as_unit(unit))
     except NotCanonicalError as error:  # a swizzle that no descriptor has is drawn all the same
-        return _record("a layout", str(error), ok=False) | layout_drawing(text, options)
+        return _record("a layout", shortened(str(error)), ok=False) | layout_drawing(text, options)
     shape = _shape(q)
     whole = size(plain(tile), mode=[0]), size(plain(tile), mode=[1])
     if shape is None or whole[0] % shape[0] or whole[1] % shape[1]:
@@ -210,7 +211,7 @@ def _refused(q: Question, use: dict[str, Any]) -> str:
     try:
         view(question(replace(q, paste="").state() | use))
     except LayoutError as error:
-        return str(error)
+        return shortened(str(error))
     return ""
 
 

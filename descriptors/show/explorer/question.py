@@ -36,12 +36,14 @@ from descriptors.smem.derivation.arguments import ARGUMENTS, names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.proved import Proof, proved
+from descriptors.smem.derivation.verdict import judge
 from descriptors.smem.operands.explicit import base_of
 from descriptors.smem.operands.operand import major_of
 from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import counted, word_text
 from layoutalg import Layout, evaluate
+from layoutalg.errors import shortened
 from layoutalg.frozen import frozen
 
 #: What can be asked for, in the order in which a page shows it.
@@ -300,10 +302,14 @@ def comparison(view: View) -> dict[str, Any] | None:
     try:
         compared_word = difference(view, view.word)
     except LayoutError as error:  # a word that no instruction reads
-        return words | {"ok": False, "verdict": f"WRONG: {error}", "text": str(error)}
+        why = shortened(str(error))
+        return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
+    placed, line = judge(view.derivation, view.base), verdict(compared_word)
     return words | {
         "ok": compared_word.ok,
-        "verdict": verdict(compared_word),
+        "tone": ("warn" if placed.warnings else "good") if compared_word.ok else "bad",
+        "verdict": f"{line} (read model: {placed.evidence})" if compared_word.ok else line,
+        "warnings": placed.warnings,
         "headline": compared_word.headline,
         "text": tell(compared_word),
         "wrong": misread(view)[:64],
@@ -395,6 +401,8 @@ def view(q: Question) -> View:
         LayoutError: if the lanes are no layout.
     """
     d, at = derivation(q), base(q)
+    if at:
+        proved(d, base=at)  # refuses an address at which the tile cannot be, as ``descriptors derive`` does
     mn, k = q.cell
     looked = View(
         d,

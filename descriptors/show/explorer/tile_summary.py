@@ -23,7 +23,6 @@ from descriptors.show.stages.view import View
 from descriptors.smem.derivation.derivation_text import layout_steps
 from descriptors.smem.derivation.explanation import explain, names
 from descriptors.smem.instructions.transpose import transpose_note
-from descriptors.smem.proof.addresses import evidence
 from descriptors.text import extents_text, word_text
 
 #: The most subtiles whose starts a page lists.
@@ -53,7 +52,6 @@ def summary(q: Question, view: View) -> dict[str, Any]:
         "layout": str(d.smem_tile),
         "explained": explain(d),
         "transposed": transpose_note(d.arch) if d.transposed else "",
-        "evidence": evidence(d.arch, d.element, d.major, absolute=d.descriptor.leading_is_absolute),
         "steps": steps(view),
         "subtiles": {
             "grid": list(view.anatomy.subtile_grid),

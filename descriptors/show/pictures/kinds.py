@@ -217,6 +217,7 @@ class Gallery(Picture):
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width,initial-scale=1">'
+            '<meta name="generator" content="layoutalg">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n"
             f"<body><h1>{escape(self.title)}</h1>\n{parts}</body></html>\n"
         )

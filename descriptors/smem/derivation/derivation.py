@@ -369,6 +369,30 @@ class Derivation(PlacedSubtiles):
             window=window_bytes(self.arch),
         )
 
+    def warnings_at(self, base: int = 0) -> tuple[str, ...]:
+        """What is probably a mistake about a tile at an address, although its descriptors read it.
+
+        Args:
+            base: address of the tile, in bytes.
+
+        Raises:
+            DescriptorError: as ``descriptor_at``.
+
+        >>> from descriptors import derive
+        >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+        >>> [len(d.warnings_at(base)) for base in (0, 128, 1024, 204800, 204928)]
+        [0, 1, 0, 1, 2]
+        """
+        found, rows, reach = list[str](), self.descriptor_at(base).base_offset, self.advance_report(base)
+        if rows:
+            found.append(
+                f"base {base} is not a multiple of {self.swizzle.alignment_bytes}, so base_offset is {rows} and the "
+                "swizzle pattern starts at the tile; neither TMA nor CuTe writes such a tile"
+            )
+        if not (reach.fits_field and reach.fits_memory):
+            found.append(str(reach))
+        return tuple(found)
+
 
 def first_word(one: SmemDescriptor) -> tuple[int, int, int]:
     """The word of a descriptor, its start and the last one there is, in units of the field.

@@ -33,12 +33,12 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import SHORT, chunk_meaning, names, step_meanings, unread_because
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.subtile_words import MOST_LISTED, subtile_table, words_record
+from descriptors.smem.derivation.verdict import judge, proof_lines
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.operands.swizzled import plain, stored_text
-from descriptors.smem.proof.addresses import evidence
 from descriptors.smem.words.bitfield import field_cells, span
 from descriptors.smem.words.descriptor import MNEMONICS
 from descriptors.targets import generation, holders
@@ -69,7 +69,7 @@ def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None 
     alignment  1024 bytes; for a tile at address a add a / 16 to the word
     """
     lines = aligned(_head(d, base, because, proved=report is not None))
-    return "\n".join([*lines, *([] if report is None else [tell_proof(report)])])
+    return "\n".join([*lines, *judge(d, base, report).lines])
 
 
 def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[tuple[str, str]]:
@@ -83,7 +83,7 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
     if not d.order:  # an explicit layout: what is proved is where its swizzle puts the elements
         yield "stored as", stored_text(d.smem_tile, d.element)
     assumed = f", assumed, {because}" if because else ""
-    known = evidence(d.arch, d.element, d.major, absolute=d.crossing is not None)
+    known = judge(d, base).evidence
     yield (
         "arch",
         f"{d.arch} ({MNEMONICS[generation(d.arch)] if d.instruction == 'mma' else d.instruction}){assumed}"
@@ -101,9 +101,6 @@ def _head(d: Derivation, base: int, because: str, *, proved: bool) -> Iterator[t
     yield from _next_rows(d)
     multiple, moves = f"{d.swizzle.alignment_bytes} bytes", base == 0 and d.crossing is None
     yield "alignment", f"{multiple}; for a tile at address a add a / 16 to the word" if moves else multiple
-    reach = d.advance_report(base)
-    if not (reach.fits_field and reach.fits_memory):
-        yield "room", str(reach)
 
 
 def _next_rows(d: Derivation) -> Iterator[tuple[str, str]]:
@@ -187,6 +184,7 @@ def record_derivation(derivation: Derivation, base: int = 0, report: Report | Pr
         **({} if d.crossing is None else {"crossing": _crossing_record(d)}),
         "words": words_record(d, base),
         "proof": None if report is None else record_proof(report),
+        "verdict": judge(d, base, report).record(),
     }
 
 
@@ -399,9 +397,7 @@ def tell_proof(report: Report | Proof) -> str:
     proved: 16384 elements in 16 subtiles, by theorem (read model: measured on a Hopper GPU)
        for every tile 64*m x 64*k, any base that is a multiple of 1024
     """
-    if isinstance(report, Proof):
-        return f"{report.compared} (read model: {report.evidence})\n   {report.claim}"
-    return f"{report} (read model: {report.evidence})"
+    return "\n".join(proof_lines(report))
 
 
 def tables_proof(_: Report | Proof) -> list[Table]:
@@ -424,7 +420,7 @@ def record_proof(report: Report | Proof) -> dict[str, Any]:
             "base_multiple": report.step or None,
             "by": list(report.by),
         }
-    return {**more, **fields(report, "ok elements subtiles evidence beyond")}
+    return {**more, **fields(report, "ok elements subtiles evidence beyond warnings")}
 
 
 def record_reach(report: AdvanceReport) -> dict[str, Any]:

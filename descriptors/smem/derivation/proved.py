@@ -196,6 +196,7 @@ class Proof(Told):
         beyond: subtiles of a tile of any size that lie beyond what a start address can name: they have no word.
         report: the walk over every element by the read model, where there was one; else None.
         alone: why it was proved of this tile alone, in words; "" where there is a family, or no theorem.
+        warnings: what is probably a mistake about the tile at this address, although its descriptors read it.
 
     >>> from descriptors import derive
     >>> print(proved(derive((128, 128), "bf16", "K", "128B", (64, 16), verify=False), walk=True))
@@ -211,6 +212,7 @@ a multiple of 1024
     beyond: int = 0
     report: Report | None = None
     alone: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -242,7 +244,7 @@ a multiple of 1024
         return f"{theorem}for {tiles}, any base that is a multiple of {self.step}{offset}{why}"
 
     def __str__(self) -> str:
-        return f"{self.compared}, {self.claim}"
+        return "; warning: ".join([f"{self.compared}, {self.claim}", *self.warnings])
 
 
 def proved(derivation: Derivation, *, base: int = 0, walk: bool = False) -> Proof:
@@ -279,8 +281,9 @@ layout does not say how it grows
         proof = _of_all(d, step, tile.operands, 0)
     too_large = size(d.smem_tile) > MOST_ELEMENTS or (proof.beyond and d.crossing is not None)
     if as_flag(walk, "proved: walk") and proof.report is None and not too_large:
-        return replace(proof, report=_walked(d, base))
-    return proof
+        proof = replace(proof, report=_walked(d, base))
+    warnings = d.warnings_at(base)
+    return replace(proof, warnings=warnings) if warnings else proof
 
 
 def _of_all(d: Derivation, step: int, subtiles: int, beyond: int) -> Proof:

@@ -42,7 +42,7 @@ def tell_words(d: Derivation, base: int = 0) -> str:
     else:
         words = tuple(zip(*_texts(d.words(base)), strict=True))  # k down: three words across fill 80 columns
         table = list(subtile_table(words, k, across=mn, columns=3))
-    return "\n".join([title, *table, *known_line(d.arch)])
+    return "\n".join([title, *table, *known_line(d.arch), *_warning_lines(d, base)])
 
 
 def words_record(d: Derivation, base: int = 0) -> Any:
@@ -72,7 +72,7 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     one = subtile_record(d, subtile, base)
     place = f"subtile {tuple_text(subtile)} of a tile at address {base}, {one['offset_bytes']} bytes after the first"
     on = f"; K goes on in the line at {one['line_bytes']}" if "line_bytes" in one else ""
-    return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch)])
+    return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch), *_warning_lines(d, base)])
 
 
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
@@ -99,7 +99,11 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
     }
     if d.crossing is not None:
         record["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
-    return record | known_record(d.arch)
+    return record | known_record(d.arch) | {"warnings": d.warnings_at(base)}
+
+
+def _warning_lines(d: Derivation, base: int) -> list[str]:
+    return [f"warning: {one}" for one in d.warnings_at(base)]
 
 
 def subtile_table(

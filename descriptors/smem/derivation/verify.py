@@ -51,6 +51,7 @@ class Report(Told):
         evidence: how the read model of this operand is known.
         beyond: subtiles of a tile of any size (``capacity`` None) that lie beyond what a start address can name at one
             of the bases: they have no word, and were not compared there.
+        warnings: what is probably a mistake about the tile at one of the bases, although its descriptors read it.
 
     >>> from descriptors import derive, verify
     >>> report = verify(derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), arch="sm90"))
@@ -65,6 +66,7 @@ class Report(Told):
     mismatches: tuple[Mismatch, ...]
     evidence: str
     beyond: int = 0
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -116,7 +118,9 @@ def verify(derivation: Derivation, *, bases: Sequence[int] = (0,)) -> Report:
             mismatches += first
     absolute = d.descriptor.leading_is_absolute
     known = evidence(d.arch, d.element, d.major, absolute=absolute)
-    return Report(words * d.mma[0] * d.mma[1], words, places, differing, tuple(mismatches), known, beyond)
+    warnings = tuple(dict.fromkeys(one for base in places for one in d.warnings_at(base)))
+    elements = words * d.mma[0] * d.mma[1]
+    return Report(elements, words, places, differing, tuple(mismatches), known, beyond, warnings)
 
 
 def _bases(bases: object, window: int) -> tuple[int, ...]:

@@ -159,10 +159,23 @@ def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = 
     if absolute:
         _, _, rest = known(arch).partition(", ")
         return f"documented in part, completed by NVIDIA's kernels for sm_103a, {rest}"
-    read = element.name in ("f16", "bf16") or (
-        major is Major.K and element.name in ("tf32", "e4m3", "e5m2", "s8", "u8")
-    )
-    return known(arch) if read or generation(arch) != "sm90" else "no wgmma instruction reads such an operand"
+    measured = is_measured(arch, element, major)
+    return known(arch) if measured or generation(arch) != "sm90" else "no wgmma instruction reads such an operand"
+
+
+def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> bool:
+    """Whether the read model of an operand was measured on a GPU.
+
+    Args:
+        arch, element, major, absolute: as ``evidence`` has them.
+
+    >>> from descriptors.smem.operands.operand import as_element_type
+    >>> [is_measured(arch, as_element_type("tf32"), Major.K) for arch in ("sm90", "sm100")]
+    [True, False]
+    """
+    sixteen_bits = element.name in ("f16", "bf16")
+    read = sixteen_bits or (major is Major.K and element.name in ("tf32", "e4m3", "e5m2", "s8", "u8"))
+    return generation(arch) == "sm90" and read and not absolute
 
 
 def _scaled(table: Any, scale: int) -> Any:

@@ -120,8 +120,24 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.
     occupied = tmp_path / "taken"
     occupied.write_text("a file")
     assert main(["draw", "all", *TILE, "-o", str(occupied)]) == 2
-    assert "must be a folder that can be made" in capsys.readouterr().err
+    assert "must be a folder that can be written" in capsys.readouterr().err
     assert occupied.read_text() == "a file"
+
+
+@pytest.mark.parametrize("name", ["index.html", "tile.svg", "levels.svg"])
+def test_all_pictures_replace_no_file_that_they_did_not_write(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text("my own")
+    assert main(["draw", "all", *TILE, "-o", str(tmp_path)]) == 2
+    assert f"draw: {tmp_path / name} exists and was not written by this program" in capsys.readouterr().err
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [(name, "my own")]
+
+
+def test_all_pictures_are_written_again_into_their_folder(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert main(["draw", "all", *TILE, "-o", str(tmp_path)]) == 0
+    assert (tmp_path / "tile.svg").exists() and (tmp_path / "index.html").exists()
 
 
 def test_what_cannot_be_drawn_leaves_the_file_that_was_there(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +13,10 @@ from typing import Any
 import pytest
 from each import each
 
-from descriptors.cli.mcp import TOOLS, call, command_line, tools
+from descriptors.cli.command import main as descriptors
+from descriptors.cli.mcp import LONGEST, READS, TOOLS, call, command_line, tools
 from descriptors.errors import DescriptorError
+from layoutalg.cli.command import main as layoutalg
 
 KERNEL = """\
 .version 8.0
@@ -110,3 +114,120 @@ def test_a_client_of_the_protocol_lists_and_calls_the_tools(tmp_path: Path) -> N
 def test_an_unknown_tool_is_an_error_with_the_names() -> None:
     with pytest.raises(DescriptorError, match="a tool must be one of derive, decode"):
         command_line("solve", {})
+
+
+#: A call of each tool that is answered, so that what one argument holds is looked at.
+ANSWERED: Mapping[str, Mapping[str, Any]] = {
+    "derive": {"tile": "128x64", "mma": "64x16", **WORD},
+    "decode": {"word": "0x4000004000010000", "arch": "sm90"},
+    "diff": {"word": "0x4000004000010000", "layout": "S<3,3,3> o 0 o (64,64):(64,1)", "dtype": "bf16", "major": "K"},
+    "plan": {"words": ["m64n128k16", "bf16"], "tile": "128x128x64"},
+    "check": {"files": ["-"], "text": KERNEL},
+    "tmem_plan": {"m": 128, "n": 64, "a": "bf16"},
+    "tmem_accumulator": {"m": 128, "n": 64},
+    "tmem_ld": {"shape": "32x32b", "m": 128, "n": 64},
+    "tmem_cp": {"shape": "128x256b", "tile": "128x64", "dtype": "u8"},
+    "tmem_scale_factors": {"mn": 128, "k": 64, "vector": 32},
+    "tmem_block_scaled": {"a": "e2m1", "m": 128, "n": 64, "k": 64},
+    "banks": BANKS,
+    "find_swizzle": SWIZZLE,
+    "eval": {"expression": "8:1"},
+}
+OPENED: set[str] = set()
+sys.addaudithook(lambda event, found: OPENED.add(str(found[0])) if event == "open" else None)
+
+
+@each("name", list(TOOLS))
+def test_no_argument_but_the_documented_ones_reads_a_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every argument is given the name of a file, with the others as they are: only those of ``READS`` open it."""
+    monkeypatch.chdir(tmp_path)
+    secret, opening = tmp_path / "secret.ptx", set()
+    secret.write_text("// the secret\n", encoding="utf-8")
+    (tmp_path / "standard_input").write_text(KERNEL, encoding="utf-8")
+    for key, kind in tools()[name].schema["properties"].items():
+        if kind["type"] not in ("string", "array") or key == "text":
+            continue
+        given = {**ANSWERED[name], key: [str(secret)] if kind["type"] == "array" else str(secret)}
+        program, *words = command_line(name, given)
+        OPENED.clear()
+        with (tmp_path / "standard_input").open(encoding="utf-8") as kernel, monkeypatch.context() as replaced:
+            replaced.setattr(sys, "stdin", kernel)
+            {"descriptors": descriptors, "layoutalg": layoutalg}[program](words)
+        told = capsys.readouterr()
+        if str(secret) in OPENED:
+            opening.add(key)
+        elif key not in READS.get(name, ()):
+            assert "the secret" not in told.out + told.err
+    assert opening <= set(READS.get(name, ())), "documented as read: the files that are named to check"
+    assert {one.name for one in tmp_path.iterdir()} == {"secret.ptx", "standard_input"}, "no tool writes a file"
+    assert (name == "check") == bool(opening)
+
+
+@each("name, given", [(name, dict(given)) for name, given in ANSWERED.items()])
+def test_the_calls_of_that_test_are_answered(name: str, given: dict[str, Any]) -> None:
+    assert call(name, given).verdict in ("answered", "wrong")
+
+
+def test_a_baseline_that_is_none_is_refused_without_its_text(tmp_path: Path) -> None:
+    secret = tmp_path / "passwords"
+    secret.write_text("root:x:0:0", encoding="utf-8")
+    answer = call("check", {"files": ["-"], "text": KERNEL, "baseline": str(secret)})
+    assert answer.verdict == "refused" and "root" not in answer.text
+
+
+@each(
+    "name, given, part",
+    [
+        ("eval", {"file": "/etc/hostname"}, "found 'file'"),
+        ("eval", {"path": "/etc/hostname"}, "found 'path'"),
+        ("eval", {"expression": "-", "text": 5}, "text of eval must be string, found 5"),
+        ("eval", {"expression": True}, "must be string, found True"),
+        ("eval", {"expression": ["4:1", "8:1"]}, "must be string, found ['4:1', '8:1']"),
+        ("eval", {"expression": {}}, "must be string, found {}"),
+        ("eval", {"expression": "4:1", "check": "false"}, "must be boolean, found 'false'"),
+        ("eval", {"expression": "4:1", "json": 1}, "must be boolean, found 1"),
+        ("eval", {"expression": "a\0b"}, "without the character NUL"),
+        ("check", {"files": ["a\0b"]}, "without the character NUL"),
+        ("eval", {"expression": "\ud800"}, "half of a surrogate pair"),
+        ("eval", {"expression": "-", "text": "\udfff"}, "half of a surrogate pair"),
+        ("eval", {"expression": "(" * 200_000}, f"at most {LONGEST} characters, found 200000"),
+        ("plan", {"words": ["bf16"] * 200_000}, f"at most {LONGEST} characters, found 800000"),
+        ("plan", {"words": [None]}, "must be string, found None"),
+        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 10**5000}, "at most 128 bits, found 16610"),
+        ("plan", {"words": ["m64n64k16", "bf16"], "stages": 1.5}, "must be integer, found 1.5"),
+        ("eval", {"x" * 200_000: 1}, "eval takes expression, check, json, text"),
+        ("x" * 200_000, {}, "a tool must be one of derive"),
+    ],
+)
+def test_an_argument_that_no_command_line_holds_is_refused_in_words(
+    name: str, given: dict[str, Any], part: str
+) -> None:
+    answer = call(name, given)
+    assert answer.verdict == "refused" and part in answer.text
+    assert answer.text.startswith("mcp: ") and len(answer.text) < 600, "no error of Python, and not the whole input"
+
+
+def test_a_long_input_goes_into_the_text() -> None:
+    answer = call("eval", {"expression": "-", "text": "(" * 200_000})
+    assert answer.verdict == "refused" and len(answer.text) < 3000 and "Errno" not in answer.text
+
+
+def test_a_message_that_is_half_unicode_is_answered_too() -> None:
+    pytest.importorskip("mcp", reason="mcp is of the extra `mcp`")
+    words = [sys.executable, "-c", "from descriptors.cli.mcp import mcp; mcp()"]
+    start = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    asked = {"name": "eval", "arguments": {"expression": "a\ud800"}}
+    frames = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked},
+    ]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write("".join(json.dumps(frame) + "\n" for frame in frames))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+    assert answers[1]["id"] == 2 and "half of a surrogate pair" in answers[1]["result"]["content"][0]["text"]

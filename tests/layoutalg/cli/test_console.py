@@ -50,7 +50,7 @@ def arguments(name: str, command: str, folder: Path) -> list[str]:
         (click.exceptions.Exit(1), 1, ""),
         (click.UsageError("no such thing"), 2, "tool: no such thing (tool --help)\n"),
         (LayoutError("eval: must be\n one line"), 2, "tool: eval: must be one line\n"),
-        (OSError(28, "No space left on device"), 2, "tool: [Errno 28] No space left on device\n"),
+        (OSError(28, "No space left on device"), 2, "tool: [Errno 28] No space left on device: standard output\n"),
         (UnicodeEncodeError("ascii", "é", 0, 1, "not in range"), 2, None),
         (NotThereError("the GPU is not there"), 3, "tool: the GPU is not there\n"),
         (KeyboardInterrupt(), 130, "\n"),
@@ -115,7 +115,7 @@ def test_a_reader_that_leaves_in_the_middle_is_no_error_either() -> None:
 def test_a_full_disk_is_told_in_one_line(name: str, line: str) -> None:
     command = f"{sys.executable} -m {name} {line} > /dev/full"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (2, f"{name}: [Errno 28] No space left on device: standard output\n")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])

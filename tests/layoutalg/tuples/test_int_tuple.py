@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from strategies import drawn, shapes
 
-from layoutalg import depth, is_congruent, is_weakly_congruent, product, rank, size
+from layoutalg import LayoutError, depth, is_congruent, is_weakly_congruent, product, rank, size
 from layoutalg.notation.parser import parse_int_tuple
 from layoutalg.tuples.int_tuple import flatten_tuple, has_none, text, tuple_depth, unflatten
 
@@ -68,3 +68,9 @@ def test_a_tuple_of_one_is_not_its_element():
 )
 def test_whether_a_coordinate_keeps_a_mode_is_yes_or_no(coord, keeps):
     assert has_none(coord) is keeps
+
+
+@pytest.mark.parametrize("factors", [(2147483648, "mma.m16n8k16.A"), ((2147483648, 2), b"abc"), (1 << 40, [1, 2])])
+def test_a_factor_that_is_no_integer_is_refused_before_it_is_multiplied(factors):
+    with pytest.raises(LayoutError, match="product: a factor must be an integer, found"):
+        product(factors)

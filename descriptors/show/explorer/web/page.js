@@ -144,11 +144,13 @@
   /** The one verdict, of exactly what is on the screen: the word as it is typed, and whether it is right. */
   function badge() {
     const at = $("proof"), edited = shown.edited, told = shown.told, root = document.documentElement, other = alone();
+    const say = (judged) => { $("warnings").textContent = (judged?.warnings ?? []).map((one) => `warning: ${one}`).join("\n"); $("covers").textContent = judged?.scope ?? ""; };
     document.body.classList.toggle("alone", Boolean(other));
     if (other) {
-      const [name, text] = other.picture ? ["wait", "drawn by itself: no tile, no word to prove"] : [other.ok ? "" : "bad", other.text.split("\n")[0]];
+      const [name, text] = other.picture ? ["wait", "drawn by itself: no tile, no word to prove"] : [other.ok ? "good" : "bad", other.text.split("\n")[0]];
       $("wordof").textContent = document.title = other.kind;
-      $("headword").textContent = at.title = ""; at.className = `badge ${name}`; at.textContent = text; $("reset").hidden = true;
+      say(null);
+      $("headword").textContent = ""; at.className = `badge ${name}`; at.textContent = text; $("reset").hidden = true;
       return;
     }
     const isLate = waiting.has("told"), proof = shown.proof;
@@ -157,11 +159,11 @@
     $("headword").textContent = isLate ? state.word || "…" : edited?.word ?? told.word;
     $("reset").hidden = !(state.word || Object.keys(state.edit).length);
     const [name, text] = isLate || (!edited && waiting.has("proof")) ? ["wait", `not computed yet${loading ? `: ${loading}` : ""}`]
-      : edited ? [edited.ok ? "" : "bad", edited.verdict]
-      : !proof ? ["wait", ""] : proof.error ? ["bad", proof.error.message] : [proof.ok ? "" : "bad", proof.headline];
+      : edited ? [edited.tone, edited.verdict]
+      : !proof ? ["wait", ""] : proof.error ? ["bad", proof.error.message] : [proof.tone, proof.headline];
+    say(name === "wait" ? null : edited ?? proof);
     at.className = `badge ${name}`;
     at.textContent = text;
-    at.title = !edited && proof?.evidence ? proof.evidence : "";
     document.title = isLate ? "descriptors explore" : `${edited ? `${edited.verdict} · ` : ""}${told.summary}`;
   }
   function tellAll() {
@@ -171,7 +173,6 @@
     $("summary").textContent = told.summary;
     $("word").value = edited ? edited.word : told.word;
     $("note").textContent = told.transposed;
-    $("evidence").textContent = `Read model: ${told.evidence}.`;
     fields(edited?.fields ?? told.fields, told.fields);
     subtiles(told);
     queueMicrotask(links);

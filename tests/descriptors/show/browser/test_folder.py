@@ -40,7 +40,7 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_an_index_of_another_site_stays(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("my own page")
-    with pytest.raises(DescriptorError, match="without an index"):
+    with pytest.raises(DescriptorError, match=r"index\.html exists and was not written by this program"):
         write(tmp_path, {"index.html": b"1", "a.js": b"2"}, "--site")
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("index.html", "my own page")]
     (tmp_path / "index.html").write_bytes(OURS)
@@ -50,14 +50,22 @@ def test_an_index_of_another_site_stays(tmp_path: Path) -> None:
 
 
 def test_a_site_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_bytes(OURS)
     (tmp_path / "a.js").write_text("before")
     (tmp_path / "b").write_text("a file where a folder should be")
     with pytest.raises(DescriptorError, match="must be a folder that can be written"):
         write(tmp_path, {"a.js": b"after", "b/c.js": b"2"}, "--site")
     assert (tmp_path / "a.js").read_text() == "before"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.js", "b"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.js", "b", "index.html"]
 
 
 def test_scripts_of_rooms_are_read() -> None:
     assert "engineIn" in source("descriptors.show.browser", "asking.js")
     assert "engineIn" in source("descriptors.show.explorer", "page.js")
+
+
+def test_a_file_of_somebody_else_stays_also_where_there_is_no_index(tmp_path: Path) -> None:
+    (tmp_path / "worker.js").write_text("mine")
+    with pytest.raises(DescriptorError, match=r"worker\.js exists and was not written by this program; give"):
+        write(tmp_path, {"index.html": OURS, "worker.js": b"2"}, "--site")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("worker.js", "mine")]

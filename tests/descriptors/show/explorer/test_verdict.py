@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from threading import Event
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from acts import settled, text, visit
 
+from descriptors.show.explorer.page import first_state
 from descriptors.show.explorer.page import page as page_of
 from descriptors.show.explorer.server import Server
 
@@ -44,7 +48,7 @@ def let_go(opened: Any, free: Event) -> None:
 
 def is_green(opened: Any) -> bool:
     """Whether a word is called right: by its colour, or by what stands there."""
-    return opened.get_attribute("#proof", "class").strip() == "badge" or "proved" in text(opened, "#proof")
+    return opened.get_attribute("#proof", "class") == "badge good" or "proved" in text(opened, "#proof")
 
 
 def test_a_link_to_another_state_shows_no_verdict_of_the_frozen_one(page: Any, server: Server) -> None:
@@ -137,13 +141,15 @@ def test_it_stays_in_view_wherever_one_scrolls(home: Any, size: tuple[int, int])
 def test_a_field_that_is_not_read_leaves_the_word_right_and_a_word_that_nobody_reads_is_wrong(home: Any) -> None:
     field = home.locator("[data-field=leading_byte_offset]")
     settled(home, lambda: field.fill("4096") or field.press("Tab"))
-    assert (text(home, "#proof"), text(home, "#headword")) == ("right: all 1024 elements", "0x4000404001000000")
+    known = "(read model: documented, not measured on a Blackwell GPU)"
+    assert text(home, "#proof") == f"right: all 1024 elements {known}"
+    assert text(home, "#headword") == "0x4000404001000000"
     field = home.locator("[data-field=version]")
     settled(home, lambda: field.fill("0") or field.press("Tab"))
     assert text(home, "#proof").startswith("WRONG: ") and "version" in text(home, "#proof")
     assert text(home, "#headword") == "0x4000004001000000"
     settled(home, lambda: home.click("#reset"))
-    assert text(home, "#proof") == "proved: 16384 elements in 16 subtiles, each walked"
+    assert text(home, "#proof") == f"proved: 16384 elements in 16 subtiles, each walked {known}"
     assert home.is_hidden("#reset")
     assert "edit" not in home.url
 
@@ -160,3 +166,79 @@ def test_what_is_half_typed_turns_nothing_red(home: Any) -> None:
     home.locator("#status", has_text="not an answer yet").wait_for()
     control.press("Tab")
     home.locator("#problem", has_text="tile must be").wait_for()
+
+
+def test_the_head_of_the_page_has_the_grade_and_the_theorem(home: Any) -> None:
+    documented = "(read model: documented, not measured on a Blackwell GPU)"
+    assert text(home, "#proof") == f"proved: 16384 elements in 16 subtiles, each walked {documented}"
+    assert text(home, "#covers") == "by theorem for every tile 64*m x 64*k, any base that is a multiple of 1024"
+    assert home.locator("#covers").bounding_box()["y"] < 200, "in the first view"
+    settled(home, lambda: home.select_option("#controls [name=arch]", "sm90"))
+    home.locator("#proof.good", has_text="(read model: measured on a Hopper GPU)").wait_for()
+
+
+@pytest.mark.parametrize("arch", ["sm90", "sm100"])
+@pytest.mark.parametrize("how", ["link", "typed", "frozen"])
+def test_a_warning_is_in_view_and_the_verdict_is_amber(
+    page: Any, server: Server, arch: str, how: str, tmp_path: Path
+) -> None:
+    if how == "frozen":
+        (tmp_path / "frozen.html").write_text(page_of({"base": 128, "arch": arch}), encoding="utf-8")
+        visit(page, (tmp_path / "frozen.html").as_uri())
+    else:
+        visit(page, f"{server.url}#arch={arch}" + "&base=128" * (how == "link"))
+        if how == "typed":
+            settled(page, lambda: page.fill("#controls [name=base]", "128"))
+    page.locator("#proof.warn", has_text="proved, with 1 warning: 16384 elements").wait_for()
+    assert text(page, "#warnings").startswith("warning: base 128 is not a multiple of 1024, so base_offset is 1")
+    assert page.locator("#warnings").bounding_box()["y"] < 200, "in the first view"
+    if how == "typed":
+        field = page.locator("[data-field=leading_byte_offset]")
+        settled(page, lambda: field.fill("4096") or field.press("Tab"))
+        page.locator("#proof.warn", has_text="right: all 1024 elements (read model: ").wait_for()
+        assert text(page, "#warnings").startswith("warning: base 128")
+        settled(page, lambda: page.fill("#controls [name=base]", "1024"))
+        page.locator("#proof.good", has_text="proved").wait_for()
+        assert text(page, "#warnings") == ""
+
+
+#: What nobody should give a key of the page, beside numbers that are too small, too large, or no numbers.
+BAD = {
+    "tile": ["7x7", "0x0", "1000000x64", "128", "x", "", "64x64x0", "128x128x99"],
+    "mma": ["1x1", "64x0", "m64n8", "m64n999k16", "63x16"],
+    "order": ["0,0", "5,6", "1"],
+    "cell": ["999,0", "0", "x", "", "1,2,3", "0,128"],
+    "base": ["7", "16", "64", "262016", "262144", "999999", "-128", "0x40", "0xfffff"],
+    "layout": ["(", "8:1", "(128,64):(65,1)", "S<9,9,9> o 0 o (64,64):(64,1)"],
+    "lanes": ["(", "S<3,4,3>", "(1000,1000):(0,0)"],
+    "word": ["0x", "zz", "0x1ffffffffffffffff", "0x0", "0xffffffffffffffff"],
+    "edit": ['{"version": "9"}', '{"nothing": "1"}', '{"stride_byte_offset": "7"}', "[]", "7"],
+    "paste": ["(", "0x", "S<1"],
+}
+OFTEN = ["-1", "99999999999999999999", "none such", "<b>"]
+
+
+@pytest.mark.parametrize("key", first_state())
+def test_a_bad_value_of_any_key_is_answered_or_refused_in_words(page: Any, server: Server, key: str) -> None:
+    """Whatever a link holds, the page shows an answer or a refusal: no empty word, and no error of a script."""
+    for value in [*BAD.get(key, []), *OFTEN]:
+        page.goto("about:blank")
+        page.goto(f"{server.url}#{key}={quote(value, safe='')}")
+        page.wait_for_selector("html[data-painted]", state="attached")
+        page.locator("#proof:not(.wait), #problem:not([hidden])").first.wait_for()
+        refused = page.is_visible("#problem")
+        assert refused or re.fullmatch("0x[0-9a-f]{16}", text(page, "#headword")) or key == "paste", value
+        said = text(page, "#problem") if refused else text(page, "#proof")
+        assert said and not re.search("undefined|Traceback|TypeError|object has no|NoneType", said), value
+        if refused:
+            assert not is_green(page), value
+
+
+@pytest.mark.parametrize("base", ["7", "16", "262144", "999999"])
+def test_a_base_that_no_tile_can_have_is_refused_and_a_good_one_answered_again(home: Any, base: str) -> None:
+    home.fill("#controls [name=base]", base)
+    home.press("#controls [name=base]", "Enter")
+    home.locator("#problem", has_text="base").wait_for()
+    assert not is_green(home)
+    settled(home, lambda: home.fill("#controls [name=base]", "2048") or home.press("#controls [name=base]", "Enter"))
+    assert home.is_hidden("#problem") and is_green(home) and text(home, "#headword") == "0x4000404000010080"

@@ -89,7 +89,7 @@ def test_the_command_gives_one_answer_at_a_time(capsys: pytest.CaptureFixture[st
     assert main([*line, "--subtile", "1,4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "schema": 1, "subtile": [1, 4], "base": 0, "offset_bytes": 24576, "word": "0x4000404000010600",
-        "evidence": "documented, not measured on a Blackwell GPU",
+        "evidence": "documented, not measured on a Blackwell GPU", "warnings": [],
     }  # fmt: skip
     assert main([*line, "--subtile", "1,4", "--words"]) == 2
     assert "are different answers" in capsys.readouterr().err
