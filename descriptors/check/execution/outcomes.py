@@ -73,7 +73,11 @@ class Notes:
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
-        self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
+        # parameters that were read, and loops
+        self.scalars: dict[tuple[str, int], int] = {}  # of 32 bits, by name and offset
+        self.reads: dict[int, set[tuple[str, int]]] = {}  # of at most 32 bits, by the instruction that reads them
+        self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
+        self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
 
     def tell(self, witness: Witness) -> None:
         """Something is wrong: the first of its rule, instruction and other line is kept."""

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from descriptors.check.execution.loops import BoundedLoop, Loop, back_edges, bounded_loops, inner_targets, nested
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
@@ -146,6 +148,30 @@ class Program:
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self.live = self._live()
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops of the function, outer loops first."""
+        return nested(self.graph)
+
+    @cached_property
+    def back_edges(self) -> dict[int, int]:
+        """The blocks that a branch backward leads to, and for each the number of its loop."""
+        return back_edges(self.graph, self.loops)
+
+    @cached_property
+    def inner(self) -> dict[int, tuple[int, ...]]:
+        """For each such block those of the loops inside of its loop."""
+        return inner_targets(self.back_edges, self.loops)
+
+    @cached_property
+    def bounded(self) -> tuple[BoundedLoop, ...]:
+        """The loops with operations whose end is computed from a load."""
+        return bounded_loops(self)
+
+    def block_at(self, label: str) -> int:
+        """The block at a label; -1 where nothing stands behind it."""
+        return self._starts.get(self.function.labels[label], -1)
 
     def block_of(self, line: int) -> int:
         """The block of the last instruction in a line."""
