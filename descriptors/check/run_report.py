@@ -89,7 +89,9 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
         notes.append(_note(function, told))
         launches += _record(function, told)
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
-    return Judgement(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(launches))
+    return Judgement(
+        looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(launches)
+    )
 
 
 def _asks(function: Function) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.evidence import Blind
-from descriptors.check.execution.loops import BoundedLoop, Reach, executed, operations, reach
+from descriptors.check.execution.loops import BoundedLoop, Reach, deciding_loads, executed, operations, reach
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.runs import Run
 from descriptors.text import counted
@@ -44,6 +44,7 @@ class Coverage:
     def __init__(self, made: Program, given: Collection[tuple[str, int]] = ()) -> None:
         self.made, self.given = made, given
         self._wanted = operations(made.function)
+        self._reads: dict[int, set[tuple[str, int]]] = {}  # parameters by the load that reads them
         self._executed: set[int] = set()
         self._reach: dict[int, Reach] = {}  # by the number of the loop
         self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
@@ -53,6 +54,8 @@ class Coverage:
     def take(self, one: Run) -> None:
         """Count what a run covered."""
         machine, done = one.machine, executed(one.machine)
+        for place, read in machine.notes.reads.items():
+            self._reads.setdefault(place, set()).update(read.difference(self.given))
         ended = one.stop is None and not machine.hung
         if ended:
             self._executed |= done
@@ -68,8 +71,12 @@ class Coverage:
 
     @property
     def missed(self) -> list[int]:
-        """The places of the operations that no completed run executed."""
-        return sorted(self._wanted - self._executed)
+        """The places of the operations that no completed run executed, and that a free parameter may lead to."""
+        missed = sorted(self._wanted - self._executed)
+        if not missed:
+            return []
+        loads = deciding_loads(self.made, missed)
+        return [place for place in missed if any(self._reads.get(load) for load in loads[place])]
 
     def keys(self, loop: BoundedLoop) -> set[tuple[str, int]]:
         """The parameters that bound a loop."""

@@ -24,6 +24,7 @@ from descriptors.check.execution.copy_events import COPIES
 from descriptors.check.execution.integers import integer_handler, unknown_result
 from descriptors.check.execution.machine import Execution, Guard, Handler
 from descriptors.check.execution.memory_events import MEMORY
+from descriptors.check.execution.register_events import REGISTERS
 from descriptors.check.execution.tcgen05_events import TCGEN05
 from descriptors.check.execution.tensor_memory_events import TENSOR_MEMORY
 from descriptors.check.execution.warp_events import WARPS
@@ -37,6 +38,7 @@ _HANDLERS: Mapping[str, Handler] = {
     **JUMPS,
     **BARRIERS,
     **WARPS,
+    **REGISTERS,
     **MEMORY,
     **COPIES,
     **WGMMA,

@@ -153,9 +153,7 @@ def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
         record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
     rows = (*record.rows(closed), *fragments(made.function, record.fragments))
-    told = RunJudgement(
-        tuple(found), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed
-    )
+    told = RunJudgement(tuple(found), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
         return told._replace(witnesses=())

@@ -41,7 +41,7 @@ _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma", "mma.")
 _OPERATIONS = (
     *("mbarrier.", "bar.sync", "bar.arrive", "bar.red", "bar.cta", "barrier.", "cp.async", "cp.reduce", "red.async"),
     *("st.async", "wgmma.mma_async", "wgmma.commit", "wgmma.wait", "tcgen05.mma", "tcgen05.commit", "tcgen05.cp"),
-    *("tcgen05.alloc", "tcgen05.dealloc", "clusterlaunchcontrol.try_cancel"),
+    *("tcgen05.alloc", "tcgen05.dealloc", "clusterlaunchcontrol.try_cancel", "setmaxnreg."),
 )
 _PREFETCH = ("cp.async.bulk.prefetch",)
 _MEMORY = ("ld", "atom")
@@ -278,6 +278,48 @@ def _bounds(function: Function, makers: dict[str, list[int]], waiting: list[str]
                     seen.add(name)
                     waiting.append(name)
     return frozenset(found)
+
+
+def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozenset[int]]:
+    """For some instructions the loads that decide, directly or through other branches, whether a thread reaches them.
+
+    A load from shared memory stands for the loads that what is stored there is computed from, too.
+    """
+    function, graph = made.function, made.graph
+    controls: dict[int, set[int]] = {}
+    for number, block in enumerate(graph):
+        if len(block.next) > 1:
+            for start in block.next:
+                for other in made.up_to(start, number):
+                    controls.setdefault(other, set()).add(number)
+    makers: dict[str, list[int]] = {}
+    for place, one in enumerate(function.code):
+        for name in targets(one):
+            makers.setdefault(name, []).append(place)
+    stored = [
+        name
+        for index in function.having("st.shared")
+        if function.code[index].qualifiers[-1][:1] in ("b", "u", "s")
+        for operand in function.code[index].operands[1:]
+        for name in names(operand)
+    ]
+    found: dict[int, frozenset[int]] = {}
+    block_of = {place: number for number, one in enumerate(graph) for place in range(one.start, one.end)}
+    for place in places:
+        waiting, seen = [block_of[place]], {block_of[place]}
+        registers = [function.code[place].predicate] if function.code[place].predicate else []
+        while waiting:
+            for number in controls.get(waiting.pop(), ()):
+                last = function.code[graph[number].end - 1]
+                registers += [last.predicate] if last.predicate else list(names(last.operands[0]))
+                if number not in seen:
+                    seen.add(number)
+                    waiting.append(number)
+        loads = _bounds(function, makers, registers)
+        if any(function.code[load].opcode.startswith("ld.shared") for load in loads):
+            loads |= _bounds(function, makers, list(stored))
+        found[place] = loads
+    return found
 
 
 # -- how far a run took them

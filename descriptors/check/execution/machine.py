@@ -45,6 +45,7 @@ from descriptors.check.execution.mbarrier import Mbarriers
 from descriptors.check.execution.meetings import Issues
 from descriptors.check.execution.outcomes import Notes, Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
+from descriptors.check.execution.register_pool import RegisterPool
 from descriptors.check.execution.schedule import Schedule
 from descriptors.check.execution.tensor_memory import TensorMemory
 from descriptors.check.ptx.ptx_module import Instruction, targets
@@ -125,6 +126,8 @@ class Machine(Schedule):
         self.hung = False  # whether it ended with threads that wait
         self.barriers = Mbarriers()
         self.issues = Issues()
+        self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
+        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
         self.memory = Memory()
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane

@@ -64,6 +64,7 @@ class Notes:
         self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
         # what the run does not see
         self.skipped: dict[int, str] = {}  # what was passed over, and why
+        self.unpooled: dict[int, str] = {}  # changes of registers of which the launch is not known, and why
         self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
         self.tensor_unknown = False  # whether columns may have been written that the run did not see
         # operands of multiplications, and what fills them

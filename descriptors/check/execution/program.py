@@ -16,7 +16,7 @@ Law: what nothing depends on is left out, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ EVENTS = (
     "griddepcontrol",
     "tensormap.",
     "mma.",
+    "setmaxnreg.",
 )
 #: Those among them that a branch on unknown data may lead round without a word lost on barriers.
 SOFT = (
@@ -168,6 +169,12 @@ class Program:
     def bounded(self) -> tuple[BoundedLoop, ...]:
         """The loops with operations whose end is computed from a load."""
         return bounded_loops(self)
+
+    def up_to(self, block: int, branch: int) -> Iterator[int]:
+        """A block and those that always follow it, up to where the ways out of a branch meet."""
+        while block < len(self.graph) and block != self._nearest[branch]:
+            yield block
+            block = self._nearest[block]
 
     def block_at(self, label: str) -> int:
         """The block at a label; -1 where nothing stands behind it."""
