@@ -501,8 +501,8 @@ _ROWS = (
     Rule(
         "barrier-registers", _E, _BARRIERS,
         "setmaxnreg must change to a count that its direction allows and the registers of its CTA suffice for",
-        "lower the counts of .inc until all warps together hold at most what the CTA is launched with, or give more back "
-        "with .dec in the other warpgroups",
+        "lower the counts of .inc until all warps together have at most what the CTA is launched with, or give more "
+        "back with .dec in the other warpgroups",
         "PTX ISA 9.1, setmaxnreg; measured on an H200 (240 x 256 + 40 x 128 of 168 x 384 registers never end)", MANUAL,
     ),
     Rule(

@@ -20,7 +20,7 @@ Law: what was not run is not clean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts
@@ -31,6 +31,7 @@ from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.execution.runs import LITTLE
 from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
+from descriptors.check.opcode_effects import Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -86,6 +87,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             settled.add(function.name)
         findings += _findings(function, told)
         undecided += _undecided(function, told)
+        undecided += _not_modeled(function, {one.property for one in scopes if one.number})
         notes.append(_note(function, told))
         launches += _record(function, told)
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
@@ -110,6 +112,16 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
     for one in told.blind:
         for name in () if wrong and one.properties == ("fragments",) else one.properties:
             yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
+
+
+def _not_modeled(function: Function, properties: Collection[str]) -> Iterator[Undecided]:
+    """The instructions whose effect no run knows, for each property that they leave undecided."""
+    for one in function.code:
+        found = effect_of(one.opcode)
+        if found.effect is Effect.NOT_MODELED:
+            for name in [name for name in found.properties if name in properties]:
+                why = f"{found.effect.value}: {found.reason}"
+                yield Undecided(name, one.line, ".".join(one.qualifiers[:2]), why, "", function.name)
 
 
 def _closed(function: Function, one: Counts) -> str:

@@ -235,11 +235,11 @@ def _registers(machine: Machine) -> Iterator[Blind]:
     for index, why in machine.notes.unpooled.items():
         yield Blind(("barriers",), _code(machine, index).line, "the registers of setmaxnreg", why)
     for one in machine.fragments if machine.hung else ():
-        if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS:
-            if _may_be_given_back(machine, one.cta, one.blocked.where[1]):
-                why = "enough only if the launch gives registers to whole warpgroups"
-                yield Blind(("barriers",), machine.steps[one.pc].instruction.line, "the registers of setmaxnreg", why)
-                return
+        waits = one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS
+        if waits and one.blocked is not None and _may_be_given_back(machine, one.cta, one.blocked.where[1]):
+            why = "enough only if the launch gives registers to whole warpgroups"
+            yield Blind(("barriers",), machine.steps[one.pc].instruction.line, "the registers of setmaxnreg", why)
+            return
 
 
 def _passed(machine: Machine) -> Iterator[Blind]:
