@@ -136,6 +136,10 @@ _ROWS: tuple[tuple[str, Effect, str, tuple[str, ...]], ...] = (
 OPCODES: Mapping[str, OpcodeEffect] = {
     name: OpcodeEffect(effect, reason, properties) for row, effect, reason, properties in _ROWS for name in row.split()
 }
+#: Functions of the device runtime, which have no barrier and none of a kernel's shared memory.
+RUNTIME = frozenset(("vprintf", "__assertfail", "malloc", "free"))
+#: The effect of a call of a function that is neither of the text nor of the runtime.
+EXTERNAL = OpcodeEffect(Effect.NOT_MODELED, "the text does not have the function that is called", _ALL)
 _UNKNOWN = OpcodeEffect(Effect.NOT_MODELED, "the checker does not know this opcode", _ALL)
 _UNSHARED = frozenset(("global", "local", "const"))
 

@@ -31,7 +31,7 @@ from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.execution.runs import LITTLE
 from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
-from descriptors.check.opcode_effects import Effect, effect_of
+from descriptors.check.opcode_effects import EXTERNAL, RUNTIME, Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -87,7 +87,8 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             settled.add(function.name)
         findings += _findings(function, told)
         undecided += _undecided(function, told)
-        undecided += _not_modeled(function, {one.property for one in scopes if one.number})
+        functions = RUNTIME.union(one.name for one in module.functions)
+        undecided += _not_modeled(function, {one.property for one in scopes if one.number}, functions)
         notes.append(_note(function, told))
         launches += _record(function, told)
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
@@ -114,10 +115,20 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
             yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
 
 
-def _not_modeled(function: Function, properties: Collection[str]) -> Iterator[Undecided]:
-    """The instructions whose effect no run knows, for each property that they leave undecided."""
+def _not_modeled(function: Function, properties: Collection[str], functions: Collection[str]) -> Iterator[Undecided]:
+    """The instructions whose effect no run knows, for each property that they leave undecided.
+
+    Args:
+        function: the kernel.
+        properties: those of which the text has anything.
+        functions: functions that are in the text or have no effect on these properties.
+    """
     for one in function.code:
         found = effect_of(one.opcode)
+        if one.opcode.startswith("call") and not any(
+            isinstance(name, str) and name in functions for name in one.operands
+        ):
+            found = EXTERNAL
         if found.effect is Effect.NOT_MODELED:
             for name in [name for name in found.properties if name in properties]:
                 why = f"{found.effect.value}: {found.reason}"
