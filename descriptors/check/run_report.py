@@ -150,7 +150,7 @@ def _note(function: Function, told: RunJudgement) -> str:
     launch = told.launch
     given = [f"{_parameter(function, key)} = {value}" for key, value in launch.scalars.items()]
     parts = [launch_text(launch), *given]
-    shown = list(dict.fromkeys(_launches(function, told)))
+    shown = list(_launches(function, told))
     follows = "".join(_closed(function, one) for one in told.closed)
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
     name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
@@ -160,18 +160,22 @@ def _note(function: Function, told: RunJudgement) -> str:
 
 
 def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
-    """The scalar parameters of each launch that was executed, and whether it was completed."""
+    """The scalar parameters of the launches that were executed, and which of them were not completed."""
     free = list(dict.fromkeys(key for one in told.executed for key in one.parameters if key not in told.launch.scalars))
     if not free:
         return
     all_of = ", ".join(_parameter(function, key) for key in free)
     if len(free) > NAMED:
         all_of = f"all {len(free)} that are not given"
+    rows: dict[tuple[str, str], dict[str, None]] = {}
     for one in told.executed:
-        varied = [] if one.varied is None else [f"{_parameter(function, one.varied)} = {one.parameters[one.varied]}"]
-        others = [f"others = {one.others}" if varied else f"{all_of} = {one.others}"] if free != [one.varied] else []
+        varied = one.varied is not None and free != [one.varied]
+        name = _parameter(function, one.varied) if varied and one.varied is not None else all_of
+        value = one.parameters.get(one.varied, one.others) if one.varied is not None else one.others
         end = "" if one.ended else f" (not completed, {one.steps} steps)"
-        yield ", ".join([*varied, *others]) + end
+        rows.setdefault((name, f", others = {one.others}" if varied else ""), {})[f"{value}{end}"] = None
+    for (name, others), values in rows.items():
+        yield f"{name} = {', '.join(values)}{others}"
 
 
 def _parameter(function: Function, key: tuple[str, int]) -> str:

@@ -194,12 +194,18 @@ class _Record:
             given = one.machine.launch.scalars
             self.long.update({key: one.machine.count for key in self.free if given.get(key) == LARGE})
             self.coverage.take(one)
-        stopped = [one for one in several if one.stop is not None]
         varied = next((key for key in launch.scalars if key not in self.first.launch.scalars), None)
-        parameters = {key: value for one in several for key, value in one.machine.notes.scalars.items()}
-        steps = sum(one.machine.count for one in several)
-        self.executed.append(Executed(parameters, launch.size, varied, not stopped, steps))
+        self._executed(several, launch.size, varied)
+        stopped = [one for one in several if one.stop is not None]
         return not stopped or all(one.endless for one in stopped)
+
+    def _executed(self, several: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
+        """Note a launch, which takes several runs where a branch depends on a parameter of floating point."""
+        parameters: dict[tuple[str, int], int] = {}
+        for one in several:
+            parameters.update({**one.machine.notes.scalars, **one.machine.launch.scalars})
+        ended, steps = all(one.stop is None for one in several), sum(one.machine.count for one in several)
+        self.executed.append(Executed(parameters, others, varied, ended, steps))
 
     def go_farther(self) -> None:
         """Run the loops that no completed run took far enough once more, with larger parameters."""
@@ -254,6 +260,7 @@ class _Record:
             # Of several parameters one may be the other in other units, so that no launch has one without the other.
             for one in told.runs if len(self.free) == 1 else ():
                 self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
+                self._executed([one], launch.size, key)
             self.steps += told.steps
             if told.whole and told.step:
                 found.append(told)
