@@ -80,7 +80,8 @@ _ROWS: tuple[tuple[str, Effect, str, tuple[str, ...]], ...] = (
     ("fence membar", Effect.NONE, "a run takes no order from a fence of one proxy, and demands none", ()),
     ("fence.proxy.alias fence.alias", Effect.NONE, "a run gives each byte one address", ()),
     ("fence.mbarrier_init", Effect.NONE, "the rendezvous that follows it orders the initialization", ()),
-    ("fence.proxy.async fence.proxy.async::generic", Effect.EXECUTED, "what is stored before is published", ()),
+    ("fence.proxy.async", Effect.EXECUTED, "what is stored before is published", ()),
+    ("fence.proxy.async::generic", Effect.NOT_MODELED, "the order of one direction between proxies", ("proxies",)),
     ("fence.proxy.tensormap", Effect.NOT_MODELED, "the order of changes of a tensor map", ("proxies",)),
     ("fence.proxy", Effect.NOT_MODELED, "an unknown proxy", ("proxies",)),
     # control flow and warps

@@ -13,12 +13,12 @@ Invariant: a wait that spins is no loop that a parameter bounds.
 >>> loop = f"ld.param.u32 n, [n]; mov.u32 k, 0; L: {wait} add.u32 k, k, 1; setp.lt.u32 p, k, n; @p bra L; ret;"
 >>> made = program(parse(f".version 8.8\\n.entry k(.param .u32 n) {{ {loop} }}").functions[0])
 >>> [(one.bounds, [made.function.code[place].opcode for place in one.events]) for one in bounded_loops(made)]
-[(frozenset({0}), ['mbarrier.try_wait.parity.shared.b64'])]
+[((0,), ['mbarrier.try_wait.parity.shared.b64'])]
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,14 +54,14 @@ class BoundedLoop(NamedTuple):
         number: of the loop in its function.
         line: of its first instruction.
         events: places of its operations, less those in bounded loops inside of it.
-        bounds: places of the loads that its end is computed from.
+        bounds: places of the loads that its end is computed from, the nearest first.
         depth: how many loops are around it.
     """
 
     number: int
     line: int
     events: tuple[int, ...]
-    bounds: frozenset[int]
+    bounds: tuple[int, ...]
     depth: int
 
     def multiplies(self, function: Function) -> bool:
@@ -218,7 +218,7 @@ def bounded_loops(made: Program) -> tuple[BoundedLoop, ...]:
             makers.setdefault(name, []).append(place)
     held = operations(function) | set(function.having("mma."))
     full = {number for number, one in enumerate(graph) if not held.isdisjoint(range(one.start, one.end))}
-    bounds: dict[int, frozenset[int]] = {}
+    bounds: dict[int, tuple[int, ...]] = {}
     for number, loop in enumerate(made.loops):
         if len(bounds) < MOST and not full.isdisjoint(loop.blocks):
             found = _bounds(function, makers, list(_leaving(function, graph, loop.blocks)))
@@ -260,15 +260,16 @@ def _leaving(function: Function, graph: Sequence[Block], loop: frozenset[int]) -
             yield from names(last.operands[0])
 
 
-def _bounds(function: Function, makers: dict[str, list[int]], waiting: list[str]) -> frozenset[int]:
-    """The loads that registers are computed from; the answer of a wait or of a vote is computed from nothing."""
-    found: set[int] = set()
+def _bounds(function: Function, makers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
+    """The loads that registers are computed from, the nearest first; a wait's or a vote's answer has none."""
+    found: dict[int, None] = {}
+    waiting = deque(registers)
     seen: set[str] = set(waiting)
     while waiting:
-        for place in makers.get(waiting.pop(), ()):
+        for place in makers.get(waiting.popleft(), ()):
             one = function.code[place]
             if one.opcode.startswith(_MEMORY):
-                found.add(place)
+                found[place] = None
                 continue
             if is_operation(one) or one.opcode.startswith(("elect", "tcgen05", "wgmma", "call")):
                 continue
@@ -277,7 +278,7 @@ def _bounds(function: Function, makers: dict[str, list[int]], waiting: list[str]
                 if name not in seen:
                     seen.add(name)
                     waiting.append(name)
-    return frozenset(found)
+    return tuple(found)
 
 
 def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozenset[int]]:
@@ -315,10 +316,10 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
                 if number not in seen:
                     seen.add(number)
                     waiting.append(number)
-        loads = _bounds(function, makers, registers)
+        loads = set(_bounds(function, makers, registers))
         if any(function.code[load].opcode.startswith("ld.shared") for load in loads):
-            loads |= _bounds(function, makers, list(stored))
-        found[place] = loads
+            loads.update(_bounds(function, makers, stored))
+        found[place] = frozenset(loads)
     return found
 
 
@@ -381,6 +382,6 @@ def main_parameters(
     order: list[tuple[str, int]] = []
     loops = sorted(made.bounded, key=lambda one: (not one.multiplies(made.function), -one.depth, len(one.bounds)))
     for loop in loops:
-        order += [key for place in sorted(loop.bounds) for key in sorted(reads.get(place, ()))]
+        order += [key for place in loop.bounds for key in sorted(reads.get(place, ()))]
     rank = {key: number for number, key in reversed([*enumerate(order)])}
     return sorted(free, key=lambda key: rank.get(key, len(order)))
