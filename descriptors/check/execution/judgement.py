@@ -184,6 +184,9 @@ class _Record:
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
         self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
         self.coverage = Coverage(made, set(first.launch.scalars))
+        for one in first.cut:
+            self.coverage.take(one)
+            self._executed([one], one.machine.launch.size, None)
 
     def take(self, launch: Launch) -> bool:
         """Run a launch; whether there is a sense in more launches."""

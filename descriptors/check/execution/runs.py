@@ -101,6 +101,7 @@ class Trial(NamedTuple):
         clustered: whether the shape of the cluster is among that.
         steps: of this run, and of those that were given up for it.
         stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
+        cut: runs that were given up for it.
     """
 
     launch: Launch
@@ -109,6 +110,7 @@ class Trial(NamedTuple):
     clustered: bool
     steps: int
     stop: Stop | None = None
+    cut: tuple[Run, ...] = ()
 
     @property
     def all_free(self) -> list[tuple[str, int]]:
@@ -159,28 +161,28 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
 
 def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
     """A shape tried; where integers from global memory stop the run, once more with ``content`` assumed of them."""
-    one, steps = _learnt(made, launch)
+    one, cut = _learnt(made, launch)
+    steps = sum(held.machine.count for held in (*cut, one))
     if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
-        return Trial(launch, one, assumed, clustered, steps)
-    other, more = _learnt(made, launch._replace(content=True))
+        return Trial(launch, one, assumed, clustered, steps, None, cut)
+    other, given_up = _learnt(made, launch._replace(content=True))
+    more = sum(held.machine.count for held in (*given_up, other))
     if other.endless or other.machine.hung or other.machine.count > WORTH:
-        return Trial(launch, one, assumed, clustered, steps + more)
+        return Trial(launch, one, assumed, clustered, steps + more, None, cut)
     assumed = (*assumed, "integers in global memory")
-    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop)
+    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop, given_up)
 
 
-def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
-    """The run that comes farthest, of a small size if one does not end, and the steps of all."""
+def _learnt(made: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
+    """The run that comes farthest, of a small size if one does not end, and those that were given up for it."""
     one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
-    if not one.endless:
-        return one, one.machine.count
-    steps = one.machine.count
+    cut: list[Run] = []
     for size in SMALL:
-        one = run(made, launch._replace(size=size), BUDGET // 2)
-        steps += one.machine.count
         if not one.endless:
             break
-    return one, steps
+        cut.append(one)
+        one = run(made, launch._replace(size=size), BUDGET // 2)
+    return one, tuple(cut)
 
 
 def launches(made: Program, first: Trial) -> Iterator[Launch]:
