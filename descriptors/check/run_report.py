@@ -179,9 +179,10 @@ def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
 
 
 def _parameter(function: Function, key: tuple[str, int]) -> str:
-    """A parameter as it is written to ``--param``, less the name of its kernel."""
+    """A parameter as it is written to ``--param``; a long name is told without that of its kernel."""
     name, offset = key
-    return f"{name.removeprefix(f'{function.name}_')}{f'+{offset}' if offset else ''}"
+    shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
+    return f"{shown}{f'+{offset}' if offset else ''}"
 
 
 def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
