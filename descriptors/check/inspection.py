@@ -140,6 +140,7 @@ def check_ptx(
         scopes=tuple([scope for one in judged for scope in one.scopes]),
         undecided=tuple(sorted((row for one in judged for row in one.undecided), key=_line)),
         notes=tuple([note for one in judged for note in one.notes]),
+        launches=run.launches,
     )
     return without_ignored(report, text)
 

@@ -145,6 +145,27 @@ class Scope:
 
 
 @frozen
+class ExecutedLaunch:
+    """A launch with which a kernel was executed.
+
+    Args:
+        function: the kernel.
+        threads: of a CTA, along x, y, z.
+        cluster: CTAs of a cluster, along x, y, z.
+        parameters: the scalar parameters that it read, with their values.
+        completed: whether it came to its end.
+        steps: how many instructions of its warps were executed.
+    """
+
+    function: str
+    threads: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    parameters: tuple[tuple[str, int], ...]
+    completed: bool
+    steps: int
+
+
+@frozen
 class Judgement:
     """What one judge says of the properties that are his.
 
@@ -154,6 +175,7 @@ class Judgement:
         findings: what he found.
         notes: how he looked, a sentence each.
         settled: functions of which he saw what every thread does to tensor memory, so that no doubt of it is left.
+        launches: the launches with which kernels were executed.
     """
 
     scopes: tuple[Scope, ...]
@@ -161,6 +183,7 @@ class Judgement:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     settled: frozenset[str] = frozenset()
+    launches: tuple[ExecutedLaunch, ...] = ()
 
 
 @frozen
@@ -210,6 +233,7 @@ class Report(Told):
         known: findings that a baseline has.
         accepted: those of what was not decided that a baseline has.
         notes: how it was looked at: with how many threads and what parameters a kernel was run.
+        launches: the launches with which kernels were executed.
     """
 
     target: str
@@ -225,6 +249,7 @@ class Report(Told):
     known: tuple[Finding, ...] = ()
     accepted: tuple[Undecided, ...] = ()
     notes: tuple[str, ...] = ()
+    launches: tuple[ExecutedLaunch, ...] = ()
 
     @property
     def left_out(self) -> int:

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from descriptors.answers import fields
 from descriptors.check.execution.rings import Ring, Use
-from descriptors.check.kernel_report import NOT_LOOKED_AT, Finding, Report, Undecided, Verdict
+from descriptors.check.kernel_report import NOT_LOOKED_AT, ExecutedLaunch, Finding, Report, Undecided, Verdict
 from descriptors.check.rules import ALL_RULES, Level, Rule, page_address
 from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.errors import ChoiceError
@@ -290,8 +290,18 @@ def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:
         **fields(report, "left_out"),
         "known": len(report.known),
         "notes": list(report.notes),
+        "launches": [_launch_record(one) for one in report.launches],
         **(known_record(_architecture(report.target)) if report.functions else {}),
         "findings": [_finding_record(one) for one in report.findings],
+    }
+
+
+def _launch_record(one: ExecutedLaunch) -> dict[str, Any]:
+    return {
+        **fields(one, "function completed steps"),
+        "threads": list(one.threads),
+        "cluster": list(one.cluster),
+        "parameters": dict(one.parameters),
     }
 
 

@@ -66,7 +66,7 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
 def _run(made: Program, first: Trial) -> Run:
     """The first run in which something is wrong; without one, the first."""
     held = first.run
-    for number, (_, launch) in enumerate(launches(first)):
+    for number, launch in enumerate(launches(made, first)):
         for one in runs(made, launch):
             if any(witnesses(one)):
                 return one

@@ -499,6 +499,17 @@ _ROWS = (
         "CUDA C++ Programming Guide, Distributed Shared Memory", MANUAL,
     ),
     Rule(
+        "barrier-registers", _E, _BARRIERS,
+        "setmaxnreg must change to a count that its direction allows and the registers of its CTA suffice for",
+        "lower the counts of .inc until all warps together have at most what the CTA is launched with, or give more "
+        "back with .dec in the other warpgroups",
+        "PTX ISA 9.1, setmaxnreg; measured on an H200 (240 x 256 + 40 x 128 of 168 x 384 registers never end)", MANUAL,
+    ),
+    Rule(
+        "barrier-registers-group", _E, _BARRIERS, "all warps of a warpgroup must change their registers alike",
+        "let all four warps of the warpgroup execute the setmaxnreg", "PTX ISA 9.1, setmaxnreg (.sync.aligned)", MANUAL,
+    ),
+    Rule(
         "proxy-fence", _E, _PROXIES,
         "fence.proxy.async must stand between an ordinary store and what reads its bytes asynchronously",
         "insert fence.proxy.async.shared::cta after the store, before the barrier that hands the bytes over",

@@ -20,7 +20,7 @@ Law: what was not run is not clean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts
@@ -30,7 +30,8 @@ from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.outcomes import Reason
 from descriptors.check.execution.program import EVENTS, is_event, parameter_names
 from descriptors.check.execution.runs import LITTLE
-from descriptors.check.kernel_report import Finding, Judgement, Moment, Scope, Undecided
+from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
+from descriptors.check.opcode_effects import EXTERNAL, RUNTIME, Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
@@ -38,6 +39,8 @@ from descriptors.check.scope import not_run
 _UNKNOWN = Configuration()
 #: Letters of a name that are told.
 NAME = 40
+#: Most scalar parameters that a note names one by one.
+NAMED = 8
 #: What would decide what is open, by what it is.
 _DECIDES = {
     BOX: "the box: --tensormap PARAMETER=64x128xbf16",
@@ -65,6 +68,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     notes: list[str] = []
+    launches: list[ExecutedLaunch] = []
     settled: set[str] = set()
     ran = True
     for function in module.functions:
@@ -78,14 +82,19 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ran = False
             continue
         told = judge(function, text, known, module.target)
-        ran = ran and bool(told.sizes)
-        if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
+        ran = ran and bool(told.ended)
+        if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)
         findings += _findings(function, told)
         undecided += _undecided(function, told)
+        functions = RUNTIME.union(one.name for one in module.functions)
+        undecided += _not_modeled(function, {one.property for one in scopes if one.number}, functions)
         notes.append(_note(function, told))
+        launches += _record(function, told)
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
-    return Judgement(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
+    return Judgement(
+        looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(launches)
+    )
 
 
 def _asks(function: Function) -> bool:
@@ -106,24 +115,79 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
             yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
 
 
-def _closed(one: Counts) -> str:
+def _not_modeled(function: Function, properties: Collection[str], functions: Collection[str]) -> Iterator[Undecided]:
+    """The instructions whose effect no run knows, for each property that they leave undecided.
+
+    Args:
+        function: the kernel.
+        properties: those of which the text has anything.
+        functions: functions that are in the text or have no effect on these properties.
+    """
+    for one in function.code:
+        found = effect_of(one.opcode)
+        if one.opcode.startswith("call") and not any(
+            isinstance(name, str) and name in functions for name in one.operands
+        ):
+            found = EXTERNAL
+        if found.effect is Effect.NOT_MODELED:
+            for name in [name for name in found.properties if name in properties]:
+                why = f"{found.effect.value}: {found.reason}"
+                yield Undecided(name, one.line, ".".join(one.qualifiers[:2]), why, "", function.name)
+
+
+def _closed(function: Function, one: Counts) -> str:
     """Which values of a parameter follow from those that were run."""
-    (name, offset), start = one.parameter, f" from {one.start} on" if one.start > one.step else ""
+    start = f" from {one.start} on" if one.start > one.step else ""
     others = "" if one.alone else f" where others are {LITTLE}"
     rounds = f"{one.turns} round{'s' * (one.turns > 1)}"
     values = "value" if one.step == 1 else f"multiple of {one.step}"
-    of = f"every {values} of {name}{f'+{offset}' if offset else ''}"
+    of = f"every {values} of {_parameter(function, one.parameter)}"
     return f"; {of}{start}{others} follows, by periods of {rounds}"
 
 
 def _note(function: Function, told: RunJudgement) -> str:
-    """What was run, in one line."""
+    """The launches that were executed, in one line."""
     launch = told.launch
-    sizes = ", ".join(dict.fromkeys(told.sizes))
-    parts = [launch_text(launch)]
-    given = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in launch.scalars.items()]
-    parts.append(f"scalar parameters {', '.join([*given, sizes])}" if sizes else "to no end")
-    follows = "".join(map(_closed, told.closed))
+    given = [f"{_parameter(function, key)} = {value}" for key, value in launch.scalars.items()]
+    parts = [launch_text(launch), *given]
+    shown = list(_launches(function, told))
+    follows = "".join(_closed(function, one) for one in told.closed)
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
     name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
-    return f"{name} was run with {', '.join(parts)}{follows}{assumed}"
+    values = f"; scalar parameters: {'; '.join(shown)}" if shown else ""
+    never = "" if told.ended else "; no run was completed"
+    return f"{name} was run with {', '.join(parts)}{values}{never}{follows}{assumed}"
+
+
+def _launches(function: Function, told: RunJudgement) -> Iterator[str]:
+    """The scalar parameters of the launches that were executed, and which of them were not completed."""
+    free = list(dict.fromkeys(key for one in told.executed for key in one.parameters if key not in told.launch.scalars))
+    if not free:
+        return
+    all_of = ", ".join(_parameter(function, key) for key in free)
+    if len(free) > NAMED:
+        all_of = f"all {len(free)} that are not given"
+    rows: dict[tuple[str, str], dict[str, None]] = {}
+    for one in told.executed:
+        varied = one.varied is not None and free != [one.varied]
+        name = _parameter(function, one.varied) if varied and one.varied is not None else all_of
+        value = one.parameters.get(one.varied, one.others) if one.varied is not None else one.others
+        end = "" if one.ended else f" (not completed, {one.steps} steps)"
+        rows.setdefault((name, f", others = {one.others}" if varied else ""), {})[f"{value}{end}"] = None
+    for (name, others), values in rows.items():
+        yield f"{name} = {', '.join(values)}{others}"
+
+
+def _parameter(function: Function, key: tuple[str, int]) -> str:
+    """A parameter as it is written to ``--param``; a long name is told without that of its kernel."""
+    name, offset = key
+    shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
+    return f"{shown}{f'+{offset}' if offset else ''}"
+
+
+def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
+    """The launches that were executed, for a program."""
+    for one in told.executed:
+        values = {f"{name}{f'+{offset}' if offset else ''}": value for (name, offset), value in one.parameters.items()}
+        launch = told.launch
+        yield ExecutedLaunch(function.name, launch.threads, launch.cluster, tuple(values.items()), one.ended, one.steps)

@@ -5,7 +5,7 @@ among the artifacts; what was not decided, and a file that was refused, is a not
 of the kernel that anybody should be asked to mend.
 Source: SARIF 2.1.0 (OASIS), sections 3.13 to 3.28, 3.58.
 
-Law: every finding is a result, and everything undecided a notification.
+Law: every finding is a result, and everything undecided a notification, and so is what was executed.
 
 >>> from descriptors import check_ptx
 >>> body = "wgmma.fence.sync.aligned; mbarrier.init.b64 [b], 1;"
@@ -14,7 +14,7 @@ Law: every finding is a result, and everything undecided a notification.
 >>> len(report.findings), len(run["results"])
 (1, 1)
 >>> len(report.undecided), [len(one["toolExecutionNotifications"]) for one in run["invocations"]]
-(4, [4])
+(4, [5])
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def sarif(checked: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, st
         [_rule(name) for name in used],
         [_artifact(name, report) for name, report in checked],
         [one for name, report in checked for one in _results(name, report)],
-        [_undecided(name, one) for name, report in checked for one in report.undecided],
+        [one for name, report in checked for one in _notifications(name, report)],
         refused,
     )
 
@@ -132,6 +132,15 @@ def _other(name: str, one: Finding) -> dict[str, Any]:
     made = f", in round {one.moment.other_round}" if one.moment.other_round else ""
     before = place(name, one.moment.other_line, one.function)
     return {"relatedLocations": [{"id": 1, "message": {"text": f"the event before{made}"}, **before}]}
+
+
+def _notifications(name: str, report: Report) -> list[dict[str, Any]]:
+    """What was not decided in a file, and how its kernels were executed."""
+    executed = [
+        {"level": "none", "descriptor": {"id": "executed"}, "message": {"text": note}, "locations": [place(name)]}
+        for note in report.notes
+    ]
+    return [*(_undecided(name, one) for one in report.undecided), *executed]
 
 
 def _undecided(name: str, one: Undecided) -> dict[str, Any]:

@@ -61,6 +61,8 @@ def not_run(module: Module) -> Judgement:
     barriers = _having(module, "mbarrier.init")
     unit = "mbarrier" if barriers else "mbarrier instruction"
     barriers = barriers or _having(module, "mbarrier.", "tcgen05.commit")
+    if not barriers and (barriers := _having(module, "setmaxnreg.")):
+        unit = "setmaxnreg"
     copies = [one for one in code if _copies(one)]
     readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
     stores = [one for one in code if _stores(one)] if readers else []

@@ -154,6 +154,17 @@ def preceded(*new: str) -> Change:
     return change
 
 
+def registers(limit: str, where: str, *new: str) -> Change:
+    """The head of a kernel with a limit of its registers, and instructions behind the first line like another."""
+
+    def change(lines: list[str], number: int) -> Iterator[list[str]]:
+        place = next(i for i, line in enumerate(lines) if i > number and re.search(where, line))
+        head = [*lines[:number], f"{lines[number]} {limit}", *lines[number + 1 : place + 1]]
+        yield [*head, *new, *lines[place + 1 :]]
+
+    return change
+
+
 def followed(*new: str) -> Change:
     """The line with others behind it, each of them once."""
 

@@ -41,6 +41,7 @@ from kernel_changes import (
     operand,
     other_ctas,
     preceded,
+    registers,
     replaced,
     scaled,
     touched,
@@ -404,6 +405,12 @@ _TENSOR = (
 )  # fmt: skip
 
 _BARRIERS = (
+    Kind("registers that nobody gives back", r"\.reqntid", registers(
+        ".maxnreg 64", r"^CONSUMER", "setmaxnreg.inc.sync.aligned.u32 240;"), ("barrier-registers",),
+        "the CTA is not launched with as many", "ring_sm90_K"),
+    Kind("registers of one warp of four", r"\.reqntid", registers(
+        ".maxnreg 64", r"^CONSUMER", "setp.lt.u32 pe, t, 32;", "@pe setmaxnreg.dec.sync.aligned.u32 56;"),
+        ("barrier-registers-group",), "all four warps change alike", "ring_sm90_K"),
     Kind("count one too high", _BARRIER + "init", scaled("count", 1, 1, 1), _COUNTED, "one arrival is never made"),
     Kind("count doubled", _BARRIER + "init", scaled("count", 2), _COUNTED, "half of the arrivals are never made"),
     Kind("count halved", _BARRIER + r"init.* 128;", scaled("count", 1, 2), _COUNTED + _REUSE, "a phase ends too early"),

@@ -43,6 +43,7 @@ def _branch(machine: Machine, one: Fragment, step: Step) -> None:
     value = machine.value(one, instruction.predicate) if instruction.predicate else int(not instruction.negated)
     if type(value) is int:
         if bool(value) != instruction.negated:
+            machine.repeat(one, step)
             one.pc = goal - 1
         return
     if (unknown := first_unknown(value)) is not None:
@@ -50,6 +51,8 @@ def _branch(machine: Machine, one: Fragment, step: Step) -> None:
         return
     values = lane_values(value, len(one.lanes))
     taken = [place for place, v in enumerate(values) if bool(v) != instruction.negated]
+    if taken:
+        machine.repeat(one, step)
     if len(taken) == len(one.lanes):
         one.pc = goal - 1
     elif taken:
@@ -73,6 +76,7 @@ def _unknown_branch(machine: Machine, one: Fragment, step: Step, unknown: Unknow
     if not constant or choice is None:
         raise Stop(step.instruction.line, unknown, "a branch", fork=step.place if constant else -1)
     if choice:
+        machine.repeat(one, step)
         one.pc = _target(machine, step.instruction.operands[-1]) - 1
 
 

@@ -21,9 +21,13 @@ from functools import lru_cache
 from descriptors.check.execution.barrier_events import BARRIERS
 from descriptors.check.execution.branches import BRANCHES, JUMPS
 from descriptors.check.execution.copy_events import COPIES
+from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.integers import integer_handler, unknown_result
-from descriptors.check.execution.machine import Execution, Guard, Handler
+from descriptors.check.execution.machine import Execution, Guard, Handler, Machine, short
 from descriptors.check.execution.memory_events import MEMORY
+from descriptors.check.execution.outcomes import Stop
+from descriptors.check.execution.program import Step
+from descriptors.check.execution.register_events import REGISTERS
 from descriptors.check.execution.tcgen05_events import TCGEN05
 from descriptors.check.execution.tensor_memory_events import TENSOR_MEMORY
 from descriptors.check.execution.warp_events import WARPS
@@ -32,11 +36,20 @@ from descriptors.check.execution.wgmma_events import WGMMA
 
 #: Events of which a run sees nothing but a result, which it does not know.
 _UNSEEN = ("call", "wgmma.fence", "fence.proxy.async::generic", "mbarrier.pending_count")
+#: Events that tell an mbarrier what a run does not know: it cannot go on.
+_STOPS = ("st.async", "red.async")
+
+
+def _stop(machine: Machine, one: Fragment, step: Step) -> None:
+    raise Stop(step.instruction.line, "its effect is not modeled", short(step.instruction))
+
+
 _HANDLERS: Mapping[str, Handler] = {
     **BRANCHES,
     **JUMPS,
     **BARRIERS,
     **WARPS,
+    **REGISTERS,
     **MEMORY,
     **COPIES,
     **WGMMA,
@@ -44,6 +57,7 @@ _HANDLERS: Mapping[str, Handler] = {
     **TENSOR_MEMORY,
     **TCGEN05,
     **dict.fromkeys(_UNSEEN, unknown_result),
+    **dict.fromkeys(_STOPS, _stop),
 }
 #: Events that a guard on data may leave out without a word lost on barriers.
 _PASSED = ("st.", "ld.", "stmatrix", "ldmatrix", "call", "trap", "cp.async.c", "mma.")

@@ -23,8 +23,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from descriptors.check.execution.fragment import Awaited, Wait
-from descriptors.check.execution.launch import place_name
+from descriptors.check.execution.fragment import Awaited, Fragment, Wait
+from descriptors.check.execution.launch import WARP, place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
 from descriptors.check.execution.outcomes import Reason, Witness
@@ -71,7 +71,11 @@ def witnesses(one: Run) -> Iterator[Witness]:
         unsure |= _OF_COPIES
     found = [*machine.notes.wrong.values()]
     if one.stop is None:
-        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
+        found += (
+            hangs(machine)
+            if machine.hung
+            else [*_unwritten(machine), *_leaks(machine), *_outlived(machine), *_apart(machine)]
+        )
     return (_with_run(machine, one.stop is None, row) for row in found if row.rule not in unsure)
 
 
@@ -96,14 +100,40 @@ def _parameters(machine: Machine) -> str:
 def hangs(machine: Machine) -> Iterator[Witness]:
     """The waits that never end, the first of each instruction."""
     told: set[int] = set()
-    for one in machine.fragments:
-        if one.done or one.blocked is None:
+    waiting = [one for one in machine.fragments if not one.done and one.blocked is not None]
+    # Who waits for registers may be whom all others wait for.
+    first = [one for one in waiting if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS]
+    for one in first or waiting:
+        if one.blocked is None:
             continue
         place = machine.steps[one.pc].place
         if place not in told:
             told.add(place)
             found, made = f"found {_awaited(machine, one.blocked)}", one.times.get(place, 0) + 1
+            if one.blocked.awaited is Awaited.REGISTERS:
+                if not _may_be_given_back(machine, one.cta, one.blocked.where[1]):
+                    yield Witness("barrier-registers", place, f"found {_wanted_registers(machine, one)}", 0, made)
+                continue
             yield Witness("barrier-hang", place, found, *_last(machine, one.blocked, made))
+
+
+def _wanted_registers(machine: Machine, one: Fragment) -> str:
+    """What a warp waits for that asks for registers, and who has them."""
+    pool, (cta, count) = machine.pools[one.cta], (one.blocked or Wait(Awaited.REGISTERS, (0, 0))).where
+    asked = [held for held in machine.fragments if held.cta == cta and held.blocked == one.blocked]
+    total = (sum(pool.held.values()) + sum(count - pool.held[held.warp] for held in asked)) * WARP
+    made = f"{total} registers in the CTA, which is launched with {pool.total} ({pool.at_launch} per thread)"
+    return f".inc to {count} per thread, which makes {made}"
+
+
+def _may_be_given_back(machine: Machine, cta: int, count: int) -> bool:
+    """Whether the registers would suffice if the launch gave them to whole groups of four warps."""
+    pool = machine.pools[cta]
+    asked = [
+        one for one in machine.fragments if one.cta == cta and one.blocked == Wait(Awaited.REGISTERS, (cta, count))
+    ]
+    most = pool.free + -pool.warps % 4 * pool.at_launch
+    return bool(asked) and most >= sum(count - pool.held[one.warp] for one in asked)
 
 
 def _last(machine: Machine, wait: Wait, made: int) -> tuple[int, int, int]:
@@ -149,6 +179,20 @@ def _unwritten(machine: Machine) -> Iterator[Witness]:
         yield Witness("reuse-unwritten", index, found)
 
 
+def _apart(machine: Machine) -> Iterator[Witness]:
+    """Changes of registers that not all warps of a warpgroup make."""
+    counts = machine.register_counts
+    for cta, warp in counts:
+        for other in range(warp // 4 * 4, min(warp // 4 * 4 + 4, machine.warps)):
+            made, others = counts[cta, warp], counts.get((cta, other), [])
+            if len(made) > len(others) or [one[0] for one in made] != [one[0] for one in others[: len(made)]]:
+                pairs = zip(made, [*others, *[(0, -1)] * len(made)], strict=False)
+                count, place = next(one for one, beside in pairs if one[0] != beside[0])
+                found = f"found warp {warp} that changes to {count}, and warp {other} of its warpgroup that does not"
+                yield Witness("barrier-registers-group", place, found)
+                return
+
+
 def _outlived(machine: Machine) -> Iterator[Witness]:
     """Accesses of a CTA's shared memory by others that none of its threads knows of when it ends."""
     known = [0] * machine.ctas
@@ -181,8 +225,21 @@ def blind(one: Run) -> Iterator[Blind]:
     if machine.hung:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+    yield from _registers(machine)
     yield from _passed(machine)
     yield from _boxes(machine)
+
+
+def _registers(machine: Machine) -> Iterator[Blind]:
+    """Changes of registers of which it is not known whether the pool has as many."""
+    for index, why in machine.notes.unpooled.items():
+        yield Blind(("barriers",), _code(machine, index).line, "the registers of setmaxnreg", why)
+    for one in machine.fragments if machine.hung else ():
+        waits = one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS
+        if waits and one.blocked is not None and _may_be_given_back(machine, one.cta, one.blocked.where[1]):
+            why = "enough only if the launch gives registers to whole warpgroups"
+            yield Blind(("barriers",), machine.steps[one.pc].instruction.line, "the registers of setmaxnreg", why)
+            return
 
 
 def _passed(machine: Machine) -> Iterator[Blind]:

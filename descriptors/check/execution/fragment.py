@@ -47,6 +47,7 @@ class Awaited(Enum):
     WARP = "other lanes of the warp"  # of a CTA, a warp, at an instruction
     WARPGROUP = "a wgmma of four warps"  # of a CTA, a warpgroup
     COLUMNS = "columns of tensor memory"  # of a CTA
+    REGISTERS = "registers"  # of a CTA, for so many a thread
 
 
 class Wait(NamedTuple):

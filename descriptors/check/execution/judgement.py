@@ -24,15 +24,18 @@ Law: a loop that waits for what nobody tells is found, and where it waits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
+from descriptors.check.execution.coverage import Coverage
 from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, witnesses
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import (
+    BUDGET,
     LARGE,
     LIMIT,
     LITTLE,
@@ -40,9 +43,11 @@ from descriptors.check.execution.runs import (
     SMALL,
     Run,
     Trial,
+    bounding_parameters,
     launches,
     runs,
     trials,
+    with_large,
     with_sizes,
 )
 from descriptors.check.ptx.ptx_module import Function
@@ -50,6 +55,11 @@ from descriptors.check.ptx.ptx_module import Function
 _UNKNOWN = Configuration()
 #: Steps of the runs that are to close a parameter.
 CLOSING = 90_000
+#: Steps of the runs that take loops farther, and their launches: the value of one parameter, and of the others.
+FARTHER = 240_000
+FARTHER_LAUNCHES = ((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]), (4 * LARGE, SMALL[0]))
+#: Values of one parameter that leave other remainders where a loop was unrolled.
+REMAINDERS = (448, 320, 640, 832, 192, 96)
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 #: The property that a rule is of, by the first word of its name.
@@ -64,13 +74,31 @@ _PROPERTIES = {
 }
 
 
+class Executed(NamedTuple):
+    """A launch that was executed.
+
+    Args:
+        parameters: the scalar parameters that it read and their values, by name and offset.
+        others: the value of all of them that are not named in ``varied``.
+        varied: the one that had another value; None where all had one.
+        ended: whether it came to its end; else it was stopped after so many steps.
+        steps: how many it made.
+    """
+
+    parameters: Mapping[tuple[str, int], int]
+    others: int
+    varied: tuple[str, int] | None
+    ended: bool
+    steps: int
+
+
 class RunJudgement(NamedTuple):
     """What the runs of a kernel found.
 
     Args:
         witnesses: what is wrong, in the order of the text.
         blind: what was not looked at.
-        sizes: what scalar parameters were in the runs that came to their end.
+        executed: the launches, in their order.
         launch: how it was started.
         assumed: what of that the text does not say.
         steps: steps of all runs.
@@ -79,11 +107,16 @@ class RunJudgement(NamedTuple):
 
     witnesses: tuple[Witness, ...]
     blind: tuple[Blind, ...]
-    sizes: tuple[str, ...]
+    executed: tuple[Executed, ...]
     launch: Launch
     assumed: tuple[str, ...]
     steps: int
     closed: tuple[Counts, ...] = ()
+
+    @property
+    def ended(self) -> bool:
+        """Whether a launch came to its end."""
+        return any(one.ended for one in self.executed)
 
 
 def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target: str = "") -> RunJudgement:
@@ -101,7 +134,7 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
     for one in held:
         told.append(_of_trial(made, one, steps))
         steps = told[-1].steps
-        if told[-1].sizes and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
+        if told[-1].ended and not is_wrong(told[-1].witnesses) and CLUSTER not in {row.what for row in told[-1].blind}:
             return told[-1]
         if steps > LIMIT:
             break
@@ -110,16 +143,17 @@ def judge(function: Function, text: str, known: Configuration = _UNKNOWN, target
 
 def _of_trial(made: Program, first: Trial, steps: int) -> RunJudgement:
     """What the launches say that follow a first run."""
-    record = _Record(made.function, steps, first.free)
-    for name, launch in launches(first):
-        if not record.take(name, list(runs(made, launch)), small=launch.size in SMALL):
+    record = _Record(made, first, steps)
+    for launch in launches(made, first):
+        if not record.take(launch) or record.steps > record.limit:
             break
+    record.go_farther()
     closed = () if first.stop is not None else record.close(made, first)
     if first.stop is not None:
         record.open(first.stop)
     found = sorted(record.witnesses.values(), key=lambda row: (row.place, row.rule, row.other))
-    sizes, rows = tuple(record.ended), (*record.blind.values(), *fragments(made.function, record.fragments))
-    told = RunJudgement(tuple(found), rows, sizes, first.launch, first.assumed, record.steps, closed)
+    rows = (*record.rows(closed), *fragments(made.function, record.fragments))
+    told = RunJudgement(tuple(found), rows, tuple(record.executed), first.launch, first.assumed, record.steps, closed)
     hangs = any(one.rule in ("barrier-hang", "barrier-init") for one in found)
     if hangs and first.stop is not None:  # other data may be what the kernel is for
         return told._replace(witnesses=())
@@ -136,40 +170,79 @@ class _Record:
     """What the runs of a kernel said so far.
 
     Args:
-        function: the kernel.
+        made: the kernel.
+        first: its first run.
         steps: those of runs before.
-        free: scalar parameters that are not known.
     """
 
-    def __init__(self, function: Function, steps: int, free: list[tuple[str, int]]) -> None:
-        self.function, self.steps, self.free = function, steps, free
+    def __init__(self, made: Program, first: Trial, steps: int) -> None:
+        self.made, self.first, self.steps = made, first, steps
+        self.function, self.free, self.limit = made.function, first.free, max(LIMIT, steps + BUDGET)
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
-        self.ended: list[str] = []  # parameters of runs that came to their ends
+        self.executed: list[Executed] = []
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
         self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
+        self.coverage = Coverage(made, set(first.launch.scalars))
+        for one in first.cut:
+            self.coverage.take(one)
+            self._executed([one], one.machine.launch.size, None)
 
-    def take(self, name: str, several: list[Run], *, small: bool) -> bool:
-        """What the runs of a launch say; whether there is a sense in more launches.
-
-        Args:
-            name: of the launch.
-            several: its runs.
-            small: whether it has so few rounds that what is wrong is a doubt.
-        """
+    def take(self, launch: Launch) -> bool:
+        """Run a launch; whether there is a sense in more launches."""
+        several = list(runs(self.made, launch))
         for one in several:
             self.steps += one.machine.count
-            self._take(one, small)
+            self._take(one, small=launch.size in SMALL)
             given = one.machine.launch.scalars
             self.long.update({key: one.machine.count for key in self.free if given.get(key) == LARGE})
+            self.coverage.take(one)
+        varied = next((key for key in launch.scalars if key not in self.first.launch.scalars), None)
+        self._executed(several, launch.size, varied)
         stopped = [one for one in several if one.stop is not None]
-        if not stopped:
-            self.ended.append(name)
-        elif not all(one.endless for one in stopped):
-            return False
-        elif self.ended:  # what was given up was run with other parameters
-            self.blind = {key: row for key, row in self.blind.items() if row.reason is not Reason.ENDLESS}
-        return self.steps <= LIMIT
+        return not stopped or all(one.endless for one in stopped)
+
+    def _executed(self, several: Sequence[Run], others: int, varied: tuple[str, int] | None) -> None:
+        """Note a launch, which takes several runs where a branch depends on a parameter of floating point."""
+        parameters: dict[tuple[str, int], int] = {}
+        for one in several:
+            parameters.update({**one.machine.notes.scalars, **one.machine.launch.scalars})
+        ended, steps = all(one.stop is None for one in several), sum(one.machine.count for one in several)
+        self.executed.append(Executed(parameters, others, varied, ended, steps))
+
+    def go_farther(self) -> None:
+        """Run the loops that no completed run took far enough once more, with larger parameters."""
+        launch, most = with_sizes(self.first), self.steps + FARTHER
+        if self.first.stop is not None or not any(one.ended for one in self.executed):
+            return
+        bounding = bounding_parameters(self.made, self.first)
+        for loop in self.made.bounded:
+            for key in [one for one in bounding if one in self.coverage.keys(loop)]:
+                before = 0
+                for value, others in FARTHER_LAUNCHES:
+                    if is_wrong(self.witnesses.values()) or not self.coverage.short(loop):
+                        break
+                    if self.steps + BUDGET > most:
+                        return
+                    if not self.take(with_large(launch, key, value, others)):
+                        return
+                    if self.executed[-1].ended and self.coverage.reached(loop) == before:
+                        self.coverage.saturate(loop, key)
+                        break
+                    before = self.coverage.reached(loop)
+        for key in bounding:
+            for value in REMAINDERS:
+                if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
+                    return
+                if not self.take(with_large(launch, key, value, LITTLE)):
+                    return
+
+    def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
+        """What is not decided; of launches that were stopped, what no completed launch covers."""
+        ended = any(one.ended for one in self.executed)
+        yield from (row for row in self.blind.values() if not ended or row.reason is not Reason.ENDLESS)
+        if ended and not is_wrong(self.witnesses.values()):
+            yield from self.coverage.rows({one.parameter for one in closed})
 
     def close(self, made: Program, first: Trial) -> tuple[Counts, ...]:
         """The parameters whose larger values all follow, where nothing is wrong and everything was run to its end."""
@@ -179,10 +252,10 @@ class _Record:
         for key in self.free:
             if len(self.long) > 1 and self.long.get(key) == least:  # no loop is longer by it
                 continue
-            budget = min(CLOSING, LIMIT - self.steps)
+            budget = min(CLOSING, self.limit - self.steps)
             if (
                 is_wrong(self.witnesses.values())
-                or any(row.properties == ALL for row in self.blind.values())
+                or any(row.properties == ALL and row.reason is not Reason.ENDLESS for row in self.blind.values())
                 or budget <= 0
             ):
                 return ()
@@ -190,6 +263,7 @@ class _Record:
             # Of several parameters one may be the other in other units, so that no launch has one without the other.
             for one in told.runs if len(self.free) == 1 else ():
                 self._take(one, small=one.machine.launch.scalars[key] < SIZES[0])
+                self._executed([one], launch.size, key)
             self.steps += told.steps
             if told.whole and told.step:
                 found.append(told)

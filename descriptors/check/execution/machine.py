@@ -45,6 +45,7 @@ from descriptors.check.execution.mbarrier import Mbarriers
 from descriptors.check.execution.meetings import Issues
 from descriptors.check.execution.outcomes import Notes, Reason, Stop, Witness
 from descriptors.check.execution.program import Program, Step
+from descriptors.check.execution.register_pool import RegisterPool
 from descriptors.check.execution.schedule import Schedule
 from descriptors.check.execution.tensor_memory import TensorMemory
 from descriptors.check.ptx.ptx_module import Instruction, targets
@@ -125,8 +126,11 @@ class Machine(Schedule):
         self.hung = False  # whether it ended with threads that wait
         self.barriers = Mbarriers()
         self.issues = Issues()
+        self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
+        self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
         self.memory = Memory()
         self.follows = True  # whether origins are followed
+        self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
         self.requests: Counter[int] = Counter()  # for another tile, by instruction
         self.notes = Notes()
         self.executing: Fragment | None = None
@@ -239,6 +243,19 @@ class Machine(Schedule):
             return
         made = 0 if self.executing is None else self.round(self.executing, step)
         self.notes.tell(Witness(rule, step.place, found, other, made, other_round))
+
+    def repeat(self, one: Fragment, step: Step) -> None:
+        """A fragment takes a branch: where that leads backward, another iteration of a loop begins."""
+        target = self.program.block_at(str(step.instruction.operands[-1]))
+        if target not in self.program.back_edges or self.program.graph[target].start > step.place:
+            return
+        warp, notes = (one.cta, one.warp), self.notes
+        held = self.iterations.setdefault((*warp, one.lanes[0]), {})
+        held[target] = many = held.get(target, 0) + 1
+        for other in self.program.inner[target]:
+            held.pop(other, None)
+        notes.longest[target] = max(notes.longest.get(target, 0), many)
+        notes.turns[*warp, target] = notes.turns.get((*warp, target), 0) + 1
 
     def skip(self, step: Step, why: str) -> None:
         """An instruction that the run does not see, or not all of it."""

@@ -235,6 +235,8 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
             value = machine.notes.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
+        if not kind.startswith("f") and not kind.endswith("64"):
+            machine.notes.reads.setdefault(step.place, set()).add(key)
         machine.set(one, item, value)
 
 

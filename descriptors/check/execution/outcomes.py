@@ -64,6 +64,7 @@ class Notes:
         self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
         # what the run does not see
         self.skipped: dict[int, str] = {}  # what was passed over, and why
+        self.unpooled: dict[int, str] = {}  # changes of registers of which the launch is not known, and why
         self.unseen: dict[int, str] = {}  # what of tensor memory was not followed, and why
         self.tensor_unknown = False  # whether columns may have been written that the run did not see
         # operands of multiplications, and what fills them
@@ -73,7 +74,11 @@ class Notes:
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
-        self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
+        # parameters that were read, and loops
+        self.scalars: dict[tuple[str, int], int] = {}  # of 32 bits, by name and offset
+        self.reads: dict[int, set[tuple[str, int]]] = {}  # of at most 32 bits, by the instruction that reads them
+        self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
+        self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
 
     def tell(self, witness: Witness) -> None:
         """Something is wrong: the first of its rule, instruction and other line is kept."""

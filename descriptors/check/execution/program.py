@@ -16,9 +16,11 @@ Law: what nothing depends on is left out, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from descriptors.check.execution.loops import BoundedLoop, Loop, back_edges, bounded_loops, inner_targets, nested
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
@@ -47,6 +49,7 @@ EVENTS = (
     "griddepcontrol",
     "tensormap.",
     "mma.",
+    "setmaxnreg.",
 )
 #: Those among them that a branch on unknown data may lead round without a word lost on barriers.
 SOFT = (
@@ -146,6 +149,36 @@ class Program:
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
         self.live = self._live()
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """The loops of the function, outer loops first."""
+        return nested(self.graph)
+
+    @cached_property
+    def back_edges(self) -> dict[int, int]:
+        """The blocks that a branch backward leads to, and for each the number of its loop."""
+        return back_edges(self.graph, self.loops)
+
+    @cached_property
+    def inner(self) -> dict[int, tuple[int, ...]]:
+        """For each such block those of the loops inside of its loop."""
+        return inner_targets(self.back_edges, self.loops)
+
+    @cached_property
+    def bounded(self) -> tuple[BoundedLoop, ...]:
+        """The loops with operations whose end is computed from a load."""
+        return bounded_loops(self)
+
+    def up_to(self, block: int, branch: int) -> Iterator[int]:
+        """A block and those that always follow it, up to where the ways out of a branch meet."""
+        while block < len(self.graph) and block != self._nearest[branch]:
+            yield block
+            block = self._nearest[block]
+
+    def block_at(self, label: str) -> int:
+        """The block at a label; -1 where nothing stands behind it."""
+        return self._starts.get(self.function.labels[label], -1)
 
     def block_of(self, line: int) -> int:
         """The block of the last instruction in a line."""

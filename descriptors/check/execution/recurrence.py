@@ -215,6 +215,7 @@ class _States:
             tuple((cta, *self._tensor(cta)) for cta in sorted(kept.tensor)),
             (kept.bytes.all(), tuple((warp, held.all()) for warp, held in sorted(kept.local.items()))),
             tuple(machine.requests.items()),
+            tuple((cta, *pool.held.values()) for cta, pool in sorted(machine.pools.items())),
             tuple(sorted((key, self._known(bits)) for key, bits in machine.notes.reaches.items())),
         )
 

@@ -29,6 +29,7 @@ from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.lanes import Cause
 from descriptors.check.execution.launch import Launch
+from descriptors.check.execution.loops import main_parameters
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
@@ -36,7 +37,7 @@ from descriptors.check.ptx.ptx_module import Function, directive
 
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
 SIZES = (256, 448)
-#: One scalar parameter after the other is large, and all others are small, so that every loop makes many rounds.
+#: One scalar parameter after the other is large, and all others are small, so that its loops make many iterations.
 LARGE, LITTLE, MOST = 1024, 128, 8
 #: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
 SMALL = (64, 1)
@@ -100,6 +101,7 @@ class Trial(NamedTuple):
         clustered: whether the shape of the cluster is among that.
         steps: of this run, and of those that were given up for it.
         stop: why the kernel cannot go on without what is assumed of global memory; None where nothing is.
+        cut: runs that were given up for it.
     """
 
     launch: Launch
@@ -108,11 +110,17 @@ class Trial(NamedTuple):
     clustered: bool
     steps: int
     stop: Stop | None = None
+    cut: tuple[Run, ...] = ()
+
+    @property
+    def all_free(self) -> list[tuple[str, int]]:
+        """The scalar parameters that are not known, by name and offset."""
+        return [key for key in self.run.machine.notes.scalars if key not in self.launch.scalars]
 
     @property
     def free(self) -> list[tuple[str, int]]:
-        """The scalar parameters that are not known, the first few, by name and offset."""
-        return [key for key in self.run.machine.notes.scalars if key not in self.launch.scalars][:MOST]
+        """The first few of them."""
+        return self.all_free[:MOST]
 
     @property
     def through(self) -> bool:
@@ -153,34 +161,59 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
 
 def _trial(made: Program, launch: Launch, assumed: tuple[str, ...], clustered: bool, *, content: bool) -> Trial:
     """A shape tried; where integers from global memory stop the run, once more with ``content`` assumed of them."""
-    one, steps = _learnt(made, launch)
+    one, cut = _learnt(made, launch)
+    steps = sum(held.machine.count for held in (*cut, one))
     if not content or one.stop is None or one.stop.cause is not Cause.GLOBAL:
-        return Trial(launch, one, assumed, clustered, steps)
-    other, more = _learnt(made, launch._replace(content=True))
+        return Trial(launch, one, assumed, clustered, steps, None, cut)
+    other, given_up = _learnt(made, launch._replace(content=True))
+    more = sum(held.machine.count for held in (*given_up, other))
     if other.endless or other.machine.hung or other.machine.count > WORTH:
-        return Trial(launch, one, assumed, clustered, steps + more)
+        return Trial(launch, one, assumed, clustered, steps + more, None, cut)
     assumed = (*assumed, "integers in global memory")
-    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop)
+    return Trial(launch._replace(content=True), other, assumed, clustered, steps + more, one.stop, given_up)
 
 
-def _learnt(made: Program, launch: Launch) -> tuple[Run, int]:
-    """The run that comes farthest, of a small size if one does not end, and the steps of all."""
+def _learnt(made: Program, launch: Launch) -> tuple[Run, tuple[Run, ...]]:
+    """The run that comes farthest, of a small size if one does not end, and those that were given up for it."""
     one = max(runs(made, launch), key=lambda one: (one.stop is None, one.machine.count))
-    if not one.endless:
-        return one, one.machine.count
-    small = run(made, launch._replace(size=SMALL[0]), BUDGET // 2)
-    return small, one.machine.count + small.machine.count
-
-
-def launches(first: Trial) -> Iterator[tuple[str, Launch]]:
-    """How a kernel is started after that, and what scalar parameters are then, for a person."""
-    launch = with_sizes(first)
-    for size in SIZES:
-        yield str(size), launch._replace(size=size)
-    for key in first.free:
-        yield f"each {LARGE} in turn", launch._replace(size=LITTLE, scalars={**launch.scalars, key: LARGE})
+    cut: list[Run] = []
     for size in SMALL:
-        yield str(size), launch._replace(size=size)
+        if not one.endless:
+            break
+        cut.append(one)
+        one = run(made, launch._replace(size=size), BUDGET // 2)
+    return one, tuple(cut)
+
+
+def launches(made: Program, first: Trial) -> Iterator[Launch]:
+    """How a kernel is started after that: the parameters that bound its main loop are the first that are large."""
+    launch, base = with_sizes(first), first.run.machine.launch.size
+    yield launch._replace(size=base)
+    if not first.run.machine.notes.reads and not launch.content:
+        return  # nothing that differs from launch to launch is read
+    bounding = bounding_parameters(made, first)
+    for key in bounding:
+        yield with_large(launch, key, LARGE, min(base, LITTLE))
+    if base == SIZES[0] and first.run.machine.count * (SIZES[1] / SIZES[0]) ** len(bounding) <= BUDGET:
+        yield launch._replace(size=SIZES[1])
+    for key in first.free:
+        if key not in bounding:
+            yield with_large(launch, key, LARGE, min(base, LITTLE))
+    for size in SMALL:
+        if size != base:
+            yield launch._replace(size=size)
+
+
+def bounding_parameters(made: Program, first: Trial) -> list[tuple[str, int]]:
+    """The free parameters that bound loops with operations, those of the main loop first."""
+    reads = first.run.machine.notes.reads
+    bounds = {key for loop in made.bounded for place in loop.bounds for key in reads.get(place, ())}
+    return [key for key in main_parameters(made, reads, first.all_free) if key in bounds][:MOST]
+
+
+def with_large(launch: Launch, key: tuple[str, int], value: int, others: int) -> Launch:
+    """A launch in which one scalar parameter has a value, and those that are not known have another."""
+    return launch._replace(size=others, scalars={**launch.scalars, key: value})
 
 
 def with_sizes(first: Trial) -> Launch:

@@ -51,7 +51,7 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
     assert closing(found) == (
         "k.ptx: 2 MMA instructions of sm_90a. Forms, order: clean. Words: clean (4 of 4). "
         "Tensor memory, barriers, bytes, proxies: none. Reuse: incomplete, 1 not decided. k was run with 128 threads, "
-        "one CTA, scalar parameters 256, 448, 64, 1; assumed: 128 threads a CTA."
+        "one CTA; assumed: 128 threads a CTA."
     )
 
 

@@ -1,0 +1,132 @@
+"""What the completed runs of a kernel covered: the operations that they executed, and the iterations of its loops.
+
+Invariant: an operation that no completed run executed is not decided, and neither is a loop that every completed run
+left before all stages of its ring were used again.
+
+>>> from descriptors.check.execution.launch import Launch
+>>> from descriptors.check.execution.program import program
+>>> from descriptors.check.execution.runs import run
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> body = "ld.param.u32 n, [n]; setp.lt.u32 p, n, 512; @p bra L; bar.sync 0; L: ret;"
+>>> made = program(parse(f".version 8.8\\n.entry k(.param .u32 n) {{ {body} }}").functions[0])
+>>> def of(*sizes):
+...     held = Coverage(made)
+...     for size in sizes:
+...         held.take(run(made, Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), size, {}, {}, {}, {})))
+...     return [(one.line, one.why) for one in held.rows(set())]
+>>> of(256), of(256, 1024)
+([(2, 'no completed run executes it')], [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from descriptors.check.execution.evidence import Blind
+from descriptors.check.execution.loops import BoundedLoop, Reach, deciding_loads, executed, operations, reach
+from descriptors.check.execution.program import Program
+from descriptors.check.execution.runs import Run
+from descriptors.text import counted
+
+_TENSOR = ("tcgen05.alloc", "tcgen05.dealloc")
+_COPIES = ("cp.async", "cp.reduce")
+_MEET = ("mbarrier.", "bar", "tcgen05.commit", "clusterlaunchcontrol")
+
+
+class Coverage:
+    """What the completed runs of a kernel covered.
+
+    Args:
+        made: the kernel.
+        given: scalar parameters whose values are known.
+    """
+
+    def __init__(self, made: Program, given: Collection[tuple[str, int]] = ()) -> None:
+        self.made, self.given = made, given
+        self._wanted = operations(made.function)
+        self._reads: dict[int, set[tuple[str, int]]] = {}  # parameters by the load that reads them
+        self._executed: set[int] = set()
+        self._reach: dict[int, Reach] = {}  # by the number of the loop
+        self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
+        self._saturated: set[tuple[int, tuple[str, int]]] = set()  # loops that a larger parameter does not make longer
+        self._stopped: dict[int, int] = {}  # iterations in a run that was stopped
+
+    def take(self, one: Run) -> None:
+        """Count what a run covered."""
+        machine, done = one.machine, executed(one.machine)
+        for place, read in machine.notes.reads.items():
+            self._reads.setdefault(place, set()).update(read.difference(self.given))
+        ended = one.stop is None and not machine.hung
+        if ended:
+            self._executed |= done
+        for loop in self.made.bounded:
+            reads = {key for place in loop.bounds for key in machine.notes.reads.get(place, ())}
+            self._keys.setdefault(loop.number, set()).update(reads.difference(self.given))
+            now = reach(machine, loop, done)
+            if not ended:
+                self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), now.iterations)
+                continue
+            before = self._reach.get(loop.number, Reach(0, 0))
+            self._reach[loop.number] = Reach(*map(max, before, now))
+
+    @property
+    def missed(self) -> list[int]:
+        """The places of the operations that no completed run executed, and that a free parameter may lead to."""
+        missed = sorted(self._wanted - self._executed)
+        if not missed:
+            return []
+        loads = deciding_loads(self.made, missed)
+        return [place for place in missed if any(self._reads.get(load) for load in loads[place])]
+
+    def keys(self, loop: BoundedLoop) -> set[tuple[str, int]]:
+        """The parameters that bound a loop."""
+        return self._keys.get(loop.number, set())
+
+    def reached(self, loop: BoundedLoop) -> int:
+        """The most iterations of a loop in a row in a completed run."""
+        return self._reach.get(loop.number, Reach(0, 0)).iterations
+
+    def saturate(self, loop: BoundedLoop, key: tuple[str, int]) -> None:
+        """A larger parameter does not make a loop longer."""
+        self._saturated.add((loop.number, key))
+
+    def short(self, loop: BoundedLoop) -> bool:
+        """Whether a loop was executed, and no completed run took it far enough."""
+        found = self._reach.get(loop.number)
+        return found is not None and bool(self.keys(loop)) and 0 < found.iterations < found.needed
+
+    def rows(self, closed: Collection[tuple[str, int]]) -> Iterator[Blind]:
+        """What is not covered.
+
+        Args:
+            closed: parameters whose larger values follow from those that were run.
+        """
+        code = self.made.function.code
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for place in self.missed:
+            groups.setdefault(_properties(code[place].opcode), []).append(place)
+        for properties, places in groups.items():
+            lines = sorted({code[place].line for place in places})
+            also = f", nor line{'s' * (len(lines) > 2)} {', '.join(map(str, lines[1:5]))}" if len(lines) > 1 else ""
+            more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+            what = ".".join(code[places[0]].opcode.split(".")[:2])
+            yield Blind(properties, lines[0], what, f"no completed run executes it{also}{more}")
+        for loop in self.made.bounded:
+            found, keys = self._reach.get(loop.number), self.keys(loop)
+            free = [key for key in keys if (loop.number, key) not in self._saturated]
+            if not self.short(loop) or found is None or not free or any(key in closed for key in keys):
+                continue
+            made = counted(found.iterations, "iteration")
+            why = f"the completed runs make {made} in a row, and its ring is used again after {found.needed}"
+            if self._stopped.get(loop.number, 0) > found.iterations:
+                why += "; a run with more was stopped"
+            yield Blind(("barriers", "reuse"), loop.line, "the later iterations of the loop", why)
+
+
+def _properties(opcode: str) -> tuple[str, ...]:
+    """The properties that an instruction leaves open when it is not executed."""
+    if opcode.startswith(_TENSOR):
+        return ("tensor memory",)
+    if opcode.startswith(_COPIES) and "group" not in opcode:
+        return ("bytes", "reuse")
+    return ("barriers", "reuse") if opcode.startswith(_MEET) else ("reuse",)
