@@ -128,7 +128,9 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
     barrier = next((o for o in rest if isinstance(o, Address)), None)
     if barrier is None:
         raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
-    after = [o for o in rest[rest.index(barrier) + 1 :] if not isinstance(o, Vector)]
+    after = rest[rest.index(barrier) + 1 :]
+    if "tensor" in words:  # offsets; of a copy without a tensor map the mask itself may be in braces
+        after = [o for o in after if not isinstance(o, Vector)]
     mask = None
     if any(word.startswith("multicast::cluster") for word in words) and after:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")

@@ -155,6 +155,8 @@ class Machine(Schedule):
             base = self.value(one, operand.base) if operand.base else 0
             offset = operand.offset
             return each(lambda a: a + offset & _LOW_64, [base], one.many) if offset else base
+        if isinstance(operand, Vector) and len(operand.items) == 1:
+            return self.value(one, operand.items[0])
         return Unknown("an operand that is not read")
 
     def _named(self, one: Fragment, name: str) -> Value:
