@@ -133,9 +133,8 @@ def _tensor() -> Iterator[_Row]:
         }
         tail = f"{_TX} [cta_group::1|cta_group::2] {many} {_HINT} {_REPORT}"
         for mode, dims, offsets in _MODES:
-            yield load, f"{dims} {space} {mode} {tail} {_OVER} {_SCOPE}", f"at, [D], at{offsets}, {_MASKS}", of_mode.get(
-                mode, base
-            )  # fmt: skip
+            words = f"{dims} {space} {mode} {tail} {_OVER} {_SCOPE}"
+            yield load, words, f"at, [D], at{offsets}, {_MASKS}", of_mode.get(mode, base)
         wide = f"{_TX} [cta_group::1|cta_group::2] {'[multicast::cluster::32b]' * bool(many)} {_HINT} {_REPORT}"
         for dims, over in _DIMENSIONS:
             yield load, f"{dims} {space} [tile] {wide} {over} {_SCOPE}", f"at, [O], at, {_MASKS}", "override"

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.launch import RANK
+from descriptors.check.execution.launch import RANK, place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
@@ -74,6 +74,7 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
 def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool) -> None:
     """An ordinary access by the threads of a fragment."""
     runs = list(runs)
+    check_storage(machine, step, runs, access)
     for start, _ in runs:
         if start >> RANK != one.cta:
             machine.notes.reach(step.place, start >> RANK, access.bit)
@@ -81,8 +82,19 @@ def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Acces
         _held(machine, step, runs, access, one.known, writes=writes)
 
 
+def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
+    """Report an access of bytes that a live mbarrier has."""
+    for start, end in runs:
+        if (barrier := machine.barriers.overlapping(start, end)) is not None:
+            place = place_name(barrier.address, machine.launch)
+            found = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
+            machine.tell("barrier-storage", step, found, barrier.line)
+
+
 def asynchronous_write(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access) -> None:
     """A write by the asynchronous proxy, which a fragment issues."""
+    runs = list(runs)
+    check_storage(machine, step, runs, access)
     _held(machine, step, runs, access, one.known, writes=True)
 
 

@@ -33,6 +33,7 @@ from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
+from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
 # -- mbarriers
@@ -219,6 +220,7 @@ def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: 
 def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     words, operands = step.instruction.qualifiers, list(step.instruction.operands)
     reduces = "red" in words
+    _aligned(machine, one, step)
     if reduces:
         machine.set(one, operands.pop(0), Unknown("what a barrier reduces", step.instruction.line))
     number = machine.known(one, operands[0], step, "the number of a barrier") if operands else 0
@@ -235,14 +237,27 @@ def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     return waits
 
 
+def _aligned(machine: Machine, one: Fragment, step: Step) -> None:
+    """Report an aligned barrier that only some lanes of a warp execute."""
+    words = step.instruction.qualifiers
+    if words[0] == "bar" or "aligned" in words:
+        whole_warp(machine, one, step, "barrier-aligned")
+
+
 def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
     wait = Wait(Awaited.CLUSTER, ())
     held = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
-    if "arrive" in step.instruction.qualifiers:
+    _aligned(machine, one, step)
+    arrives, pending = "arrive" in step.instruction.qualifiers, one.cluster_phase > one.cluster_waits
+    if arrives == pending:
+        found = "a second arrival without a wait between them" if arrives else "a wait without an arrival before it"
+        machine.tell("barrier-cluster", step, f"found {found}")
+    if arrives:
         one.cluster_phase = held.phase + 1
         held.arrive(one)
         machine.gather(held)
         return None
+    one.cluster_waits = one.cluster_phase
     if held.phase < one.cluster_phase:
         return held.wait(one, wait)
     held.leave(one)

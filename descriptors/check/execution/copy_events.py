@@ -221,6 +221,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
         size = _filled(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.fresh()
         one.groups.add("bulk", bit)
+        machine.notes.bulk_stores[step.place] = machine.notes.bulk_stores.get(step.place, 0) | 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
         operation = Operation(access, one.known, one.published)
         asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)

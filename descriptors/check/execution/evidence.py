@@ -27,7 +27,7 @@ from descriptors.check.execution.fragment import Awaited, Wait
 from descriptors.check.execution.launch import place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
-from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Witness
 from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Function, Instruction
@@ -64,14 +64,18 @@ class Blind(NamedTuple):
 
 
 def witnesses(one: Run) -> Iterator[Witness]:
-    """What is wrong whatever a run does not know."""
+    """What is wrong whatever a run does not know; nothing where the run rests on integers that were assumed."""
+    return iter(()) if one.machine.launch.content else _witnesses(one)
+
+
+def _witnesses(one: Run) -> Iterator[Witness]:
     machine = one.machine
     unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
     if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
         unsure |= _OF_COPIES
     found = [*machine.notes.wrong.values()]
     if one.stop is None:
-        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
+        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine), *_unread(machine)]
     return (_with_run(machine, one.stop is None, row) for row in found if row.rule not in unsure)
 
 
@@ -159,6 +163,16 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
 
 
+def _unread(machine: Machine) -> Iterator[Witness]:
+    """Bulk stores that nothing waited for when their thread ended, so that they may still read shared memory."""
+    pending = 0
+    for one in machine.fragments:
+        pending |= one.groups.all("bulk")
+    for place, bits in machine.notes.bulk_stores.items():
+        if bits & pending:
+            yield Witness("reuse-exit", place, "found the end of the kernel with no wait_group behind it")
+
+
 def _leaks(machine: Machine) -> Iterator[Witness]:
     """Columns that are held at the end; where nothing is freed anywhere, reading alone tells it."""
     code = machine.program.function.code
@@ -182,6 +196,7 @@ def blind(one: Run) -> Iterator[Blind]:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
     yield from _passed(machine)
+    yield from _doubts(one)
     yield from _boxes(machine)
 
 
@@ -212,6 +227,20 @@ def fragments(function: Function, looked_at: Mapping[int, str]) -> Iterator[Blin
             rows.setdefault(why, []).append(index)
     for why, places in rows.items():
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
+
+
+def _doubts(one: Run) -> Iterator[Blind]:
+    """What is wrong if something is so that a run does not know."""
+    machine = one.machine
+    for index, (what, why) in machine.notes.doubts.items():
+        yield Blind(("reuse",), _code(machine, index).line, what, why)
+    for row in _witnesses(one) if machine.launch.content else ():
+        if row.rule in ("barrier-hang", "barrier-init"):  # other data may be what the kernel is for
+            continue
+        held = _code(machine, row.place)
+        other = f", line {row.other}" if row.other else ""
+        why = f"{row.found}{other}, if integers in global memory are multiples of {machine.launch.size}"
+        yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], held.line, f"{row.rule} with assumed data", why)
 
 
 def _boxes(machine: Machine) -> Iterator[Blind]:

@@ -185,6 +185,7 @@ class Fragment:
     stale: Accesses  #: of those, the lanes whose cells nothing wrote, as bits
     sequence: Count  #: wgmma issued so far
     cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
+    cluster_waits: Count  #: the phase of the cluster's barrier that it waited for last, and one
     times: Times  #: events that it executed, waits that it passed
     groups: CommitGroups
 

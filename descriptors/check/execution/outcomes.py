@@ -43,6 +43,16 @@ class Witness(NamedTuple):
     parameters: str = ""
 
 
+#: The property that a rule is of, by the first word of its name.
+PROPERTIES_OF = {
+    "barrier": ("barriers",),
+    "bytes": ("bytes",),
+    "proxy": ("proxies",),
+    "reuse": ("reuse",),
+    "fragment": ("fragments",),
+    "tcgen05": ("tensor memory",),
+    "wgmma": ("order",),
+}
 #: What is remarked of an init, and goes well.
 _AGAIN = "barrier-init-again"
 
@@ -73,6 +83,8 @@ class Notes:
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
+        self.doubts: dict[int, tuple[str, str]] = {}  # accesses that may be in no order: what, and why
+        self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
         self.scalars: dict[tuple[str, int], int] = {}  # 32-bit parameters that were read, by name and offset
 
     def tell(self, witness: Witness) -> None:

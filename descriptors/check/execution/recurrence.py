@@ -153,6 +153,7 @@ class _States:
             tuple((load, self._number(bits)) for load, bits in sorted(one.loaded.items())),
             (groups, self.name(one.epoch), one.sequence - self.base[one.cta, one.warp // 4]),
             one.cluster_phase - (meeting.phase if meeting else 0),
+            one.cluster_phase > one.cluster_waits,
             tuple(map(self.join, one.joins)),
         )
 

@@ -186,6 +186,8 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     reach = range(32) if lane < 32 else quarter_of(one.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
+    elif lane < 32:
+        lane += quarter_of(one.warp)[0]
     groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     half = move.num * (1 + move.packed)
