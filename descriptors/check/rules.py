@@ -535,11 +535,6 @@ _ROWS = (
         "copy or store the whole operand before the multiplication", _MEMORY, MANUAL,
     ),
     Rule(
-        "reuse-exit", _E, _REUSE, "a bulk store must have read shared memory before its CTA ends",
-        "commit the store, and insert cp.async.bulk.wait_group.read 0 in the thread that issued it before the end",
-        "PTX ISA 9.1, cp.async.bulk.wait_group; CUTLASS 4.2.0, tma_store_wait before the end of a kernel", MANUAL,
-    ),
-    Rule(
         "fragment-aligned", _E, _FRAGMENTS, "all threads of a warp must run a mma.sync, none of them apart",
         "let no branch lead some of them round it", _WARP_MMA, MANUAL,
     ),

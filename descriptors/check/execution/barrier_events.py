@@ -82,7 +82,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
     machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase))
-    if not one.known >> found.bit & 1:
+    if not machine.lanes.knows(found.bit, one.known):
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
 
@@ -91,7 +91,7 @@ def _init(machine: Machine, one: Fragment, step: Step) -> None:
     count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
     for address, lanes in _targets(machine, one, step):
         before = machine.barriers.at(address)
-        if before is not None and not one.known >> before.bit & 1:
+        if before is not None and not machine.lanes.knows(before.bit, one.known):
             found = f"found it initialised again, with no order after its init, line {before.line}"
             machine.tell("barrier-init-seen", step, found, before.line)
         elif before is not None:
@@ -125,7 +125,7 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         one.known |= _reach(machine, one, step, barrier)
-        barrier.learn(one.known, one.published)
+        barrier.learn(*machine.told(one))
         one.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
         if expects:
@@ -143,7 +143,7 @@ def _expect(machine: Machine, one: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         one.known |= _reach(machine, one, step, barrier)
-        barrier.learn(one.known, one.published)
+        barrier.learn(*machine.told(one))
         one.epoch = -1
         arrived(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
 
@@ -173,8 +173,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     again = one.failed == (one.pc, last.address, last.phase)
     if passed and (again or not new):
         for barrier in held:
-            one.known |= barrier.known
-            one.published |= barrier.published
+            one.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(
                 Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
             )
@@ -231,7 +230,7 @@ def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if held.came and held.target != target:
         machine.tell("barrier-threads", step, f"found {target or 'all'} where others have {held.target or 'all'}")
     held.target = target
-    held.arrive(one)
+    held.arrive(one, *machine.told(one))
     waits = "arrive" not in words and held.wait(one, wait)
     machine.gather(held)
     return waits
@@ -254,7 +253,7 @@ def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
         machine.tell("barrier-cluster", step, f"found {found}")
     if arrives:
         one.cluster_phase = held.phase + 1
-        held.arrive(one)
+        held.arrive(one, *machine.told(one))
         machine.gather(held)
         return None
     one.cluster_waits = one.cluster_phase
@@ -267,7 +266,7 @@ def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
 def _publish(machine: Machine, one: Fragment, step: Step) -> None:
     """A proxy fence publishes what the thread knows to be written."""
     if not step.instruction.opcode.startswith("fence.proxy.async.global"):
-        one.published |= one.known
+        one.published |= machine.told(one)[0]
         one.epoch = -1
 
 

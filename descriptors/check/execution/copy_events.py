@@ -61,16 +61,18 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
     one.groups.add("cp", bit)
+    machine.lanes.copied(one, bit, places, size)
 
 
 def _copies_arrive(machine: Machine, one: Fragment, step: Step) -> None:
     """``cp.async.mbarrier.arrive``: an arrival when the copies of the thread so far have come."""
     address = machine.known(one, step.instruction.operands[0], step, "the address of an mbarrier")
-    known = one.known | one.groups.all("cp")
+    known, published = machine.told(one)
+    known |= one.groups.all("cp")
     if "noinc" in step.instruction.qualifiers:
-        arrive_at(machine, one, step, address, known, one.published)
+        arrive_at(machine, one, step, address, known, published)
     else:
-        barrier_at(machine, one, step, address).learn(known, one.published)
+        barrier_at(machine, one, step, address).learn(known, published)
     one.epoch = -1
 
 
@@ -164,7 +166,8 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
         if reached >> RANK != one.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
     barrier = barrier_at(machine, one, step, address)
-    barrier.learn(one.known | 1 << copy.issue, one.published)
+    known, published = machine.told(one)
+    barrier.learn(known | 1 << copy.issue, published)
     one.epoch = -1
     if copy.map.of_tensor_map:
         machine.notes.copies.append((step.place, copy.map, copy.place))
@@ -223,7 +226,7 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
         one.groups.add("bulk", bit)
         machine.notes.bulk_stores[step.place] = machine.notes.bulk_stores.get(step.place, 0) | 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
-        operation = Operation(access, one.known, one.published)
+        operation = Operation(access, *machine.told(one))
         asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
 
 
@@ -247,7 +250,8 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
         asynchronous_write(machine, one, step, [(own, own + 16)], access)
         machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
-        held.learn(one.known | 1 << access.bit, one.published)
+        known, published = machine.told(one)
+        held.learn(known | 1 << access.bit, published)
         arrived(machine, step, held, held.complete(16))
 
 

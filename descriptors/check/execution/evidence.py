@@ -75,7 +75,7 @@ def _witnesses(one: Run) -> Iterator[Witness]:
         unsure |= _OF_COPIES
     found = [*machine.notes.wrong.values()]
     if one.stop is None:
-        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine), *_unread(machine)]
+        found += hangs(machine) if machine.hung else [*_unwritten(machine), *_leaks(machine), *_outlived(machine)]
     return (_with_run(machine, one.stop is None, row) for row in found if row.rule not in unsure)
 
 
@@ -159,18 +159,8 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
     for one in machine.fragments:
         known[one.cta] |= one.known
     for (index, rank), bits in machine.notes.reaches.items():
-        if any(not known[rank] >> bit & 1 for bit in bits):
+        if not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
-
-
-def _unread(machine: Machine) -> Iterator[Witness]:
-    """Bulk stores that nothing waited for when their thread ended, so that they may still read shared memory."""
-    pending = 0
-    for one in machine.fragments:
-        pending |= one.groups.all("bulk")
-    for place, bits in machine.notes.bulk_stores.items():
-        if bits & pending:
-            yield Witness("reuse-exit", place, "found the end of the kernel with no wait_group behind it")
 
 
 def _leaks(machine: Machine) -> Iterator[Witness]:
@@ -229,18 +219,32 @@ def fragments(function: Function, looked_at: Mapping[int, str]) -> Iterator[Blin
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
 
 
+_UNREAD = "a bulk store that nothing waits for before its CTA ends"
+_UNREAD_WHY = "no cp.async.bulk.wait_group says that it has read shared memory by then"
+
+
 def _doubts(one: Run) -> Iterator[Blind]:
     """What is wrong if something is so that a run does not know."""
     machine = one.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _code(machine, index).line, what, why)
+    pending = 0
+    for held in machine.fragments if one.stop is None and not machine.hung else ():
+        pending |= held.groups.all("bulk")
+    for index, bits in machine.notes.bulk_stores.items():
+        if bits & pending:  # kernels in use leave the wait out
+            yield Blind(("reuse",), _code(machine, index).line, _UNREAD, _UNREAD_WHY)
     for row in _witnesses(one) if machine.launch.content else ():
-        if row.rule in ("barrier-hang", "barrier-init"):  # other data may be what the kernel is for
+        if row.rule in (
+            "barrier-hang",
+            "barrier-init",
+            "barrier-init-again",
+        ):  # other data may be what the kernel is for
             continue
-        held = _code(machine, row.place)
+        line = _code(machine, row.place).line
         other = f", line {row.other}" if row.other else ""
         why = f"{row.found}{other}, if integers in global memory are multiples of {machine.launch.size}"
-        yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], held.line, f"{row.rule} with assumed data", why)
+        yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], line, f"{row.rule} with assumed data", why)
 
 
 def _boxes(machine: Machine) -> Iterator[Blind]:
