@@ -1,9 +1,9 @@
 """Which lanes of a warp can tell others of an access: those that made it, until the warp meets in ``bar.warp.sync``.
 
-A warp is no single thread. Where all lanes store and one of them arrives at an mbarrier, or issues a copy, it tells of
-its own store alone. ``bar.warp.sync`` and the barriers of a CTA order the memory accesses of the lanes.
-``elect.sync``, ``shfl.sync``, ``vote.sync`` and other instructions with ``.sync`` make the lanes wait for each other and
-promise no order of memory: what is told behind one of them is not decided.
+A warp is not a single thread. If all lanes store and one of them arrives at an mbarrier, or issues a copy, that lane
+releases its own store only. ``bar.warp.sync`` and the barriers of a CTA order the memory accesses of the lanes.
+``elect.sync``, ``shfl.sync``, ``vote.sync`` and other instructions with ``.sync`` make the lanes wait for each other,
+but the manual does not say that they order memory: what is released behind one of them is not decided.
 
 An access that only some of its lanes told of is known by a second bit, its *share*, with those lanes.
 Source: PTX ISA 9.1, Memory Consistency Model (program order, synchronizes); bar.warp.sync; elect.sync, shfl.sync.

@@ -267,7 +267,7 @@ mov.u32 %r12, %r14;
     [
         "add.u32 %r6, %r21, %r22;",
         "setp.eq.u32 %p5, %r4, 0;\n@%p5 st.global.v2.b32 [%rd1], {%r21, %r22};",
-        "ld.param.u32 %r7, [p1];\nsetp.eq.u32 %p5, %r7, 0;\n@%p5 bra AFTER;\nst.global.v2.b32 [%rd1], {%r21, %r22};\nAFTER:",
+        "ld.param.u32 %r7, [p1];\nsetp.eq.u32 %p5, %r7, 0;\n@%p5 bra P;\nst.global.v2.b32 [%rd1], {%r21, %r22};\nP:",
     ],
 )
 def test_a_load_whose_registers_are_read_is_no_error_at_the_deallocation(use: str) -> None:
