@@ -136,7 +136,11 @@ def _held(
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
                     machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")
-            elif machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote):
+            elif (
+                not (loose and step.place in machine.notes.doubts)
+                and ("reuse-order", step.place, earlier.line) not in machine.notes.wrong
+                and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
+            ):
                 if loose:
                     machine.notes.doubts.setdefault(step.place, (f"{found[6:]} by other lanes", _LOOSE))
                 else:

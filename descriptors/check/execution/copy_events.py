@@ -94,6 +94,9 @@ def _wait_groups(kind: str) -> Handler:
         else:
             left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
             one.wait_groups(kind, left)
+        if "sync_restrict::proxy::async" in step.instruction.qualifiers:
+            what, why = "a wait_group of the async proxy", "what it orders of ordinary accesses is not modeled"
+            machine.notes.doubts.setdefault(step.place, (what, why))
 
     return wait
 

@@ -234,7 +234,7 @@ def _doubts(one: Run) -> Iterator[Blind]:
     for index, bits in machine.notes.bulk_stores.items():
         if bits & pending:  # kernels in use leave the wait out
             yield Blind(("reuse",), _code(machine, index).line, _UNREAD, _UNREAD_WHY)
-    for row in _witnesses(one) if machine.launch.content else ():
+    for row in _witnesses(one) if machine.launch.content and not machine.hung else ():
         if row.rule in (
             "barrier-hang",
             "barrier-init",

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
@@ -143,6 +144,12 @@ _RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
 }
 
 
+@lru_cache(maxsize=4096)
+def mask_of(lanes: tuple[int, ...]) -> int:
+    """Return lanes as bits."""
+    return sum(1 << lane for lane in lanes)
+
+
 class Join:
     """Where the ways of a branch meet again.
 
@@ -225,7 +232,7 @@ class Fragment:
     @property
     def mask(self) -> int:
         """The lanes that execute the instruction at hand, as bits."""
-        return sum(1 << lane for lane in self.executing)
+        return mask_of(self.lanes if self.active is None else tuple(self.executing))
 
     def wait_groups(self, kind: str, left: int) -> None:
         """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from descriptors.check.execution.accesses import Operation
+from descriptors.check.execution.accesses import Operation, touch
 from descriptors.check.execution.footprints import Cells, groups_of, move_of
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
@@ -122,10 +122,8 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     tensor.allocate(place, place + columns, exclusive)
     address = machine.value(one, slot)
     if isinstance(address, int):
-        access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
-        for clash in machine.memory.shared.write(address, address + 4, access, one.known):
-            found = f"found a store of the address over bytes of line {clash.earlier.line}"
-            machine.clash(step, "reuse-order", clash, found)
+        access = machine.access(one, step, "the store of tcgen05.alloc", generic=True)
+        touch(machine, one, step, [(address, address + 4)], access, writes=True)
         machine.memory.bytes.store(address, 4, place)
     return None
 
