@@ -202,6 +202,8 @@ FEATURES: Mapping[str, Feature] = {
     "fences of tensor maps": Feature("90+", "8.3"),
     "st.async, red.async": Feature("90+", "8.1"),
     "one-way fences": Feature("90+", "8.6"),
+    "fence.alias": Feature("90+", "9.5"),
+    "wait_group of the async proxy": Feature("90+", "9.5"),
     "fences of a reader": Feature("90+", "9.4"),
     "clusterlaunchcontrol": Feature("100+", "8.6"),
     "clusterlaunchcontrol multicast": Feature("100+af", "8.6"),

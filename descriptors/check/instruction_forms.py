@@ -33,7 +33,7 @@ from itertools import chain
 from descriptors.check.kernel_report import Finding, finding
 from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
 from descriptors.check.ptx.ptx_module import MOST_REGISTERS, REST, Instruction
-from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, alone, names
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.legality import check_copy, check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
@@ -203,7 +203,7 @@ def _metadata(view: Wgmma) -> Iterator[tuple[str, str]]:
     """The register and the selector of a sparse one; of 8-bit types all threads are read, so that there is one."""
     if not view.sparse:
         return
-    register, selector = view.metadata
+    register, selector = alone(view.metadata[0]), view.metadata[1]
     if not isinstance(register, str):
         yield "form-operands", f"found {_shown(register)} for sp-meta, which must be a register"
     legal = (0,) if view.kind in ("f8", "i8") else (0, 1)

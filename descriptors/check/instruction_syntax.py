@@ -12,7 +12,8 @@ it lacks of the nearest.
                  bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
                  ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` likewise, but no register;
                  ``v2`` a vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``,
-                 ``v2X`` of twice as many; ``v2:type`` one of values; ``_`` the sink; ``a/b`` one or the other;
+                 ``v2X`` of twice as many; ``v2:type`` one of values; ``v1:b32`` a vector of one, as ``{%r1}``; ``_``
+                 the sink; ``a/b`` one or the other;
                  ``word?a`` where the qualifier stands; ``?a`` may be left out
 
 Source: ptxas 13.5.37 (``.version 9.5``), asked of combinations of all of it on nineteen targets; PTX ISA 9.1 and 9.4.
@@ -32,7 +33,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
-from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector
+from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector, alone
 from descriptors.targets import has, lacking
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
@@ -41,10 +42,15 @@ _VALID = "mbarrier::report::validity::per_"
 _REPORT = "[" + "|".join(_VALID + w for w in ("16bytes::80000000", "16bytes::8000", "16bytes::80", "16bytes::8",
                                              "element::ff")) + "]"  # fmt: skip
 _SCOPES = "cta|cluster|gpu|sys"
+#: The assembler takes a scope alone in tensor copies, where the manual has none.
+_SCOPE = f"[{_SCOPES}]"
 _RELAXED = "|".join(f"relaxed.{one}" for one in _SCOPES.split("|"))
 _IN_CLUSTER = "relaxed.cta|relaxed.cluster"
 _OWN, _ANY = "[shared|shared::cta]", "[shared|shared::cta|shared::cluster]"
 _MASKS = "multicast::cluster?b16, multicast::cluster::16b?b16, multicast::cluster::32b?b32, L2::cache_hint?b64"
+#: The assembler takes a mask in braces of a copy without a tensor map, and likewise a count of arrivals.
+_BRACED = _MASKS.replace("?b16", "?b16/v1:b16")
+_COUNT = "number:1:/v1:number:1:"
 _ORDERED = "[release.cta|release.cluster|relaxed.cta|relaxed.cluster]"
 _ACQUIRED = "[acquire.cta|acquire.cluster|relaxed.cta|relaxed.cluster]"
 _OVER = "[override::global_address]"
@@ -71,7 +77,7 @@ _Row = tuple[str, str, str, str]
 
 def _bulk() -> Iterator[_Row]:
     """``cp.async.bulk`` and ``cp.reduce.async.bulk`` without a tensor map."""
-    name, loads = "cp.async.bulk", f"[], [], number*16, [], {_MASKS}"
+    name, loads = "cp.async.bulk", f"[], [], number*16, [], {_BRACED}"
     oob = "[], [], number*16, number:0:15, number:0:15, [], L2::cache_hint?b64"
     for order in ("[weak]", "b128"):
         yield name, f"{order} shared::cluster+global {_TX} {_MANY} {_HINT} {_REPORT}", loads, "bulk copies"
@@ -80,7 +86,7 @@ def _bulk() -> Iterator[_Row]:
         yield name, f"{order} shared::cluster+shared::cta {_TX}", "[], [], number*16, []", "bulk copies"
         yield (
             name, f"{order} global+shared::cta bulk_group {_HINT} [cp_mask]",
-            "[], [], number*16, L2::cache_hint?b64, cp_mask?b16", "bulk copies",
+            "[], [], number*16, L2::cache_hint?b64, cp_mask?b16/v1:b16", "bulk copies",
         )  # fmt: skip
     relaxed = f"{_RELAXED} b128"
     wide, plain = "relaxed copies to a cluster", "weak, relaxed copies"
@@ -90,12 +96,13 @@ def _bulk() -> Iterator[_Row]:
     yield name, f"{_IN_CLUSTER} b128 shared::cluster+shared::cta {_TX}", "[], [], number*16, []", plain
     yield (
         name, f"{relaxed} global+shared::cta bulk_group {_HINT} [cp_mask]",
-        "[], [], number*16, L2::cache_hint?b64, cp_mask?b16", plain,
+        "[], [], number*16, L2::cache_hint?b64, cp_mask?b16/v1:b16", plain,
     )  # fmt: skip
     prefetch = "[L2::cache_hint|L2::evict_last]"
     yield f"{name}.prefetch", f"L2 global {prefetch}", "[], number*16, L2::cache_hint?b64", "bulk copies"
     yield f"{name}.commit_group", "", "", "bulk copies"
     yield f"{name}.wait_group", "[read]", "#", "bulk copies"
+    yield f"{name}.wait_group", "sync_restrict::proxy::async", "#", "wait_group of the async proxy"
     yield from _reductions()
 
 
@@ -126,14 +133,13 @@ def _tensor() -> Iterator[_Row]:
         }
         tail = f"{_TX} [cta_group::1|cta_group::2] {many} {_HINT} {_REPORT}"
         for mode, dims, offsets in _MODES:
-            yield load, f"{dims} {space} {mode} {tail} {_OVER}", f"at, [D], at{offsets}, {_MASKS}", of_mode.get(
-                mode, base
-            )  # fmt: skip
+            words = f"{dims} {space} {mode} {tail} {_OVER} {_SCOPE}"
+            yield load, words, f"at, [D], at{offsets}, {_MASKS}", of_mode.get(mode, base)
         wide = f"{_TX} [cta_group::1|cta_group::2] {'[multicast::cluster::32b]' * bool(many)} {_HINT} {_REPORT}"
         for dims, over in _DIMENSIONS:
-            yield load, f"{dims} {space} [tile] {wide} {over}", f"at, [O], at, {_MASKS}", "override"
+            yield load, f"{dims} {space} [tile] {wide} {over} {_SCOPE}", f"at, [O], at, {_MASKS}", "override"
     for name, operation in ((load, ""), ("cp.reduce.async.bulk.tensor", "add|min|max|inc|dec|and|or|xor")):
-        words = f"global+shared::cta bulk_group {_HINT} {operation or _REPORT}"
+        words = f"global+shared::cta bulk_group {_HINT} {operation or _REPORT} {_SCOPE}"
         for mode, dims, feature in _STORES:
             yield name, f"{dims} {words} {mode} {_OVER}", "[D], at, L2::cache_hint?b64", feature or "bulk copies"
         for dims, over in _DIMENSIONS:
@@ -167,11 +173,11 @@ def _mbarriers() -> Iterator[_Row]:
         yield name, f"[{_IN_CLUSTER}] {every}", "[g], number, number", "multicast::cluster::32b"
     for name in ("mbarrier.arrive", "mbarrier.arrive_drop"):
         yield name, f"[release.cta] {_OWN} b64", "=b64/_, [g]", "mbarrier"
-        yield name, f"{_ORDERED} {_OWN} b64", "=b64/_, [g], ?number:1:", "mbarrier of a cluster"
-        yield name, f"{_ORDERED} shared::cluster b64", "_, [g], ?number:1:", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} {_OWN} b64", f"=b64/_, [g], ?{_COUNT}", "mbarrier of a cluster"
+        yield name, f"{_ORDERED} shared::cluster b64", f"_, [g], ?{_COUNT}", "mbarrier of a cluster"
         yield name, f"{_ORDERED} {every}", "_, [g], number", "multicast::cluster::32b"
-        yield name, f"{_ORDERED} {every}", "_, [g], number:1:, number", "multicast::cluster::32b"
-        yield name, f"noComplete [release.cta] {_OWN} b64", "=b64/_, [g], number:1:", "mbarrier"
+        yield name, f"{_ORDERED} {every}", f"_, [g], {_COUNT}, number", "multicast::cluster::32b"
+        yield name, f"noComplete [release.cta] {_OWN} b64", f"=b64/_, [g], {_COUNT}", "mbarrier"
         yield f"{name}.expect_tx", f"{_ORDERED} {_OWN} b64", "=b64/_, [g], number", "mbarrier of a cluster"
         yield f"{name}.expect_tx", f"{_ORDERED} shared::cluster b64", "_, [g], number", "mbarrier of a cluster"
         yield f"{name}.expect_tx", f"{_ORDERED} {every}", "_, [g], number, number", "multicast::cluster::32b"
@@ -197,6 +203,7 @@ _FENCES: tuple[_Row, ...] = (
     ("fence", "mbarrier_init release cluster", "", "fences of sm_90"),
     ("fence", "acquire sync_restrict::shared::cluster cluster", "", "one-way fences"),
     ("fence", "release sync_restrict::shared::cta cluster", "", "one-way fences"),
+    ("fence", "alias release sync_restrict::read sys", "", "fence.alias"),
     ("fence.proxy", "alias", "", ""),
     ("fence.proxy", "async [global|shared::cta|shared::cluster]", "", "fences of sm_90"),
     ("fence.proxy", f"tensormap::generic release {_SCOPES}", "", "fences of tensor maps"),
@@ -218,7 +225,9 @@ _WORDS, _STORED = "b32|u32|s32|f32", "b32|u32|s32|f32|b64|u64|s64|f64"
 _ADDED = ("add u32|s32|u64|s64", "min|max u32|s32", "inc|dec u32", "and|or|xor b32")
 _STORE, _GLOBAL = f"[weak] [shared::cluster|shared::cta] {_TX}", "st.async to global"
 _REMOTE: tuple[_Row, ...] = (
-    ("st.async", f"{_STORE} {_STORED}|b128", "[], type, ?[]", "st.async, red.async"),
+    ("st.async", f"{_STORE} {_STORED}|b128", "[], type/v1:type, []", "st.async, red.async"),
+    ("st.async", f"{_STORE} {_STORED}|b128", "[], type", "st.async, red.async"),
+    ("st.async", f"[weak] {_STORED}", "[], type", "st.async, red.async"),
     ("st.async", f"{_STORE} v2 {_STORED}", "[], v2:type, []", "st.async, red.async"),
     ("st.async", f"{_STORE} v4 {_WORDS}", "[], v4:type, []", "st.async, red.async"),
     ("st.async", f"weak|release.gpu|release.sys [global] {_STORED}", "[], type", _GLOBAL),
@@ -337,7 +346,7 @@ def _slot(text: str) -> Slot:
 
 
 #: Beginnings of the opcodes of which forms are known.
-SYNTAX = ("cp.async.bulk", "cp.reduce.async.bulk", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
+SYNTAX = ("cp.async.bulk", "cp.reduce.", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
           "stmatrix.", "st.async.", "red.async.")  # fmt: skip
 
 ClassOf = Callable[[str], str | None]
@@ -452,6 +461,8 @@ def _value(operand: Operand, length: int, words: tuple[str, ...], class_of: Clas
     of = next((word for word in words if re.fullmatch(r"[bfsu]\d+", word)), "")
     if not of:
         return None
+    if length == 1 and isinstance(operand, Vector):
+        return "form-operands", f"found a vector for a value of .{of}"
     items = operand.items if isinstance(operand, Vector) else (operand,)
     if len(items) != length:
         return "form-registers", f"found {len(items)} of .{of}, where {length} must be"
@@ -480,6 +491,8 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
         return None if isinstance(operand, str) else _address(operand, "[]", words, class_of)
+    if wanted.startswith("v1:"):
+        return _wrong(alone(operand), wanted[3:], words, class_of)
     if wanted.endswith("type"):
         return _value(operand, int(wanted[1]) if wanted != "type" else 1, words, class_of)
     if wanted == "_":
@@ -547,6 +560,8 @@ def _vector(operand: Operand, length: int, width: str, class_of: ClassOf) -> Tol
 def _address(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
     if not isinstance(operand, Address):
         return "form-operands", "found no address in brackets"
+    if not operand.base and "tensormap::generic" not in words:
+        return "form-operands", "found a number where an address must have a register or a name"
     many = _dimensions(words)
     points = 5 if {"tile::gather4", "tile::scatter4"} & set(words) else many
     generic = wanted == "[b64]" or (wanted == "[g]" and not any(word.startswith("shared") for word in words))

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
 from descriptors.check.ptx.ptx_module import Instruction
-from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector
+from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Other, Vector
 
 _INTEGER, _ADDRESS = ("b32", "u32", "s32"), ("b64", "u64", "s64")
 _ANY = (*_INTEGER, "f32", "f16x2")
@@ -57,6 +57,8 @@ TAKES: Mapping[str, tuple[str, ...]] = {
     "the mask of 32 CTAs": _INTEGER,
 }
 
+#: What operands are called that may be vectors.
+_VECTORS = ("D of ", "A of ", "the registers", "the metadata", "the mask of output lanes")
 #: An operand, and what it is called.
 _Named = Iterator[tuple[str, Operand]]
 
@@ -74,6 +76,9 @@ def class_findings(one: Instruction, class_of: Callable[[str], str | None]) -> I
     [('form-class', 'found %r2 in .b32 for the descriptor of the copy, which may be in .b64, .u64 or .s64')]
     """
     for what, operand in _operands(one):
+        if isinstance(operand, Vector | Other) and not (isinstance(operand, Vector) and what.startswith(_VECTORS)):
+            yield "form-operands", f"found {'a vector' if isinstance(operand, Vector) else operand.text} for {what}"
+            continue
         for name in _registers(operand):
             found = class_of(name)
             if found is not None and found not in TAKES[what]:

@@ -489,6 +489,22 @@ _ROWS = (
         "write the same number of threads at each", "PTX ISA 9.1, barrier.sync, barrier.arrive", MANUAL,
     ),
     Rule(
+        "barrier-aligned", _E, _BARRIERS, "all threads of a warp must run the same aligned barrier together",
+        "move the barrier out of the branch that splits the warp, or use barrier.sync without .aligned",
+        "PTX ISA 9.1, barrier, barrier.cluster (.aligned; bar is aligned)", MANUAL,
+    ),
+    Rule(
+        "barrier-cluster", _E, _BARRIERS,
+        "each thread must arrive at the barrier of the cluster once before each wait for it",
+        "pair each barrier.cluster.wait with one barrier.cluster.arrive of the same threads before it",
+        "PTX ISA 9.1, barrier.cluster", MANUAL,
+    ),
+    Rule(
+        "barrier-storage", _E, _BARRIERS, "only mbarrier instructions must access the bytes of a live mbarrier",
+        "give the data another place, or run mbarrier.inval, and a barrier, before the place is used again",
+        f"{_MBARRIER} (inval)", MANUAL,
+    ),
+    Rule(
         "barrier-hang", _E, _BARRIERS, "a wait must end",
         "let as many arrive, expect as many bytes, and wait for the parity of the phase that ends",
         _MBARRIER, MANUAL,

@@ -125,6 +125,7 @@ class TensorState:
         fenced: whether tcgen05.fence::after_thread_sync followed the last wait, or there was none.
         relaxed: whether that wait was ``.relaxed``.
         loaded: registers of outstanding ``ld``.
+        used: registers of ``ld`` that were read without a wait, on some way.
     """
 
     allocated: tuple[Alloc, ...] = ()
@@ -139,6 +140,7 @@ class TensorState:
     fenced: bool = True
     relaxed: bool = False
     loaded: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> int:
@@ -212,13 +214,14 @@ def after(state: TensorState, event: Event) -> TensorState:
         case Meeting():
             return replace(state, quiet=False)
         case Load(registers):
-            return replace(state, loaded=state.loaded | set(registers), fenced=True, quiet=False)
+            used = state.used.difference(registers)
+            return replace(state, loaded=state.loaded | set(registers), used=used, fenced=True, quiet=False)
         case Store():
             return replace(_started(state, Operation("st", _cells(event))), loaded=frozenset(), fenced=True)
         case WaitLoad():
             return replace(state, loaded=frozenset())
         case Touch() | Copy() if state.loaded.intersection(_reads(event)):
-            return replace(state, loaded=frozenset())  # told once
+            return replace(state, loaded=frozenset(), used=state.used | state.loaded)  # told once
         case WaitStore():
             return _staged(state, lambda name, stage: _DONE if name == "st" else stage)
         case FenceAfter():
@@ -550,9 +553,9 @@ def _early(state: TensorState, event: Dealloc) -> _Found:
     left = [one for one, stages in state.operations if one.name != "st" and _open(stages)]
     if left and state.quiet:
         yield broken("tcgen05-dealloc-early", f"found a tcgen05.{left[0].name} that nothing waited for")
-    elif state.loaded:
+    elif unread := state.loaded - state.used:  # a use without a wait is a remark of its own, tcgen05-wait-ld
         found = "found a tcgen05.ld whose registers nothing waited for"
-        yield broken("tcgen05-dealloc-early", found, tuple(sorted(state.loaded)[:4]))
+        yield broken("tcgen05-dealloc-early", found, tuple(sorted(unread)[:4]))
 
 
 def _released(state: TensorState, event: Arrive) -> _Found:
@@ -625,6 +628,7 @@ def meet(one: TensorState, other: TensorState) -> TensorState:
         fenced=one.fenced and other.fenced,
         relaxed=any(state.relaxed and not state.fenced for state in (one, other)),  # one way is enough
         loaded=one.loaded | other.loaded,
+        used=one.used | other.used,
     )
 
 

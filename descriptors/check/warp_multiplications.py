@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from descriptors.check.instruction_syntax import ClassOf, Told, register_of
 from descriptors.check.ptx.ptx_module import Instruction
-from descriptors.check.ptx.ptx_operands import Operand, Vector
+from descriptors.check.ptx.ptx_operands import Operand, Vector, alone
 from descriptors.check.ptx.warp_mma import QUAD, SHAPE, TYPES, Shape, WarpMma, selectors_of, warp_mma
 from descriptors.targets import has, lacking
 from layoutalg.frozen import frozen
@@ -221,7 +221,7 @@ def _operands(view: WarpMma, row: WarpRow, given: tuple[Operand, ...], class_of:
             yield from _classes(name, operand, "b64" if row.bits == 64 else "b32", class_of)
     if view.sparse:
         most = row.sparse[view.shape]
-        if wrong := register_of(given[4], "b32", class_of):
+        if wrong := register_of(alone(given[4]), "b32", class_of):
             yield wrong[0], f"{wrong[1]} for the metadata"
         if not isinstance(given[5], int) or not 0 <= given[5] <= most:
             shown = given[5] if isinstance(given[5], int) else "no number"
@@ -244,7 +244,7 @@ def _classes(name: str, operand: Vector, width: str, class_of: ClassOf) -> Itera
 def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> Iterator[Told]:
     """Scale factors of A and B, each a register and a pair: a byte of it, and the threads that give it."""
     for matrix, scale, pair, ids in zip("AB", given[::2], given[1::2], selectors_of(view), strict=True):
-        if wrong := register_of(scale, "b32", class_of):
+        if wrong := register_of(alone(scale), "b32", class_of):
             yield wrong[0], f"{wrong[1]} for the scale factors of {matrix}"
         if not isinstance(pair, Vector) or len(pair.items) != 2:
             yield "form-operands", f"found no pair of byte-id and thread-id for {matrix}"

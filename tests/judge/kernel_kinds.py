@@ -429,6 +429,15 @@ _BARRIERS = (
         "barrier-threads", "barrier-init-seen", *_HANG, *_REUSE, *_COLUMNS), "more come than are named", "ring_sm|dsl"),
     Kind("rendezvous of more than there are", r"^bar\.sync\s+0;", replaced(r"0;", "0, 512;"), (
         "barrier-threads", *_HANG), "it never ends", "ring|dsl"),
+    Kind("wait for the cluster without an arrival", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", followed(
+        "barrier.cluster.wait;")), ("barrier-cluster",), "each wait has an arrival before it", _RINGS),
+    Kind("store into a live mbarrier", _BARRIER + "init", replaced(
+        r"(\[[^\]]*\]), (\d+);", r"\1, \2; st.shared.b32 \1, 0;"), ("barrier-storage",),
+          "its bytes are the mbarrier's until mbarrier.inval", _RINGS),
+    Kind("aligned barrier by half a warp after the other", r"^bar\.sync\s+0;", first(r"^bar\.sync\s+0;", replaced(
+        r"bar\.sync\s+0;",
+        "{ .reg .pred %mutant; .reg .b32 %half; mov.u32 %half, %laneid; setp.lt.u32 %mutant, %half, 16; "
+        "@%mutant bar.sync 0; @!%mutant bar.sync 0; }")), ("barrier-aligned",), "bar.sync is aligned", _RINGS),
     Kind("another parity", _TRY, computed("parity", "b32", "xor.b32 {new}, {old}, 1;"), _ANY_WAIT, "the wrong phase"),
     Kind("parity always 0", _TRY, operand("parity", "0"), _ANY_WAIT, "every other phase is the wrong one",
          "ring_sm90_|product.*sm90"),

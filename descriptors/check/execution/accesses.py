@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.knowledge import Access
-from descriptors.check.execution.launch import RANK
+from descriptors.check.execution.launch import RANK, place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Step
 
@@ -71,19 +71,41 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
         yield low, high
 
 
-def touch(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool) -> None:
-    """An ordinary access by the threads of a fragment."""
+def touch(
+    machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool, doubtful: bool = False
+) -> None:
+    """An ordinary access by the threads of a fragment.
+
+    Args:
+        machine, one, step: the threads, and what they execute.
+        runs: the bytes.
+        access: the access.
+        writes: whether it writes.
+        doubtful: whether other threads may have stored the same value by the same instruction.
+    """
     runs = list(runs)
+    check_storage(machine, step, runs, access)
     for start, _ in runs:
         if start >> RANK != one.cta:
             machine.notes.reach(step.place, start >> RANK, access.bit)
     if machine.launch.sizes is not None:
-        _held(machine, step, runs, access, one.known, writes=writes)
+        _held(machine, step, runs, access, one.known, writes=writes, doubtful=doubtful)
+
+
+def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
+    """Report an access of bytes that a live mbarrier has."""
+    for start, end in runs:
+        if (barrier := machine.barriers.overlapping(start, end)) is not None:
+            place = place_name(barrier.address, machine.launch)
+            found = f"found {access.kind} of bytes of {place}, live since its init, line {barrier.line}"
+            machine.tell("barrier-storage", step, found, barrier.line)
 
 
 def asynchronous_write(machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access) -> None:
     """A write by the asynchronous proxy, which a fragment issues."""
-    _held(machine, step, runs, access, one.known, writes=True)
+    runs = list(runs)
+    check_storage(machine, step, runs, access)
+    _held(machine, step, runs, access, machine.told(one)[0], writes=True)
 
 
 def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Operation) -> None:
@@ -100,13 +122,35 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
                 machine.tell(rule, step, f"found {found}, and no fence", writer.line, writer.round)
 
 
-def _held(machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool) -> None:
-    """Tell of those before that nothing orders."""
+def _held(
+    machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool, doubtful: bool = False
+) -> None:
+    """Report accesses before this one that nothing orders."""
     for start, end in runs:
         for clash in (machine.memory.shared.write if writes else machine.memory.shared.read)(start, end, access, known):
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
-            found = f"{access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
-            machine.clash(step, "reuse-order", clash, f"found {found}, with nothing between")
+            found = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
+            missing, loose = machine.lanes.missing(earlier.bit, known)
+            if missing < 0:
+                if doubtful and clash.wrote and earlier.line == access.line:
+                    machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
+                else:
+                    machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")
+            elif (
+                not (loose and step.place in machine.notes.doubts)
+                and ("reuse-order", step.place, earlier.line) not in machine.notes.wrong
+                and machine.lanes.lacks(earlier.bit, missing, clash.place, clash.end, wrote=clash.wrote)
+            ):
+                if loose:
+                    machine.notes.doubts.setdefault(step.place, (f"{found[6:]} by other lanes", _LOOSE))
+                else:
+                    others = "of the lanes of a warp only those that did it told of it, with no bar.warp.sync before"
+                    machine.clash(step, "reuse-order", clash, f"{found}; {others}")
+
+
+#: Why an order is not decided.
+_ONE_VALUE = ("a store by several warps", "whether all of them store the same value is not known")
+_LOOSE = "the lanes of its warp met in an instruction that is no memory barrier, and not in bar.warp.sync"
 
 
 def read_operand(machine: Machine, step: Step, runs: Runs | None, operation: Operation, *, padded: bool) -> None:

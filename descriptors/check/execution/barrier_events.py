@@ -33,6 +33,7 @@ from descriptors.check.execution.mbarrier import Mbarrier, Touch
 from descriptors.check.execution.meetings import Rendezvous
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Step
+from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair
 
 # -- mbarriers
@@ -81,7 +82,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
     machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase))
-    if not one.known >> found.bit & 1:
+    if not machine.lanes.knows(found.bit, one.known):
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
 
@@ -90,7 +91,7 @@ def _init(machine: Machine, one: Fragment, step: Step) -> None:
     count = machine.known(one, _after(step) or 0, step, "the count of an mbarrier")
     for address, lanes in _targets(machine, one, step):
         before = machine.barriers.at(address)
-        if before is not None and not one.known >> before.bit & 1:
+        if before is not None and not machine.lanes.knows(before.bit, one.known):
             found = f"found it initialised again, with no order after its init, line {before.line}"
             machine.tell("barrier-init-seen", step, found, before.line)
         elif before is not None:
@@ -124,7 +125,7 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         one.known |= _reach(machine, one, step, barrier)
-        barrier.learn(one.known, one.published)
+        barrier.learn(*machine.told(one))
         one.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
         if expects:
@@ -142,7 +143,7 @@ def _expect(machine: Machine, one: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         one.known |= _reach(machine, one, step, barrier)
-        barrier.learn(one.known, one.published)
+        barrier.learn(*machine.told(one))
         one.epoch = -1
         arrived(machine, step, barrier, barrier.expect(number * lanes, step.instruction.line))
 
@@ -172,8 +173,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
     again = one.failed == (one.pc, last.address, last.phase)
     if passed and (again or not new):
         for barrier in held:
-            one.known |= barrier.known
-            one.published |= barrier.published
+            one.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(
                 Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
             )
@@ -219,6 +219,7 @@ def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: 
 def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     words, operands = step.instruction.qualifiers, list(step.instruction.operands)
     reduces = "red" in words
+    _aligned(machine, one, step)
     if reduces:
         machine.set(one, operands.pop(0), Unknown("what a barrier reduces", step.instruction.line))
     number = machine.known(one, operands[0], step, "the number of a barrier") if operands else 0
@@ -229,20 +230,33 @@ def _bar(machine: Machine, one: Fragment, step: Step) -> bool | None:
     if held.came and held.target != target:
         machine.tell("barrier-threads", step, f"found {target or 'all'} where others have {held.target or 'all'}")
     held.target = target
-    held.arrive(one)
+    held.arrive(one, *machine.told(one))
     waits = "arrive" not in words and held.wait(one, wait)
     machine.gather(held)
     return waits
 
 
+def _aligned(machine: Machine, one: Fragment, step: Step) -> None:
+    """Report an aligned barrier that only some lanes of a warp execute."""
+    words = step.instruction.qualifiers
+    if words[0] == "bar" or "aligned" in words:
+        whole_warp(machine, one, step, "barrier-aligned")
+
+
 def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
     wait = Wait(Awaited.CLUSTER, ())
     held = machine.rendezvous.setdefault(wait, Rendezvous(None, None))
-    if "arrive" in step.instruction.qualifiers:
+    _aligned(machine, one, step)
+    arrives, pending = "arrive" in step.instruction.qualifiers, one.cluster_phase > one.cluster_waits
+    if arrives == pending:
+        found = "a second arrival without a wait between them" if arrives else "a wait without an arrival before it"
+        machine.tell("barrier-cluster", step, f"found {found}")
+    if arrives:
         one.cluster_phase = held.phase + 1
-        held.arrive(one)
+        held.arrive(one, *machine.told(one))
         machine.gather(held)
         return None
+    one.cluster_waits = one.cluster_phase
     if held.phase < one.cluster_phase:
         return held.wait(one, wait)
     held.leave(one)
@@ -252,7 +266,7 @@ def _cluster(machine: Machine, one: Fragment, step: Step) -> bool | None:
 def _publish(machine: Machine, one: Fragment, step: Step) -> None:
     """A proxy fence publishes what the thread knows to be written."""
     if not step.instruction.opcode.startswith("fence.proxy.async.global"):
-        one.published |= one.known
+        one.published |= machine.told(one)[0]
         one.epoch = -1
 
 

@@ -61,16 +61,18 @@ def _thread_copy(machine: Machine, one: Fragment, step: Step) -> None:
     access = Access(bit, step.instruction.line, THREAD_COPY, generic=True, round=machine.round(one, step))
     touch(machine, one, step, runs_of(places, size), access, writes=True)
     one.groups.add("cp", bit)
+    machine.lanes.copied(one, bit, places, size)
 
 
 def _copies_arrive(machine: Machine, one: Fragment, step: Step) -> None:
     """``cp.async.mbarrier.arrive``: an arrival when the copies of the thread so far have come."""
     address = machine.known(one, step.instruction.operands[0], step, "the address of an mbarrier")
-    known = one.known | one.groups.all("cp")
+    known, published = machine.told(one)
+    known |= one.groups.all("cp")
     if "noinc" in step.instruction.qualifiers:
-        arrive_at(machine, one, step, address, known, one.published)
+        arrive_at(machine, one, step, address, known, published)
     else:
-        barrier_at(machine, one, step, address).learn(known, one.published)
+        barrier_at(machine, one, step, address).learn(known, published)
     one.epoch = -1
 
 
@@ -92,6 +94,9 @@ def _wait_groups(kind: str) -> Handler:
         else:
             left = machine.known(one, step.instruction.operands[0], step, "the groups of a wait")
             one.wait_groups(kind, left)
+        if "sync_restrict::proxy::async" in step.instruction.qualifiers:
+            what, why = "a wait_group of the async proxy", "what it orders of ordinary accesses is not modeled"
+            machine.notes.doubts.setdefault(step.place, (what, why))
 
     return wait
 
@@ -128,7 +133,9 @@ def _bulk_in(machine: Machine, one: Fragment, step: Step) -> None:
     barrier = next((o for o in rest if isinstance(o, Address)), None)
     if barrier is None:
         raise Stop(step.instruction.line, "an operand that is no mbarrier", "a bulk copy")
-    after = [o for o in rest[rest.index(barrier) + 1 :] if not isinstance(o, Vector)]
+    after = rest[rest.index(barrier) + 1 :]
+    if "tensor" in words:  # offsets; of a copy without a tensor map the mask itself may be in braces
+        after = [o for o in after if not isinstance(o, Vector)]
     mask = None
     if any(word.startswith("multicast::cluster") for word in words) and after:
         mask = machine.known(one, after[0], step, "the CTAs of a multicast")
@@ -162,7 +169,8 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
         if reached >> RANK != one.cta:
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
     barrier = barrier_at(machine, one, step, address)
-    barrier.learn(one.known | 1 << copy.issue, one.published)
+    known, published = machine.told(one)
+    barrier.learn(known | 1 << copy.issue, published)
     one.epoch = -1
     if copy.map.of_tensor_map:
         machine.notes.copies.append((step.place, copy.map, copy.place))
@@ -219,8 +227,9 @@ def _bulk_out(machine: Machine, one: Fragment, step: Step) -> None:
         size = _filled(machine, place) if tensor else value if isinstance(value, int) else 0
         bit = machine.fresh()
         one.groups.add("bulk", bit)
+        machine.notes.bulk_stores[step.place] = machine.notes.bulk_stores.get(step.place, 0) | 1 << bit
         access = Access(bit, step.instruction.line, "a bulk store", round=machine.round(one, step))
-        operation = Operation(access, one.known, one.published)
+        operation = Operation(access, *machine.told(one))
         asynchronous_read(machine, step, [(place, place + (size or LEAST))], operation)
 
 
@@ -244,7 +253,8 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
         asynchronous_write(machine, one, step, [(own, own + 16)], access)
         machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
-        held.learn(one.known | 1 << access.bit, one.published)
+        known, published = machine.told(one)
+        held.learn(known | 1 << access.bit, published)
         arrived(machine, step, held, held.complete(16))
 
 

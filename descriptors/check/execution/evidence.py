@@ -27,7 +27,7 @@ from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Mbarrier
-from descriptors.check.execution.outcomes import Reason, Witness
+from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Witness
 from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Function, Instruction
@@ -64,7 +64,11 @@ class Blind(NamedTuple):
 
 
 def witnesses(one: Run) -> Iterator[Witness]:
-    """What is wrong whatever a run does not know."""
+    """What is wrong whatever a run does not know; nothing where the run rests on integers that were assumed."""
+    return iter(()) if one.machine.launch.content else _witnesses(one)
+
+
+def _witnesses(one: Run) -> Iterator[Witness]:
     machine = one.machine
     unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
     if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
@@ -199,7 +203,7 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
     for one in machine.fragments:
         known[one.cta] |= one.known
     for (index, rank), bits in machine.notes.reaches.items():
-        if any(not known[rank] >> bit & 1 for bit in bits):
+        if not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
 
 
@@ -227,6 +231,7 @@ def blind(one: Run) -> Iterator[Blind]:
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
     yield from _registers(machine)
     yield from _passed(machine)
+    yield from _doubts(one)
     yield from _boxes(machine)
 
 
@@ -269,6 +274,34 @@ def fragments(function: Function, looked_at: Mapping[int, str]) -> Iterator[Blin
             rows.setdefault(why, []).append(index)
     for why, places in rows.items():
         yield Blind(("fragments",), function.code[places[0]].line, f"the operands of {len(places)} mma.sync", why)
+
+
+_UNREAD = "a bulk store that nothing waits for before its CTA ends"
+_UNREAD_WHY = "no cp.async.bulk.wait_group says that it has read shared memory by then"
+
+
+def _doubts(one: Run) -> Iterator[Blind]:
+    """What is wrong if something is so that a run does not know."""
+    machine = one.machine
+    for index, (what, why) in machine.notes.doubts.items():
+        yield Blind(("reuse",), _code(machine, index).line, what, why)
+    pending = 0
+    for held in machine.fragments if one.stop is None and not machine.hung else ():
+        pending |= held.groups.all("bulk")
+    for index, bits in machine.notes.bulk_stores.items():
+        if bits & pending:  # kernels in use leave the wait out
+            yield Blind(("reuse",), _code(machine, index).line, _UNREAD, _UNREAD_WHY)
+    for row in _witnesses(one) if machine.launch.content and not machine.hung else ():
+        if row.rule in (
+            "barrier-hang",
+            "barrier-init",
+            "barrier-init-again",
+        ):  # other data may be what the kernel is for
+            continue
+        line = _code(machine, row.place).line
+        other = f", line {row.other}" if row.other else ""
+        why = f"{row.found}{other}, if integers in global memory are multiples of {machine.launch.size}"
+        yield Blind(PROPERTIES_OF[row.rule.partition("-")[0]], line, f"{row.rule} with assumed data", why)
 
 
 def _boxes(machine: Machine) -> Iterator[Blind]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from descriptors.check.execution.lanes import Unknown, Value, lane_values, of_lanes, together
@@ -144,6 +145,12 @@ _RULES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
 }
 
 
+@lru_cache(maxsize=4096)
+def mask_of(lanes: tuple[int, ...]) -> int:
+    """Return lanes as bits."""
+    return sum(1 << lane for lane in lanes)
+
+
 class Join:
     """Where the ways of a branch meet again.
 
@@ -186,6 +193,10 @@ class Fragment:
     stale: Accesses  #: of those, the lanes whose cells nothing wrote, as bits
     sequence: Count  #: wgmma issued so far
     cluster_phase: Count  #: the phase of the cluster's barrier that it arrived in, and one
+    apart: Accesses  #: ordinary accesses by the lanes that made them, with no barrier of the warp behind them
+    loose: Accesses  #: those behind which the lanes met, but in no instruction that orders memory
+    copies: Accesses  #: cp.async by the lanes that issued them
+    cluster_waits: Count  #: the phase of the cluster's barrier that it waited for last, and one
     times: Times  #: events that it executed, waits that it passed
     groups: CommitGroups
 
@@ -198,6 +209,7 @@ class Fragment:
         self.joins: tuple[Join, ...] = ()  # the innermost last
         self.active: list[int] | None = None  # places of the lanes that a guard lets through; None for all
         self.epoch = -1  # the bit of its ordinary accesses since it last told anybody; -1 for none yet
+        self.epoch_lanes = 0  # who made those, as bits
         self.failed = (-1, -1, -1)  # the wait that failed last: its step, the mbarrier, and its phase
         self.blocked: Wait | None = None
         self.alone = False  # whether it does alone what lanes of a warp do together
@@ -218,10 +230,37 @@ class Fragment:
         """The lanes that execute the instruction at hand."""
         return [self.lanes[place] for place in self.places]
 
+    @property
+    def mask(self) -> int:
+        """The lanes that execute the instruction at hand, as bits."""
+        return mask_of(self.lanes if self.active is None else tuple(self.executing))
+
     def wait_groups(self, kind: str, left: int) -> None:
         """A wait for commit groups, but so many that are the newest: what they hold is known to be done."""
-        self.known |= self.groups.wait(kind, left)
+        done = self.groups.wait(kind, left)
+        self.known |= done
+        for lanes, bits in self.copies.items() if kind == "cp" else ():
+            if bits & done:
+                self.apart[lanes] = self.apart.get(lanes, 0) | bits & done
         self.epoch = -1
+
+    def learn(self, known: int, published: int) -> None:
+        """Learn what others told at a barrier: what all lanes of the warp told is apart no more."""
+        self.known |= known
+        self.published |= published
+        self.apart, self.loose = (
+            {lanes: left for lanes, bits in held.items() if (left := bits & ~known)}
+            for held in (self.apart, self.loose)
+        )
+
+    def meet_lanes(self, lanes: int, *, ordered: bool) -> None:
+        """Lanes of the warp meet: in order of memory, or in execution alone."""
+        for mask in [mask for mask in self.apart if not mask & ~lanes]:
+            bits = self.apart.pop(mask)
+            if not ordered:
+                self.loose[mask] = self.loose.get(mask, 0) | bits
+        if ordered:
+            self.loose = {mask: bits for mask, bits in self.loose.items() if mask & ~lanes}
 
     def count(self, place: int) -> None:
         """An instruction is executed, or a wait passed: a round of it is over."""

@@ -32,7 +32,7 @@ from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.coverage import Coverage
 from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, witnesses
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.outcomes import Reason, Stop, Witness, is_wrong
+from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.runs import (
     BUDGET,
@@ -62,16 +62,6 @@ FARTHER_LAUNCHES = ((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]
 REMAINDERS = (448, 320, 640, 832, 192, 96)
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
-#: The property that a rule is of, by the first word of its name.
-_PROPERTIES = {
-    "barrier": ("barriers",),
-    "bytes": ("bytes",),
-    "proxy": ("proxies",),
-    "reuse": ("reuse",),
-    "fragment": ("fragments",),
-    "tcgen05": ("tensor memory",),
-    "wgmma": ("order",),
-}
 
 
 class Executed(NamedTuple):
@@ -291,7 +281,7 @@ class _Record:
         """Something that is wrong in a launch which there may never be."""
         line, told = self.function.code[witness.place].line, witness.other and witness.rule != "barrier-hang"
         other = f", line {witness.other}" if told else ""
-        properties = _PROPERTIES[witness.rule.partition("-")[0]]
+        properties = PROPERTIES_OF[witness.rule.partition("-")[0]]
         why = f"{witness.found}{other}, where scalar parameters are {size}"
         row = Blind(properties, line, f"{witness.rule} of a launch with few rounds", why)
         self.blind.setdefault((line, witness.rule), row)

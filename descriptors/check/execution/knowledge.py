@@ -55,11 +55,13 @@ class Clash(NamedTuple):
         earlier: the access that was there.
         wrote: whether it wrote.
         place: the first byte or cell that both touch.
+        end: the byte or cell behind the last.
     """
 
     earlier: Access
     wrote: bool
     place: int
+    end: int
 
 
 #: Readers of a segment that are kept: more than a ring has rounds between two writes.
@@ -130,17 +132,16 @@ class Segments:
         for row in self._rows[first:last]:
             writer = row.writer
             if writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
-                yield Clash(writer, True, row.start)
+                yield Clash(writer, True, row.start, row.end)
             for bit, reader in row.readers.items():
                 if not known >> bit & 1 and not _ordered(reader, access):
-                    yield Clash(reader, False, row.start)
+                    yield Clash(reader, False, row.start, row.end)
         self._starts[first:last] = [start]
         self._rows[first:last] = [_Segment(start, end, access, {})]
 
     def read(self, start: int, end: int, access: Access, known: int) -> Iterator[Clash]:
         """Read, and tell what is not known to be done of those who wrote it."""
         first, last = self._covered(start, end)
-        told = False
         place, gaps = start, []
         for row in self._rows[first:last]:
             if row.start > place:
@@ -150,9 +151,8 @@ class Segments:
             if len(row.readers) > READERS:
                 del row.readers[next(iter(row.readers))]
             writer = row.writer
-            if not told and writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
-                told = True
-                yield Clash(writer, True, row.start)
+            if writer is not None and not known >> writer.bit & 1 and not _ordered(writer, access):
+                yield Clash(writer, True, row.start, row.end)
         if place < end:
             gaps.append((place, end))
         for low, high in gaps:

@@ -30,6 +30,7 @@ from typing import NamedTuple
 from descriptors.check.execution.contents import Contents, Origins
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access, Clash, Segments
+from descriptors.check.execution.lane_knowledge import LaneKnowledge
 from descriptors.check.execution.lanes import (
     Unknown,
     Value,
@@ -120,6 +121,10 @@ class Machine(Schedule):
         self.budget = budget
         self.steps = program.steps
         self._executions = [execution(step.instruction.opcode) for step in self.steps]
+        self._syncs = [
+            index in program.behind_sync or "sync" in step.instruction.qualifiers
+            for index, step in enumerate(self.steps)
+        ]
         self._counted = [self._is_counted(index) for index in range(len(self.steps))]
         self.count = 0  # steps so far
         self.bits = 0  # accesses so far
@@ -128,6 +133,7 @@ class Machine(Schedule):
         self.issues = Issues()
         self.pools: dict[int, RegisterPool] = {}  # the registers of a CTA
         self.register_counts: dict[tuple[int, int], list[tuple[int, int]]] = {}  # setmaxnreg by CTA and warp: to, place
+        self.lanes = LaneKnowledge(self.fresh)
         self.memory = Memory()
         self.follows = True  # whether origins are followed
         self.iterations: dict[tuple[int, int, int], dict[int, int]] = {}  # of loops, by CTA, warp and first lane
@@ -159,6 +165,8 @@ class Machine(Schedule):
             base = self.value(one, operand.base) if operand.base else 0
             offset = operand.offset
             return each(lambda a: a + offset & _LOW_64, [base], one.many) if offset else base
+        if isinstance(operand, Vector) and len(operand.items) == 1:
+            return self.value(one, operand.items[0])
         return Unknown("an operand that is not read")
 
     def _named(self, one: Fragment, name: str) -> Value:
@@ -219,10 +227,16 @@ class Machine(Schedule):
 
     def access(self, one: Fragment, step: Step, kind: str, *, generic: bool = False) -> Access:
         """An ordinary access of a fragment: all between two tellings are one bit."""
-        if one.epoch < 0:
-            one.epoch = self.fresh()
+        mask = one.mask
+        if one.epoch < 0 or one.epoch_lanes != mask:
+            one.epoch, one.epoch_lanes = self.fresh(), mask
             one.known |= 1 << one.epoch
+            self.lanes.made(one, one.epoch, mask)
         return Access(one.epoch, step.instruction.line, kind, generic, round=self.round(one, step))
+
+    def told(self, one: Fragment) -> tuple[int, int]:
+        """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
+        return self.lanes.told(one, self.alive[one.cta, one.warp])
 
     def round(self, one: Fragment, step: Step) -> int:
         """The how manieth time it is that a fragment comes by the instruction that it executes."""
@@ -303,6 +317,8 @@ class Machine(Schedule):
                 why = f"stopped after {self.budget} steps"
                 raise Stop(step.instruction.line, why, reason=Reason.ENDLESS)
             handler, guard = executions[one.pc]
+            if one.apart and self._syncs[one.pc]:
+                one.meet_lanes(one.mask, ordered=False)
             if step.place in self.program.uses:
                 for load in self.program.uses[step.place]:
                     one.known |= one.loaded.pop(load, 0)

@@ -21,6 +21,7 @@ Law: with bytes expected it ends by the last of them.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -157,6 +158,10 @@ class Mbarrier:
         self.known, self.published = self.told_known, self.told_published
 
 
+#: Bytes of an mbarrier object.
+BYTES = 8
+
+
 class Mbarriers:
     """The mbarriers of a cluster, one an address; those that were, and who used which.
 
@@ -169,6 +174,7 @@ class Mbarriers:
 
     def __init__(self) -> None:
         self._live: dict[int, Mbarrier] = {}
+        self._places: list[int] = []  # the addresses of the live ones, sorted
         self._retired: list[Mbarrier] = []
         self.touches: list[Touch] = []  # who used which, in the order of the run
 
@@ -182,15 +188,23 @@ class Mbarriers:
         """The mbarrier at an address; None where none is."""
         return self._live.get(address)
 
+    def overlapping(self, start: int, end: int) -> Mbarrier | None:
+        """Return the first live mbarrier that has a byte in a range; None where there is none."""
+        place = bisect_right(self._places, start - BYTES)
+        held = place < len(self._places) and self._places[place] < end
+        return self._live[self._places[place]] if held else None
+
     def add(self, barrier: Mbarrier) -> None:
         """One is initialised: what was at its address is none any more."""
         self.retire(barrier.address)
         self._live[barrier.address] = barrier
+        insort(self._places, barrier.address)
 
     def retire(self, address: int) -> None:
         """What is at an address is no mbarrier any more."""
         if (before := self._live.pop(address, None)) is not None:
             self._retired.append(before)
+            self._places.remove(address)
 
     def ever(self) -> Iterator[Mbarrier]:
         """All that there were, and that there are."""

@@ -32,17 +32,16 @@ class Rendezvous:
         self.came = self.phase = self.known = self.published = 0
         self.waiters: list[Fragment] = []
 
-    def arrive(self, one: Fragment) -> None:
-        """The threads of a fragment come, and tell what they know."""
-        self.known |= one.known
-        self.published |= one.published
+    def arrive(self, one: Fragment, known: int, published: int) -> None:
+        """The threads of a fragment come, and tell what they can."""
+        self.known |= known
+        self.published |= published
         self.came += one.many
         one.epoch = -1
 
     def leave(self, one: Fragment) -> None:
         """A fragment goes on, and knows what was told."""
-        one.known |= self.known
-        one.published |= self.published
+        one.learn(self.known, self.published)
 
     def wait(self, one: Fragment, wait: Wait) -> bool:
         """A fragment waits for the phase to end; True, for it cannot go on."""

@@ -26,9 +26,9 @@ from descriptors.check.execution.accesses import runs_of, touch
 from descriptors.check.execution.arithmetic import signed
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
-from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, pointer
+from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, place_name, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
-from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored
+from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored, origins
 from descriptors.check.execution.program import Step
 from descriptors.check.ptx.ptx_operands import Address, Operand
 
@@ -70,11 +70,23 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
     values = [machine.value(one, item) for item in items]
     rows = [(number * width, lane_values(value, one.many)) for number, value in enumerate(values)]
     access = machine.access(one, step, "a store", generic=True)
-    # Each warp of a CTA may store the same word.
-    if type(values[0]) is Unknown or not all(
-        _is_there(machine, place + at, width, v) for at, row in rows for place, v in zip(places, row, strict=True)
-    ):
-        touch(machine, one, step, runs_of(places, size), access, writes=True)
+    sources = [origins(machine, one, item) if width == 4 and machine.follows else () for item in items]
+    fresh: list[int] = []  # the places where something else is stored than is there
+    known = True
+    for number, place in enumerate(places):
+        parts = [
+            (place + at, row[number], of[number] if of else None) for (at, row), of in zip(rows, sources, strict=True)
+        ]
+        if not all(_is_there(machine, at, width, value, source) for at, value, source in parts):
+            fresh.append(place)
+            held = (
+                isinstance(value, int) and machine.memory.bytes.load(at, width) is not None for at, value, _ in parts
+            )
+            known &= all(held)
+    _one_value(machine, one, step, places, [row for _, row in rows])
+    machine.lanes.touched(access.bit, one.executing, places, size)
+    if fresh:
+        touch(machine, one, step, runs_of(fresh, size), access, writes=True, doubtful=not known)
     carry_stored(machine, one, places, items, width)
     if all(type(value) is Unknown for value in values):
         for place in places:
@@ -85,9 +97,28 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
             machine.memory.bytes.store(place + at, width, value)
 
 
-def _is_there(machine: Machine, place: int, width: int, value: int | Unknown) -> bool:
-    """Whether bytes hold what is stored in them."""
-    return isinstance(value, int) and machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
+def _is_there(machine: Machine, place: int, width: int, value: int | Unknown, source: int | Unknown | None) -> bool:
+    """Whether bytes hold what is stored in them: the same number, or what was loaded from the same place."""
+    if isinstance(value, int):
+        return machine.memory.bytes.load(place, width) == value & ((1 << 8 * width) - 1)
+    return isinstance(source, int) and machine.memory.origins.word(place) == source
+
+
+def _one_value(
+    machine: Machine, one: Fragment, step: Step, places: list[int], rows: list[tuple[int | Unknown, ...]]
+) -> None:
+    """Report lanes of a warp that store different values to one place."""
+    if len(set(places)) == len(places):
+        return
+    first: dict[int, int] = {}
+    for number, place in enumerate(places):
+        other = first.setdefault(place, number)
+        pairs = [(row[other], row[number]) for row in rows]
+        if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs):
+            lanes = f"lanes {one.executing[other]} and {one.executing[number]} of a warp"
+            found = f"found {lanes} that store different values to {place_name(place, machine.launch)}"
+            machine.tell("reuse-order", step, found)
+            return
 
 
 def _load(machine: Machine, one: Fragment, step: Step) -> None:
@@ -98,7 +129,9 @@ def _load(machine: Machine, one: Fragment, step: Step) -> None:
         machine.set_items(one, target, Unknown("a value loaded from memory", step.instruction.line))
         return
     items, width, size = _widths(step, target)
-    touch(machine, one, step, runs_of(places, size), machine.access(one, step, "a load"), writes=False)
+    access = machine.access(one, step, "a load")
+    machine.lanes.touched(access.bit, one.executing, places, size)
+    touch(machine, one, step, runs_of(places, size), access, writes=False)
     unknown = Unknown("a value loaded from shared memory", step.instruction.line)
     extends = step.instruction.qualifiers[-1].startswith("s")
     for number, item in enumerate(items):

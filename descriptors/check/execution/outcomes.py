@@ -43,6 +43,16 @@ class Witness(NamedTuple):
     parameters: str = ""
 
 
+#: The property that a rule is of, by the first word of its name.
+PROPERTIES_OF = {
+    "barrier": ("barriers",),
+    "bytes": ("bytes",),
+    "proxy": ("proxies",),
+    "reuse": ("reuse",),
+    "fragment": ("fragments",),
+    "tcgen05": ("tensor memory",),
+    "wgmma": ("order",),
+}
 #: What is remarked of an init, and goes well.
 _AGAIN = "barrier-init-again"
 
@@ -79,6 +89,8 @@ class Notes:
         self.reads: dict[int, set[tuple[str, int]]] = {}  # of at most 32 bits, by the instruction that reads them
         self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
         self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
+        self.doubts: dict[int, tuple[str, str]] = {}  # accesses that may be in no order: what, and why
+        self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
     def tell(self, witness: Witness) -> None:
         """Something is wrong: the first of its rule, instruction and other line is kept."""

@@ -140,11 +140,11 @@ class Program:
         self.carries, self.followed = _carried(function)
         needed = self._needed() | self.carries
         self.steps: list[Step] = []
+        self.behind_sync: set[int] = set()  # steps in front of which lanes met in an instruction that is no step
         self.first: list[int] = []
         for number, block in enumerate(self.graph):
             self.first.append(len(self.steps))
-            code = function.code
-            self.steps += [Step(i, code[i], number) for i in range(block.start, block.end) if i in needed]
+            self._add_steps(block, number, needed)
         self.names = parameter_names(function)
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
@@ -179,6 +179,20 @@ class Program:
     def block_at(self, label: str) -> int:
         """The block at a label; -1 where nothing stands behind it."""
         return self._starts.get(self.function.labels[label], -1)
+
+    def _add_steps(self, block: Block, number: int, needed: set[int]) -> None:
+        """Add the steps of a block; where lanes meet is noted for the next step, or is the last step of the block."""
+        code, met = self.function.code, -1
+        for index in range(block.start, block.end):
+            if index in needed:
+                if met >= 0:
+                    self.behind_sync.add(len(self.steps))
+                self.steps.append(Step(index, code[index], number))
+                met = -1
+            elif "sync" in code[index].qualifiers:
+                met = index
+        if met >= 0:
+            self.steps.append(Step(met, code[met], number))
 
     def block_of(self, line: int) -> int:
         """The block of the last instruction in a line."""
@@ -360,12 +374,11 @@ def _reach(
 
 
 def _carried(function: Function) -> tuple[frozenset[int], frozenset[str]]:
-    """The loads and moves that bring the operands of ``mma.sync`` to registers that nothing else writes; and those."""
+    """The loads and moves that bring operands of ``mma.sync``, and what is stored in shared memory, to registers that
+    nothing else writes; and those."""
     code = function.code
     where: dict[str, list[int]] = {}
     waiting = [name for index in function.having("mma.") for name in _of(code[index].operands[1:])]
-    if not waiting:
-        return frozenset(), frozenset()
     for index, one in enumerate(code):
         for name in targets(one):
             where.setdefault(name, []).append(index)

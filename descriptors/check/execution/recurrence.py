@@ -25,7 +25,7 @@ Law: a loop comes back to its state, and a barrier of it after two phases.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from descriptors.check.execution.fragment import Awaited, Fragment, Join, Wait
@@ -88,6 +88,7 @@ class _States:
             found.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
         found.update(bit for bits in machine.notes.reaches.values() for bit in bits)
         found.update(issue.bit for issue in self.issues)
+        found.update(machine.lanes.shares_of([*found]))
         return sum(1 << bit for bit in found if bit >= 0)
 
     def _sets(self) -> Iterator[int]:
@@ -98,6 +99,7 @@ class _States:
         for one in self.live:
             yield from (one.issued, one.issued_known, one.issued_published, one.loads, one.stores)
             yield from one.loaded.values()
+            yield from (bits for held in (one.apart, one.loose, one.copies) for bits in held.values())
             yield from (bits for kind in sorted(one.groups.kinds) for bits in one.groups.rows(kind))
         for barrier in machine.barriers:
             yield from (barrier.told_known, barrier.told_published, barrier.known, barrier.published)
@@ -151,10 +153,16 @@ class _States:
             (step, address, barrier.phase - phase if barrier else 0),
             tuple(map(self._number, history)),
             tuple((load, self._number(bits)) for load, bits in sorted(one.loaded.items())),
+            tuple(tuple(self._shared(held)) for held in (one.apart, one.loose, one.copies)),
             (groups, self.name(one.epoch), one.sequence - self.base[one.cta, one.warp // 4]),
             one.cluster_phase - (meeting.phase if meeting else 0),
+            one.cluster_phase > one.cluster_waits,
             tuple(map(self.join, one.joins)),
         )
+
+    def _shared(self, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+        """Accesses by the lanes that made them, as far as somebody may ask for them."""
+        return ((lanes, self._number(bits)) for lanes, bits in sorted(held.items()) if bits & self.asked)
 
     def _number(self, bits: int) -> int:
         """A set, by its place among all."""

@@ -78,13 +78,14 @@ def _issue(machine: Machine, one: Fragment, step: Step) -> Operation:
     _elected(machine, one, step)
     bit = machine.fresh()
     one.issued |= 1 << bit
-    one.issued_known |= one.known
-    one.issued_published |= one.published
+    known, published = machine.told(one)
+    one.issued_known |= known
+    one.issued_published |= published
     words = step.instruction.qualifiers
     ordered = in_order(one, 1, pair="cta_group::2" in words)
     made = machine.round(one, step)
     access = Access(bit, step.instruction.line, _KINDS[words[1]], ordered=ordered, round=made)
-    return Operation(access, one.known, one.published)
+    return Operation(access, known, published)
 
 
 def _commit(machine: Machine, one: Fragment, step: Step) -> None:

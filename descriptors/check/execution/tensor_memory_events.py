@@ -28,7 +28,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from descriptors.check.execution.accesses import Operation
+from descriptors.check.execution.accesses import Operation, touch
 from descriptors.check.execution.footprints import Cells, groups_of, move_of
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
@@ -122,10 +122,8 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     tensor.allocate(place, place + columns, exclusive)
     address = machine.value(one, slot)
     if isinstance(address, int):
-        access = machine.access(one, step, "the address that tcgen05.alloc stores", generic=True)
-        for clash in machine.memory.shared.write(address, address + 4, access, one.known):
-            found = f"found a store of the address over bytes of line {clash.earlier.line}"
-            machine.clash(step, "reuse-order", clash, found)
+        access = machine.access(one, step, "the store of tcgen05.alloc", generic=True)
+        touch(machine, one, step, [(address, address + 4)], access, writes=True)
         machine.memory.bytes.store(address, 4, place)
     return None
 
@@ -186,6 +184,8 @@ def _move(machine: Machine, one: Fragment, step: Step) -> None:
     reach = range(32) if lane < 32 else quarter_of(one.warp)
     if lane not in reach or lane + move.lanes - 1 not in reach:
         machine.tell("tcgen05-warp", step, f"found lanes {lane} to {lane + move.lanes - 1} by warp {one.warp}")
+    elif lane < 32:
+        lane += quarter_of(one.warp)[0]
     groups = _groups(lane, move.lanes)
     pieces = [(column, column + move.columns)]
     half = move.num * (1 + move.packed)

@@ -60,6 +60,9 @@ def _together(mask: Callable[[Step], Operand], finish: _Finish) -> Handler:
         if not one.alone and not wanted <= {lane for part in parts for lane in part.lanes}:
             return machine.park(one, wait)
         machine.waiting.pop(wait, None)
+        meeting = sum(1 << lane for part in parts for lane in part.executing)
+        for part in parts:
+            part.meet_lanes(meeting, ordered=finish is _meet)
         finish(machine, parts, step)
         for part in parts:
             part.alone = False

@@ -72,6 +72,18 @@ _FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})\Z", re.ASCII)
 _SUM = re.compile(r"([A-Za-z_$%][\w$%.]*)?\s*(?:([-+])?\s*(-?(?:0[xX][0-9a-fA-F]+|\d+)))?\Z", re.ASCII)
 _PAIR = re.compile(r"([\w$%.]+)\s*\|\s*([\w$%.]+)\Z", re.ASCII)
 
+
+def alone(operand: Operand) -> Operand:
+    """Return the operand inside a vector of one, and any other operand as it is.
+
+    The assembler takes a vector of one where it takes some registers, as the scale factors of ``mma.sync``.
+
+    >>> alone(Vector(("%r1",))), alone("%r1"), alone(Vector(("%r1", "%r2")))
+    ('%r1', '%r1', Vector(items=('%r1', '%r2')))
+    """
+    return operand.items[0] if isinstance(operand, Vector) and len(operand.items) == 1 else operand
+
+
 #: Brackets inside one another that are looked into: PTX has two.
 DEPTH = 8
 

@@ -1,0 +1,132 @@
+"""Which lanes of a warp can tell others of an access: those that made it, until the warp meets in ``bar.warp.sync``.
+
+A warp is not a single thread. If all lanes store and one of them arrives at an mbarrier, or issues a copy, that lane
+releases its own store only. ``bar.warp.sync`` and the barriers of a CTA order the memory accesses of the lanes.
+``elect.sync``, ``shfl.sync``, ``vote.sync`` and other instructions with ``.sync`` make the lanes wait for each other,
+but the manual does not say that they order memory: what is released behind one of them is not decided.
+
+An access that only some of its lanes told of is known by a second bit, its *share*, with those lanes.
+Source: PTX ISA 9.1, Memory Consistency Model (program order, synchronizes); bar.warp.sync; elect.sync, shfl.sync.
+
+Law: the shares of all lanes together are the access.
+
+>>> from descriptors.check.execution.fragment import Fragment
+>>> numbers = iter(range(1, 9))
+>>> lanes, one = LaneKnowledge(lambda: next(numbers)), Fragment(0, 0, (0, 1))
+>>> one.known = 1
+>>> lanes.made(one, bit=0, mask=3)
+>>> one.active = [0]
+>>> first, _ = lanes.told(one, {0, 1})
+>>> one.active = [1]
+>>> second, _ = lanes.told(one, {0, 1})
+>>> first, second, [lanes.missing(0, known)[0] for known in (first, second, first | second)]
+(2, 4, [2, 1, 0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from descriptors.check.execution.fragment import Fragment
+
+
+class _Share(NamedTuple):
+    bit: int
+    lanes: int
+    loose: bool
+
+
+class LaneKnowledge:
+    """The lanes of ordinary accesses, and which of them told of an access.
+
+    Args:
+        fresh: what makes the bit of an access.
+    """
+
+    def __init__(self, fresh: Callable[[], int]) -> None:
+        self._fresh = fresh
+        self._lanes: dict[int, int] = {}  # who made an access, as bits
+        self._shares: dict[int, list[_Share]] = {}
+        self._told: dict[tuple[int, int, int, bool], tuple[int, int]] = {}  # accesses that have a share, and those
+        self._places: dict[int, list[tuple[list[int], list[int], int]]] = {}
+
+    def made(self, one: Fragment, bit: int, mask: int) -> None:
+        """Lanes of a fragment make an access."""
+        self._lanes[bit] = mask
+        one.apart[mask] = one.apart.get(mask, 0) | 1 << bit
+
+    def copied(self, one: Fragment, bit: int, places: list[int], size: int) -> None:
+        """Lanes of a fragment issue a ``cp.async``, which each of them waits for."""
+        mask = self._lanes[bit] = one.mask
+        one.copies[mask] = one.copies.get(mask, 0) | 1 << bit
+        self.touched(bit, one.executing, places, size)
+
+    def touched(self, bit: int, lanes: list[int], places: list[int], size: int) -> None:
+        """Note which bytes each lane accesses."""
+        if len(lanes) > 1:
+            self._places.setdefault(bit, []).append((lanes, places, size))
+
+    def told(self, one: Fragment, alive: Collection[int]) -> tuple[int, int]:
+        """Return what the executing lanes can tell others of: accesses that are known to be done, and published."""
+        known, published = one.known, one.published
+        if not one.apart and not one.loose:
+            return known, published
+        mask = one.mask
+        others = sum(1 << lane for lane in alive) & ~mask
+        for held, loose in ((one.loose, True), (one.apart, False)):
+            bits = 0
+            for lanes, row in held.items():
+                if lanes & others:
+                    bits |= row
+            if bits:
+                known = known & ~bits | self._share(one, bits, mask, loose)
+                published &= ~bits
+        return known, published
+
+    def _share(self, one: Fragment, bits: int, mask: int, loose: bool) -> int:
+        """The shares that some lanes have of accesses."""
+        key = one.cta, one.warp, mask, loose
+        done, shares = self._told.get(key, (0, 0))
+        new = bits & ~done
+        while new:
+            bit = (new & -new).bit_length() - 1
+            new &= new - 1
+            share = _Share(self._fresh(), mask, loose)
+            self._shares.setdefault(bit, []).append(share)
+            shares |= 1 << share.bit
+        self._told[key] = done | bits, shares
+        return shares
+
+    def missing(self, bit: int, known: int) -> tuple[int, bool]:
+        """Return the lanes of an access that told nobody who knows, as bits, and whether only the memory order lacks.
+
+        All bits of -1 stand for an access of which no share is known.
+        """
+        lanes, told, met = self._lanes.get(bit, 0), 0, 0
+        for share in self._shares.get(bit, ()):
+            if known >> share.bit & 1:
+                told |= share.lanes
+                met |= lanes if share.loose else share.lanes
+        return (lanes & ~told, not lanes & ~met) if told else (-1, False)
+
+    def knows(self, bit: int, known: int) -> bool:
+        """Return whether an access is known, by itself or by a share."""
+        return bool(known >> bit & 1) or self.missing(bit, known)[0] >= 0
+
+    def lacks(self, bit: int, missing: int, start: int, end: int, *, wrote: bool) -> bool:
+        """Return whether lanes that told nobody made the access of some of these bytes; of a write, alone."""
+        rows = self._places.get(bit)
+        if rows is None:
+            return True
+        inside: set[int] = set()
+        covered: set[int] = set()
+        for lanes, places, size in rows:
+            for lane, place in zip(lanes, places, strict=True):
+                row = range(max(place, start), min(place + size, end))
+                (inside if missing >> lane & 1 else covered).update(row)
+        return bool(inside - covered if wrote else inside)
+
+    def shares_of(self, bits: Iterable[int]) -> list[int]:
+        """Return the bits of all shares of some accesses."""
+        return [share.bit for bit in bits for share in self._shares.get(bit, ())]

@@ -1,0 +1,307 @@
+"""Small kernels at the edges of a verdict: correct ones draw no error, and faulty ones are not clean."""
+
+from __future__ import annotations
+
+import pytest
+
+from descriptors import check_ptx
+from descriptors.check.kernel_report import Report
+
+FRAME = """.version 8.8
+.target {target}
+.address_size 64
+.shared .align 1024 .b8 s[4096];
+.shared .align 8 .b64 b;
+.shared .align 8 .b64 b2;
+.visible .entry k(.param .u64 p0, .param .u32 p1) .reqntid {threads}, 1, 1
+{{
+.reg .b32 %r<40>;
+.reg .b64 %rd<20>;
+.reg .pred %p<10>;
+.reg .f32 %f<40>;
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, s;
+and.b32 %r4, %r1, 31;
+setp.ne.u32 %p2, %r4, 0;
+setp.ge.u32 %p3, %r1, 32;
+ld.param.u64 %rd1, [p0];
+{body}
+}}
+"""
+INIT = """setp.ne.u32 %p1, %r1, 0;
+@!%p1 mbarrier.init.shared.b64 [b], {count};
+@!%p1 mbarrier.init.shared.b64 [b2], 1;
+bar.sync 0;
+"""
+
+
+def report(body: str, *, count: int = 1, threads: int = 64, target: str = "sm_90a", init: str = INIT) -> Report:
+    """The report of a kernel with an mbarrier."""
+    return check_ptx(FRAME.format(body=init.format(count=count) + body, threads=threads, target=target))
+
+
+def rules(one: Report) -> set[str]:
+    """The rules of its errors."""
+    return {error.rule.name for error in one.errors}
+
+
+def verdict(one: Report, name: str = "reuse") -> str:
+    """What a report says of a property."""
+    return next(row.verdict for row in one.properties if row.property == name)
+
+
+# -- the lanes of a warp at a release
+
+OWN_PLACE = "shl.b32 %r3, %r4, 2;\nadd.u32 %r3, %r3, %r2;\n"
+STORE_OUT = """cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], {size};
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group.read 0;
+"""
+ARRIVE_LANE_0 = "@!%p2 mbarrier.arrive.shared.b64 _, [b];"
+
+
+def handed_over(between: str, arrive: str = ARRIVE_LANE_0, count: int = 1, size: int = 128) -> Report:
+    """The lanes of warp 0 store, and tell warp 1, whose lane 0 copies what they stored."""
+    body = f"""{OWN_PLACE}@%p3 bra CONSUMER;
+st.shared.b32 [%r3], %r1;
+fence.proxy.async.shared::cta;
+{between}
+{arrive}
+bra.uni END;
+CONSUMER: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra CONSUMER;
+@%p2 bra END;
+{STORE_OUT.format(size=size)}END: ret;"""
+    return report(body, count=count)
+
+
+@pytest.mark.parametrize("arrive", [ARRIVE_LANE_0, "@%p2 bra END;\nmbarrier.arrive.shared.b64 _, [b];"])
+def test_a_lane_does_not_tell_of_the_stores_of_other_lanes(arrive: str) -> None:
+    assert rules(handed_over("", arrive)) == {"reuse-order"}
+    part = "setp.gt.u32 %p6, %r4, 15;\n@%p6 bra PART;\nbar.warp.sync 0xffff;\nPART:"
+    assert rules(handed_over(part, arrive)) == {"reuse-order"}
+    for barrier in ("bar.warp.sync -1;", "bar.sync 1, 32;", "bar.warp.sync -1;\nelect.sync %r9|%p5, -1;"):
+        assert verdict(handed_over(barrier, arrive)) == "clean", barrier
+
+
+@pytest.mark.parametrize("meet", ["elect.sync %r9|%p5, -1;", "shfl.sync.idx.b32 %r9, %r1, 0, 31, -1;"])
+def test_a_meeting_of_lanes_that_orders_no_memory_decides_nothing(meet: str) -> None:
+    held = handed_over(meet)
+    assert not held.errors and verdict(held) == "incomplete"
+    assert any("no memory barrier" in row.why for row in held.undecided)
+
+
+def test_lanes_that_all_tell_tell_of_all_stores() -> None:
+    assert verdict(handed_over("", "mbarrier.arrive.shared.b64 _, [b];", 32)) == "clean"
+    apart = f"{ARRIVE_LANE_0}\n@%p2 mbarrier.arrive.shared.b64 _, [b];"
+    assert verdict(handed_over("", apart, 32)) == "clean"
+
+
+def test_a_lane_tells_of_its_own_store() -> None:
+    alone = handed_over("", size=16)
+    assert rules(alone) == {"reuse-order"}
+    text = """shl.b32 %r3, %r4, 4;
+add.u32 %r3, %r3, %r2;
+@%p3 bra CONSUMER;
+st.shared.v4.b32 [%r3], {%r1, %r1, %r1, %r1};
+fence.proxy.async.shared::cta;
+@!%p2 mbarrier.arrive.shared.b64 _, [b];
+bra.uni END;
+CONSUMER: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra CONSUMER;
+@%p2 bra END;
+"""
+    one, two = (report(f"{text}{STORE_OUT.format(size=size)}END: ret;") for size in (16, 32))
+    assert verdict(one) == "clean" and rules(two) == {"reuse-order"}
+
+
+@pytest.mark.parametrize("copy", [False, True], ids=["st.shared", "cp.async"])
+def test_a_lane_that_issues_a_copy_does_not_know_the_stores_of_others(copy: bool) -> None:
+    fill = "st.shared.b32 [%r3], %r1;"
+    if copy:
+        fill = "cp.async.ca.shared.global [%r3], [%rd1], 4;\ncp.async.wait_all;"
+    body = f"{OWN_PLACE}{fill}\nfence.proxy.async.shared::cta;\n{{}}\n@%p1 bra END;\n"
+    body += f"{STORE_OUT.format(size=128)}END: ret;"
+    assert rules(report(body.replace("{}", ""), threads=32)) == {"reuse-order"}
+    assert not rules(report(body.replace("{}", "bar.warp.sync -1;"), threads=32))
+
+
+def test_a_lane_does_not_tell_that_other_lanes_have_read() -> None:
+    body = f"""{OWN_PLACE}mov.u32 %r10, 0;
+@%p3 bra PRODUCER;
+LOOP: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r10;
+@!%p4 bra LOOP;
+ld.shared.b32 %r11, [%r3];
+SYNC
+@!%p2 mbarrier.arrive.shared.b64 _, [b2];
+xor.b32 %r10, %r10, 1;
+setp.ne.u32 %p5, %r10, 0;
+@%p5 bra LOOP;
+bra.uni END;
+PRODUCER: @%p2 bra END;
+COPY
+SLOT: mbarrier.try_wait.parity.shared.b64 %p4, [b2], 0;
+@!%p4 bra SLOT;
+COPY
+END: ret;"""
+    expect = "mbarrier.arrive.expect_tx.shared.b64 _, [b], 128;\n"
+    copy = f"{expect}cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [b];"
+    body = body.replace("COPY", copy)
+    assert rules(report(body.replace("SYNC", ""))) == {"reuse-order"}
+    assert verdict(report(body.replace("SYNC", "bar.warp.sync -1;"))) == "clean"
+
+
+# -- stores of one place
+
+LOAD = "ld.global.u32 %r5, [%rd1];\n"
+
+
+def test_two_warps_may_store_the_same_loaded_value() -> None:
+    store = f"{LOAD}st.shared.u32 [%r2], %r5;\nbar.sync 0;\n"
+    # A copy makes the kernel one of which reuse is looked at.
+    copy = f"fence.proxy.async.shared::cta;\nbar.sync 0;\n@%p1 bra END;\n{STORE_OUT.format(size=16)}END: ret;"
+    fill = "st.shared.v2.u32 [%r2+4], {%r2, %r2};\nst.shared.u32 [%r2+12], %r2;\n"
+    assert verdict(report(fill + store + copy)) == "clean"
+    computed = f"{LOAD}mov.b32 %f5, %r5;\nadd.f32 %f5, %f5, %f5;\nst.shared.f32 [%r2], %f5;\nbar.sync 0;\n"
+    unknown = report(fill + computed + copy)
+    assert not unknown.errors and verdict(unknown) == "incomplete"
+    differing = "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd1, %rd1, %rd2;\n" + store
+    assert not report(fill + differing + copy).errors
+    two = "shr.u32 %r9, %r1, 5;\nst.shared.u32 [%r2], %r9;\nbar.sync 0;\n"
+    assert rules(report(fill + two + copy)) == {"reuse-order"}
+    # Two instructions are no replicated store.
+    apart = f"{LOAD}@%p3 bra OTHER;\nst.shared.u32 [%r2], %r5;\nbra.uni PAST;\nOTHER: add.u32 %r5, %r5, 1;\n"
+    assert "reuse-order" in rules(report(f"{fill}{apart}st.shared.u32 [%r2], %r5;\nPAST: bar.sync 0;\n{copy}"))
+
+
+def test_lanes_of_a_warp_may_store_one_value_to_one_word_and_no_two() -> None:
+    store = "@%p3 bra PAST;\nst.shared.u32 [%r2], {};\nPAST: bar.sync 0;\nret;"
+    different, same = report(store.replace("{}", "%r1")), report(store.replace("{}", "%r2"))
+    assert rules(different) == {"reuse-order"} and not rules(same)
+    assert "lanes 0 and 1" in different.errors[0].found
+
+
+# -- barriers
+
+
+def test_a_wait_for_the_cluster_needs_one_arrival() -> None:
+    arrive, wait = "barrier.cluster.arrive;\n", "barrier.cluster.wait;\n"
+    assert rules(report(f"{wait}ret;")) == {"barrier-cluster"}
+    assert rules(report(f"{arrive}{wait}{wait}ret;")) == {"barrier-cluster"}
+    assert "barrier-cluster" in rules(report(f"{arrive}{arrive}{wait}ret;"))
+    assert not rules(report(f"{arrive}{wait}{arrive}{wait}ret;"))
+
+
+@pytest.mark.parametrize("number", ["0", "1, 64"])
+def test_an_aligned_barrier_on_both_sides_of_a_branch_must_not_split_a_warp(number: str) -> None:
+    barrier = f"bar.sync {number};"
+    body = f"setp.lt.u32 %p1, %r4, 16;\n@%p1 bra OTHER;\n{barrier}\nbra.uni END;\nOTHER: {barrier}\nEND: ret;"
+    assert rules(report(body)) == {"barrier-aligned"}
+    assert not rules(report(body.replace("bar.sync", "barrier.sync")))
+    assert not rules(report(body.replace("%r4, 16", "%r1, 32")))
+
+
+@pytest.mark.parametrize(
+    "access",
+    ["st.shared.b32 [%r5+4], %r1;", "ld.shared.b32 %r6, [%r5];", "st.shared.v4.b32 [%r5+-8], {%r1, %r1, %r1, %r1};"],
+)
+def test_a_live_mbarrier_is_accessed_by_mbarrier_instructions_alone(access: str) -> None:
+    body = f"mov.u32 %r5, b;\nINVAL\n@!%p1 {access}\nret;"
+    assert rules(report(body.replace("INVAL", ""))) == {"barrier-storage"}
+    inval = "@!%p1 mbarrier.inval.shared.b64 [b];\n@!%p1 mbarrier.inval.shared.b64 [b2];"
+    assert not rules(report(body.replace("INVAL", inval)))
+
+
+def test_a_copy_must_not_land_on_a_live_mbarrier() -> None:
+    copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd1], 16, [b];"
+    body = f"mov.u32 %r5, b;\n@%p1 bra END;\nmbarrier.arrive.expect_tx.shared.b64 _, [b], 16;\n{copy}\nEND: ret;"
+    assert "barrier-storage" in rules(report(body))
+    assert "barrier-storage" not in rules(report(body.replace("mov.u32 %r5, b;", "mov.u32 %r5, s;")))
+
+
+@pytest.mark.parametrize("commit", ["", "cp.async.bulk.commit_group;"])
+def test_a_bulk_store_that_nothing_waits_for_is_not_decided(commit: str) -> None:
+    """Kernels in use end so; the manual does not say that the store has read shared memory by then."""
+    body = f"{OWN_PLACE}st.shared.b32 [%r3], %r4;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n@%p1 bra END;\n"
+    store = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 128;\n"
+    wait = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read {};\n"
+    for behind in (commit, wait.replace("{}", "1")):
+        one = report(f"{body}{store}{behind}\nEND: ret;")
+        assert not one.errors and verdict(one) == "incomplete"
+        assert any("before its CTA ends" in row.what for row in one.undecided)
+    assert verdict(report(f"{body}{store}{wait.replace('{}', '0')}END: ret;")) == "clean"
+
+
+# -- tensor memory
+
+ALLOCATE = """tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+PAST: bar.sync 0;
+ld.shared.b32 %r12, [s];
+mov.u32 %r20, 1;
+"""
+FREE = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r12, 32;\nEND: ret;"
+
+
+@pytest.mark.parametrize(
+    "lane", ["", "shl.b32 %r13, %r1, 16;\nand.b32 %r13, %r13, 0x600000;\nadd.u32 %r12, %r12, %r13;"]
+)
+def test_each_warp_stores_to_the_quarter_of_its_own(lane: str) -> None:
+    """Four warps that leave the quarter out of the address store to other lanes, and so do those that write it."""
+    use = """mov.u32 %r14, %r12;
+LANE
+tcgen05.st.sync.aligned.32x32b.x2.b32 [%r12], {%r20, %r20};
+tcgen05.wait::st.sync.aligned;
+tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r21, %r22}, [%r12];
+tcgen05.wait::ld.sync.aligned;
+bar.sync 0;
+mov.u32 %r12, %r14;
+@%p3 bra END;
+""".replace("LANE", lane)
+    one = report(f"@%p3 bra PAST;\n{ALLOCATE}{use}{FREE}", threads=128, target="sm_100a")
+    assert not one.errors, one.errors
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "add.u32 %r6, %r21, %r22;",
+        "setp.eq.u32 %p5, %r4, 0;\n@%p5 st.global.v2.b32 [%rd1], {%r21, %r22};",
+        "ld.param.u32 %r7, [p1];\nsetp.eq.u32 %p5, %r7, 0;\n@%p5 bra P;\nst.global.v2.b32 [%rd1], {%r21, %r22};\nP:",
+    ],
+)
+def test_a_load_whose_registers_are_read_is_no_error_at_the_deallocation(use: str) -> None:
+    load = """tcgen05.st.sync.aligned.32x32b.x2.b32 [%r12], {%r20, %r20};
+tcgen05.wait::st.sync.aligned;
+tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r21, %r22}, [%r12];
+"""
+    one = report(f"{ALLOCATE}{load}{use}\n{FREE}", threads=32, target="sm_100a")
+    assert not one.errors and "tcgen05-wait-ld" in {row.rule.name for row in one.findings}
+    assert rules(report(f"{ALLOCATE}{load}{FREE}", threads=32, target="sm_100a")) == {"tcgen05-dealloc-early"}
+
+
+# -- a mask in braces
+
+
+def test_the_mask_of_a_multicast_is_read_in_braces_too() -> None:
+    name = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+    body = f"""mov.u32 %r6, %cluster_ctarank;
+setp.eq.u32 %p5, %r6, 0;
+@!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], 16;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+mov.u16 %rs1, 3;
+or.pred %p6, %p1, %p5;
+@%p1 bra WAIT;
+@!%p5 bra WAIT;
+{name} [%r2], [%rd1], 16, [b], {{%rs1}};
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra WAIT;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+ret;"""
+    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
+    text = text.replace(".reg .pred", ".reg .b16 %rs<4>;\n.reg .pred")
+    right, plain = check_ptx(text, cluster=(2,)), check_ptx(text.replace("{%rs1}", "%rs1"), cluster=(2,))
+    assert not plain.errors and not right.errors
+    assert rules(check_ptx(text.replace("%rs1, 3", "%rs1, 1"), cluster=(2,))) == {"barrier-hang"}
