@@ -153,6 +153,12 @@ def _kept_range(swizzle: Swizzle, count: int) -> int:
     It permutes each block of as many offsets as its fields span, so that only a last block cut short can lead out.
     """
     block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    if has_symbols((count,)):
+        if not swizzle.bits or divides(block, count):
+            return count
+        raise UndecidedError(
+            f"right_inverse: the size must be a number or a multiple of {block}, the period of {swizzle}, found {count}"
+        )
     lowest_read = swizzle.source_mask & -swizzle.source_mask  # smaller offsets stay where they are
     last_block = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
     if len(last_block) > 1 << 22:

@@ -26,6 +26,7 @@ from layoutalg import (
     parse_layout,
     right_inverse,
     size,
+    substitute,
 )
 from layoutalg.laws.definitions import law_max_common_layout, law_max_common_vector
 
@@ -312,3 +313,26 @@ def test_a_common_layout_stops_before_the_first_carry():
     layout = Layout((3, 2, 2), (1, 3, 6))
     assert max_common_layout(layout, layout) == Layout(12, 1)
     assert max_common_layout(Layout((6, 2), (1, 7)), Layout((6, 2), (1, 6))) == Layout(6, 1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "inverse"),
+    [
+        ("S<3,4,3> o 0 o 1024*m:1", "1024*m:1 o 0 o S<3,4,3> o 0 o 1024*m:1"),
+        ("S<3,4,3> o 0 o (8,1024*m):(1024*m,1)", "(1024*m,8):(8,1) o 0 o S<3,4,3> o 0 o 8192*m:1"),
+        ("S<1,0,1> o 0 o (4*m,3):(1,4*m)", "12*m:1 o 0 o S<1,0,1> o 0 o 12*m:1"),
+    ],
+)
+def test_the_right_inverse_of_a_symbolic_swizzled_layout_undoes_it_for_every_value(layout: str, inverse: str) -> None:
+    swizzled = parse_layout(layout)
+    result = right_inverse(swizzled)
+    assert str(result) == inverse
+    for m in (1, 2, 3):
+        right, numbers = substitute(result, {"m": m}), substitute(swizzled, {"m": m})
+        assert [numbers(right(i)) for i in range(size(right))] == list(range(size(numbers)))
+
+
+@pytest.mark.parametrize("layout", ["S<1,0,1> o 0 o 4*m+2:1", "S<1,0,1> o 0 o 2*m:1", "S<3,4,3> o 0 o 64*m:1"])
+def test_a_symbolic_size_that_may_cut_a_period_of_the_swizzle_is_not_decided(layout: str) -> None:
+    with pytest.raises(UndecidedError):
+        right_inverse(parse_layout(layout))
