@@ -88,9 +88,9 @@ def main() -> None:
 
 
 def agreement(cases: list[dict[str, Any]], who: str) -> str:
-    """How an implementation answers the cases; where a case is refused, a refusal is the answer."""
+    """How an implementation answers the cases; where the suite refuses, a refusal agrees with it."""
     number = Counter((case[who], "refused" in case) for case in cases)
-    both_refuse, same = number["refused", True], number["same", False] + number["form", False]
+    functions, refusals = number["same", False] + number["form", False], number["same", True]
     parts = {
         "other answers": number["other", False],
         "answers where the suite refuses": number["other", True],
@@ -98,7 +98,8 @@ def agreement(cases: list[dict[str, Any]], who: str) -> str:
         "crashed": number["crash", False] + number["crash", True],
     }
     others = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
-    return f"{same + both_refuse:,} agree ({same:,} the same function, {both_refuse:,} the same refusal), {others}"
+    agree = f"{functions + refusals:,} agree ({functions:,} answers, {refusals:,} refusals)"
+    return f"{agree}, {others}"
 
 
 if __name__ == "__main__":
