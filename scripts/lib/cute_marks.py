@@ -26,7 +26,7 @@ MARKS = {
     "same": "it gives the answer, strides of modes of extent 1 aside; where the case is refused, it gives none either",
     "form": "it gives the same function, with modes of the same sizes, written otherwise: dsl_answer, cpp_answer",
     "other": "it gives something else, which dsl_answer or cpp_answer has; where the case is refused, any answer",
-    "refused": "the case has an answer, and it gives none: an exception, or a program that the compiler does not accept",
+    "refused": "the case has an answer, and it gives none: an exception, a program that the compiler does not accept",
     "crash": "its process dies, or does not end",
     "unasked": "it was not asked",
 }
