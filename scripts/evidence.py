@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +77,29 @@ def main() -> None:
     rows, cases = divergences["rows"], conformance["cases"]
     refused = sum("refused" in case for case in cases)
     text = sum(all(one.startswith(("agrees", "not ")) for one in row["peers"].values()) for row in rows)
-    differ = f"on which implementations of the algebra differ, on {text} in their text alone"
-    print(f"docs/divergences.md: {len(rows)} inputs {differ}, each one a test")
+    wrong = sum(any("wrong: " in one for one in row["peers"].values()) for row in rows)
+    print(
+        f"docs/divergences.md: {len(rows)} inputs on which implementations of the algebra differ, on {text} only in "
+        f"the text; on {wrong} some answer violates the tool's own documentation"
+    )
     print(f"tests/vectors/conformance.json: {len(cases):,} cases, {refused} of them refused, with the reason")
-    for who in conformance["asked"].values():
-        of = ", ".join(f"{count:,} {mark}" for mark, count in who.items() if mark != "version")
-        print(f"  {who['version']}: {of}")
+    for who, counted in conformance["asked"].items():
+        print(f"  {counted['version']}: {agreement(cases, who)}")
+
+
+def agreement(cases: list[dict[str, Any]], who: str) -> str:
+    """How an implementation answers the cases; where the suite refuses, a refusal agrees with it."""
+    number = Counter((case[who], "refused" in case) for case in cases)
+    functions, refusals = number["same", False] + number["form", False], number["same", True]
+    parts = {
+        "other answers": number["other", False],
+        "answers where the suite refuses": number["other", True],
+        "refused where the suite has an answer": number["refused", False],
+        "crashed": number["crash", False] + number["crash", True],
+    }
+    others = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
+    agree = f"{functions + refusals:,} agree ({functions:,} answers, {refusals:,} refusals)"
+    return f"{agree}, {others}"
 
 
 if __name__ == "__main__":

@@ -23,14 +23,20 @@ PAGE = ROOT / "docs" / "divergences.md"
 INTRODUCTION = """\
 <!-- Written by scripts/make_divergences.py from tests/vectors/divergences.json. Do not edit. -->
 
-Each operation here returns a layout that satisfies its definition, or raises a typed error that says why none does.
-The implementations in use do not always, and where the definition leaves a choice, they choose differently. The first
-part of this page says what we chose; the second lists {count} inputs on which implementations differ ({text} of them
-in their text alone), what each gives, and what is right. Every example and every row is a test
-(`tests/project/test_divergences.py`), and every answer of ours is checked there against the definition by enumeration.
-Any line can be tried:
+Each operation of this package returns a layout that satisfies its definition, or raises a typed error that says why
+there is none. Other implementations define some operations differently, accept inputs that their documentation does not
+describe, or have defects. The first part of this page states the conventions of this package. The second part lists
+{count} inputs on which implementations differ ({text} of them only in the text of the answer). For each input it says
+what the definition gives, what each tool answers, and what the tool's own documentation says. An answer is called wrong
+only if it violates the tool's own documented definition.
+
+`tests/project/test_divergences.py` tests every example and every row. It checks each answer of this package against the
+definition by enumeration, and runs the CuTe DSL where it is installed. You can try any line:
 `layoutalg eval "composition((5,3):(7,1), 2:3)"`.
 """
+
+#: The kinds of cells that say how an answer differs from ours.
+KINDS = ("wrong", "imprecise", "outside", "convention", "refuses", "crashes")
 
 
 def differs_in_text(row: dict[str, Any]) -> bool:
@@ -77,9 +83,10 @@ def page(data: dict[str, Any]) -> str:
     lines += ["## Who does what", "", f"Measured {data['measured']}.", ""]
     lines += [f"- **{name}**: {version}" for name, version in data["peers"].items()]
     lines += ["", "The cells:", ""] + [f"- *{kind}*: {meaning}" for kind, meaning in data["cells"].items()] + [""]
+    lines += ["Number of inputs by tool:", "", *counts(data), ""]
     sections = dict.fromkeys(row["section"] for row in data["rows"])
     for section in sections:
-        head = ["#", "input", "what the definition gives", "what we do", *data["peers"]]
+        head = ["#", "input", "what the definition gives", "layoutalg", *data["peers"], "what the tools document"]
         lines += [f"### {section}", ""] + table(
             [head] + [row_of(row) for row in data["rows"] if row["section"] == section]
         )
@@ -91,7 +98,17 @@ def row_of(row: dict[str, Any]) -> list[str]:
     inputs = "<br>".join(code(spelled(case["operation"], case["operands"])) for case in row["cases"])
     ours = "<br>".join(map(outcome, row["cases"]))
     why = row["definition"] + (f" ({row['source']})" if "source" in row else "")
-    return [str(row["row"]), inputs, why, ours, *map(cell, row["peers"].values())]
+    return [str(row["row"]), inputs, why, ours, *map(cell, row["peers"].values()), row.get("documented", "")]
+
+
+def counts(data: dict[str, Any]) -> list[str]:
+    """A table of how often each tool differs, by kind; a cell of two answers counts for the first kind in it."""
+    rows = [["tool", *KINDS]]
+    for peer in data["peers"]:
+        cells = [row["peers"][peer] for row in data["rows"]]
+        kinds = [next((kind for kind in KINDS if kind in text), None) for text in cells]
+        rows.append([peer, *(str(kinds.count(kind)) for kind in KINDS)])
+    return table(rows)
 
 
 def main(arguments: list[str]) -> int:

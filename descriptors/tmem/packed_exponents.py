@@ -146,17 +146,18 @@ def exponent_places(k: int, vector: int = 128, step: int = 32) -> tuple[Place, .
     """Where each K step of an instruction takes the factors of 128 rows: columns on, and the byte, which is the id.
 
     Args:
-        k: elements along K that are in tensor memory.
+        k: elements along K that are in tensor memory, at most 65536.
         vector: elements that share a factor, a multiple of the step.
         step: K of the instruction.
 
     Raises:
-        DescriptorError: if K is no whole number of steps, or a step would have several factors.
+        DescriptorError: if K is too large or no whole number of steps, or if a step would have several factors.
 
     >>> [(place.column, place.byte) for place in exponent_places(1024)][::4]
     [(0, 0), (0, 1), (0, 2), (0, 3), (4, 0), (4, 1), (4, 2), (4, 3)]
     """
-    depth, each = as_integer(k, "exponents: K", minimum=1), as_integer(vector, "exponents: the vector", minimum=1)
+    depth = as_integer(k, "exponents: K", minimum=1, maximum=1 << 16)
+    each = as_integer(vector, "exponents: the vector", minimum=1)
     unit = as_integer(step, "exponents: K of a step", minimum=1)
     if depth % unit or each % unit:
         rule = f"exponents: K and the vector must be multiples of a step's {unit}"

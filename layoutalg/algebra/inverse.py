@@ -13,12 +13,13 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd, prod
 from typing import Any
 
 from layoutalg.algebra.coalesce import coalesce_plain
 from layoutalg.algebra.complement import refuse_overlap
 from layoutalg.errors import LayoutError, NotDivisibleError, NotInjectiveError, UndecidedError
-from layoutalg.layouts.composed import ComposedLayout, is_swizzled
+from layoutalg.layouts.composed import ComposedLayout, is_swizzled, offset_bits
 from layoutalg.layouts.cosize import cosize
 from layoutalg.layouts.flat import from_flat, merge
 from layoutalg.layouts.layout import Layout, need_integer_strides, need_readable
@@ -152,6 +153,12 @@ def _kept_range(swizzle: Swizzle, count: int) -> int:
     It permutes each block of as many offsets as its fields span, so that only a last block cut short can lead out.
     """
     block = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    if has_symbols((count,)):
+        if not swizzle.bits or divides(block, count):
+            return count
+        raise UndecidedError(
+            f"right_inverse: the size must be a number or a multiple of {block}, the period of {swizzle}, found {count}"
+        )
     lowest_read = swizzle.source_mask & -swizzle.source_mask  # smaller offsets stay where they are
     last_block = range(max(count - count % block, lowest_read), count) if swizzle.bits else range(0)
     if len(last_block) > 1 << 22:
@@ -183,14 +190,14 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
-    """The layout R with ``a(R(i)) == i == b(R(i))``: the indices where a and b agree, from offset 0 on.
+    """The layout R with ``a(R(i)) == i == b(R(i))`` whose copies tile both layouts: R holds the indices of one run.
 
-    It is the longest of CuTe's form for plain layouts whose strides are distinct (:func:`right_inverse`); of a swizzled
-    one, only offsets that the swizzle leaves alone are looked at.
+    Indices that differ by an offset of R's complement form another run, which is as contiguous in a and in b as the
+    first. R is the longest of CuTe's form for plain layouts whose strides are distinct (:func:`right_inverse`).
 
     Args:
-        a: a layout, plain or a swizzle after one, of which the run of offsets that the swizzle leaves alone counts.
-        b: likewise.
+        a: a layout, plain or a swizzle after one.
+        b: likewise; the elements are those with an index in both.
 
     Raises:
         LayoutError: for other composed layouts and for basis strides.
@@ -198,62 +205,171 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     >>> print(max_common_layout(Layout((4, 8), (1, 4)), Layout((4, 8), (1, 8))))
     4:1
     """
-    first, limit_a = _linear_part(a)
-    second, limit_b = _linear_part(b)
-    for leaf in (*flatten_tuple((first.shape, first.stride)), *flatten_tuple((second.shape, second.stride))):
-        need_int(leaf, "max_common_layout: an extent or stride")
-    inverse = right_inverse_plain(second)
-    function = ExtendedLayout(*_flat_extended(first))
-    total = size(first)
-    limit = min(limit_a, limit_b)
-    extents: list[Any] = []
-    strides: list[Any] = []
-    offset = 1
-    reach = 0  # the largest index used so far
-    for s, d in zip(flatten_tuple(inverse.shape), flatten_tuple(inverse.stride), strict=True):
-        if d == 0 or function(d) != offset:
+    first, second = _operands(a, b)
+    extents: list[int] = []
+    steps: list[int] = []
+    modes = _common_modes(first, second)
+    bound = _unbroken_run(modes, (first, second))
+    for count, step in modes:
+        kept = gcd(count, bound)
+        extents.append(kept)
+        steps.append(step)
+        bound //= kept
+        if kept < count:
             break
-        count = min(s, limit // offset, (total - 1 - reach) // d + 1)
-        count = function.first_jump(d, count) or count
-        while count > 1 and (carry := function.first_carry([*zip(extents, strides, strict=True), (count, d)])):
-            count = carry[-1]
-        if count < 2:
-            break
-        extents.append(count)
-        strides.append(d)
-        offset *= count
-        reach += d * (count - 1)
-        if count < s:
-            break
-    return from_flat(*merge(tuple(extents), tuple(strides)))
+    return from_flat(*merge(tuple(extents), tuple(steps)))
 
 
 def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
-    """How many elements a and b hold in the same order from offset 0 on: the widest copy between them, in elements.
+    """The widest copy between two layouts, in elements.
+
+    Law: the pairs ``(a(i), b(i))`` split into runs of this length, along which both offsets grow by one; the first run
+    begins at offset 0. Whether the runs are aligned in memory is a question of their first addresses.
+
+    Args:
+        a: a layout, plain or a swizzle after one.
+        b: likewise; the elements are those with an index in both.
 
     >>> max_common_vector(Layout((4, 8), (1, 4)), Layout((4, 8), (1, 8)))
     4
+    >>> tile = Layout((8, 64), (64, 1))
+    >>> max_common_vector(ComposedLayout(Swizzle(3, 4, 3), 0, tile), tile)
+    16
     """
-    return size(max_common_layout(a, b))
+    first, second = _operands(a, b)
+    modes = _common_modes(first, second)
+    if first.block and second.block and (bits := _reordered_bits(first, second)) is not None:
+        length = prod(count for count, _ in modes)
+        start = gcd(first.alignment(modes), second.alignment(modes))
+        sources, targets = bits
+        if gcd(length, start) % (1 << targets.bit_length()) == 0:
+            return length  # each run is made of blocks that the swizzle maps to themselves
+        if sources > targets:  # and maps every aligned block to one
+            return gcd(length, start) & -gcd(length, start)
+    return _unbroken_run(modes, (first, second))
 
 
-def _linear_part(layout: AnyLayout) -> tuple[Layout, int]:
-    """A plain layout that a layout equals on offsets below a limit."""
-    need_layout(layout, "max_common_layout")
+class _Operand:
+    """An operand of :func:`max_common_layout`: a swizzle after a plain layout, or a plain layout alone.
+
+    Attributes:
+        swizzle: the swizzle, of no bits for a plain layout.
+        layout: the plain layout.
+        modes: the modes of the plain layout that the common indices reach: extent, stride, index of the second element.
+        total: the number of indices that the two operands have in common.
+        sources: the bits of the swizzle that some offset of the layout may have.
+        targets: the bits that these change.
+        block: aligned blocks of this many offsets keep their order; 0 if the swizzle changes no offset of the layout.
+    """
+
+    def __init__(self, swizzle: Swizzle, layout: Layout, total: int) -> None:
+        self.swizzle = swizzle
+        self.layout = layout
+        self.total = total
+        self.modes: list[tuple[int, int, int]] = []
+        index = 1
+        flat = merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
+        for extent, stride in zip(*flat, strict=True):
+            if index < total:
+                reached = total // index if index * extent > total and total % index == 0 else extent
+                self.modes.append((reached, stride, index))
+            index *= extent
+        reached_part = Layout(tuple(mode[0] for mode in self.modes), tuple(mode[1] for mode in self.modes))
+        bits = offset_bits(reached_part) if swizzle.bits else 0
+        self.sources = swizzle.source_mask & (-1 if bits is None else bits)
+        self.targets = self.sources >> swizzle.shift if swizzle.shift >= 0 else self.sources << -swizzle.shift
+        lower = min(self.sources, self.targets)
+        self.block = lower & -lower
+
+    def length(self, step: int) -> int:
+        """The longest run of steps that stay in one mode, beginning at any multiple of that run; 0 if none does."""
+        if self.total % step:
+            return 0
+        extent, _, index = next(mode for mode in reversed(self.modes) if mode[2] <= step)
+        if step % index:
+            return 0
+        if index * extent > self.total:  # the common indices end inside of this mode
+            return self.total // step
+        return gcd(extent // (step // index), self.total // step) if extent % (step // index) == 0 else 0
+
+    def alignment(self, modes: list[tuple[int, int]]) -> int:
+        """The greatest common divisor of the offsets at which runs begin; 0 if one run holds all elements.
+
+        Args:
+            modes: extents and steps of the indices of a run.
+        """
+        common = 0
+        for extent, stride, index in self.modes:
+            runs = ((step // index, count) for count, step in modes if index <= step < index * extent)
+            below, used = next(runs, (1, 1))
+            common = gcd(common, stride if below > 1 else 0, stride * below * used if extent > below * used else 0)
+        return common
+
+
+def _operands(a: AnyLayout, b: AnyLayout) -> tuple[_Operand, _Operand]:
+    parts = [_swizzle_and_layout(a), _swizzle_and_layout(b)]
+    total = min(size(layout) for _, layout in parts)
+    first, second = (_Operand(swizzle, layout, total) for swizzle, layout in parts)
+    return first, second
+
+
+def _swizzle_and_layout(layout: AnyLayout) -> tuple[Swizzle, Layout]:
+    """The swizzle of an operand, of no bits for a plain layout, and the plain layout."""
+    swizzle = Swizzle(0, 0, 0)
+    plain: Any = need_layout(layout, "max_common_layout")
     if isinstance(layout, ComposedLayout):
         if not is_swizzled(layout) or layout.offset != 0:
             raise LayoutError(
                 f"max_common_layout: a composed layout must be a swizzle after a plain layout at offset 0; "
                 f"layout = {layout}"
             )
-        swizzle: Any = layout.outer
-        inner: Any = layout.inner
-        # Below the lowest bit that is read, a swizzle changes nothing.
-        limit = 1 << (swizzle.source_mask & -swizzle.source_mask).bit_length() - 1 if swizzle.bits else size(inner)
-        return need_integer_strides(inner, "max_common_layout"), min(limit, size(inner))
-    return need_integer_strides(layout, "max_common_layout"), size(layout)
+        swizzle, plain = layout.outer, layout.inner  # type: ignore[assignment]
+    need_integer_strides(plain, "max_common_layout")
+    for leaf in (*flatten_tuple(plain.shape), *flatten_tuple(plain.stride)):
+        need_int(leaf, "max_common_layout: an extent or stride")
+    return swizzle, plain
 
 
-def _flat_extended(layout: Layout) -> tuple[list[Any], list[Any]]:
-    extents, strides = merge(flatten_tuple(layout.shape), flatten_tuple(layout.stride))
-    return (extents, strides) if extents else ([1], [0])
+def _common_modes(first: _Operand, second: _Operand) -> list[tuple[int, int]]:
+    """Extents and steps of the indices of the longest run that the two plain layouts have in common everywhere."""
+    inverse = right_inverse_plain(second.layout)
+    function = ExtendedLayout([mode[0] for mode in first.modes] or [1], [mode[1] for mode in first.modes] or [0])
+    modes: list[tuple[int, int]] = []
+    offset = 1
+    for extent, step in zip(flatten_tuple(inverse.shape), flatten_tuple(inverse.stride), strict=True):
+        if step == 0 or step >= first.total or function(step) != offset:
+            break
+        count = gcd(first.length(step), second.length(step))
+        if count < 2:
+            break
+        modes.append((count, step))
+        offset *= count
+        if count < extent:
+            break
+    return modes
+
+
+def _unbroken_run(modes: list[tuple[int, int]], operands: tuple[_Operand, ...]) -> int:
+    """The longest part of a run that no swizzle breaks or reorders, wherever the run begins."""
+    length = prod(count for count, _ in modes)
+    for operand in operands:
+        if operand.block:
+            length = gcd(length, operand.block, operand.alignment(modes))
+    return length
+
+
+def _reordered_bits(first: _Operand, second: _Operand) -> tuple[int, int] | None:
+    """The bits that two equal swizzles read and change, where they reorder every run alike; None where they may not."""
+    sources, targets = first.sources | second.sources, first.targets | second.targets
+    if first.swizzle != second.swizzle and (first.sources, first.targets) != (second.sources, second.targets):
+        return None
+    if first.modes == second.modes:
+        return sources, targets
+    # Offsets that agree in the bits below the highest one of the swizzle are moved by the same distance.
+    period = 1 << max(sources, targets).bit_length()
+    shapes = [flatten_tuple(operand.layout.shape) for operand in (first, second)]
+    strides = [flatten_tuple(operand.layout.stride) for operand in (first, second)]
+    agree = shapes[0] == shapes[1] and all(
+        extent == 1 or (d - e) % period == 0 for extent, d, e in zip(shapes[0], *strides, strict=True)
+    )
+    return (sources, targets) if agree else None

@@ -25,6 +25,8 @@ def tell(value: Any) -> str:
     """
     try:
         return str(value) if value is None else text(value)
+    except LayoutError:  # a ValueError too: the text of a tiled MMA computes its partitions
+        raise
     except ValueError as error:  # an integer of more digits than Python prints
         raise LayoutError(
             f"value: a number must have at most {get_int_max_str_digits()} digits to be printed"

@@ -18,6 +18,7 @@ True
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from math import gcd, prod
@@ -139,20 +140,28 @@ def law_nullspace(answer: Any, layout: Any) -> str | None:
 
 
 def law_max_common_layout(answer: Any, a: Any, b: Any) -> str | None:
-    """Where the answer points, both layouts are the index itself."""
+    """Both layouts are the index itself where the answer points, and consist of such runs."""
     domain = min(count(a.shape), count(b.shape))
     for index, where in enumerate(values(answer)):
         if not 0 <= where < domain or not at(a, where) == at(b, where) == index:
             return f"is {where} at index {index}, where not both layouts are {index}"
-    return None
+    return law_max_common_vector(count(answer.shape), a, b)
 
 
 def law_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
-    """Up to the answer, both layouts have each offset at the same index."""
-    shared = set(zip(values(a), values(b), strict=False))
-    missing = [offset for offset in range(answer) if (offset, offset) not in shared]
-    if answer < 1 or (missing and answer > 1):
-        return f"is {answer}, but the layouts do not have the same index at offset {missing[0] if missing else 0}"
+    """The elements split into runs of this length, contiguous in both layouts; one begins at offset 0 of both."""
+    if answer < 1:
+        return f"is {answer}, must be at least 1"
+    left = Counter(zip(values(a), values(b), strict=False))
+    if answer > 1 and (0, 0) not in left:
+        return f"is {answer}, but no element has offset 0 in both layouts"
+    for x, y in sorted(left):
+        copies = left[x, y]
+        for step in range(answer if copies else 0):
+            left[x + step, y + step] -= copies
+            if left[x + step, y + step] < 0:
+                place = f"from offset {x} in the first layout and {y} in the second"
+                return f"is {answer}, but the run {place} ends after {step}"
     return None
 
 

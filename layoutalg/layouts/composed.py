@@ -234,7 +234,7 @@ def _simplest(swizzle: Swizzle, offset: int, fixed: int, free: Layout) -> tuple[
     if not swizzle.bits or _is_shifted(swizzle, start, free):
         return free, swizzle(start)
     whole = ComposedLayout(swizzle, start, free), 0
-    free_bits = _bits_of(free)
+    free_bits = offset_bits(free)
     if free_bits is None or start < 0:
         return whole
     if not _moves_a_pair(swizzle, free_bits):
@@ -265,7 +265,7 @@ def _agrees(affine: Layout, offset: int, slice_: ComposedLayout) -> bool:
     return total <= _MOST_COMPARED and all(affine(i) + offset == slice_(i) for i in range(total))
 
 
-def _bits_of(free: Layout) -> int | None:
+def offset_bits(free: Layout) -> int | None:
     """A mask of all bits that an offset of ``free`` can have; None where a stride is negative.
 
     Exact where each mode has its own bits; else the whole span from the lowest to the highest.

@@ -5,6 +5,8 @@
 ({'dsl': 'same'}, {'dsl': 'form', 'dsl_answer': '(8):(1)'})
 >>> mark(case, "cpp", "ok", "4:1"), mark(case, "cpp", "rejected", "")
 ({'cpp': 'other', 'cpp_answer': '4:1'}, {'cpp': 'refused'})
+>>> mark({"operation": "complement", "refused": "NotInjectiveError"}, "dsl", "rejected", "")
+{'dsl': 'same'}
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from layoutalg import LayoutError, oracle, parse_layout, size
 
 #: What a mark says, for the head of the file.
 MARKS = {
-    "same": "it gives the answer, strides of modes of extent 1 aside",
+    "same": "it gives the answer, strides of modes of extent 1 aside; where the case is refused, it gives none either",
     "form": "it gives the same function, with modes of the same sizes, written otherwise: dsl_answer, cpp_answer",
     "other": "it gives something else, which dsl_answer or cpp_answer has; where the case is refused, any answer",
-    "refused": "it gives none: an exception of the DSL, a program that the C++ compiler does not take",
+    "refused": "the case has an answer, and it gives none: an exception, a program that the compiler does not accept",
     "crash": "its process dies, or does not end",
     "unasked": "it was not asked",
 }
@@ -33,6 +35,8 @@ _REFUSALS = {"rejected": "refused", "crashed": "crash", "timeout": "crash"}
 
 def mark(case: dict[str, Any], who: str, status: str, answer: str) -> dict[str, str]:
     """The mark of an implementation, by what became of the question; an answer with an offset reads LAYOUT + OFFSET."""
+    if status == "rejected" and "refused" in case:
+        return {who: "same"}
     if status != "ok":
         return {who: _REFUSALS[status]}
     ours = None if "refused" in case else _text(case["answer"])

@@ -12,7 +12,7 @@ from typing import Any
 import judge
 from texts import inside
 
-from layoutalg.laws.definitions import can_downcast, can_upcast, is_coalesced
+from layoutalg.laws.definitions import LAWS, can_downcast, can_upcast, is_coalesced
 from layoutalg.laws.existence import split
 from layoutalg.laws.partitions import PLANS, as_layout, grid_of, projected, threads_of
 from layoutalg.laws.points import Plan, count, inner, modes, pairs, values
@@ -42,15 +42,25 @@ def promise_left_inverse(answer: Any, layout: Any) -> str | None:
 
 
 def promise_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
-    """The longest whose indices are a layout."""
-    if not (judge.injective(a) and judge.injective(b)):
+    """The widest whose indices are a layout; of two plain layouts."""
+    if not (judge.injective(a) and judge.injective(b)) or hasattr(a, "inner") or hasattr(b, "inner"):
         return None
-    where_a, where_b = ({x: i for i, x in enumerate(values(part))} for part in (a, b))
+    total = min(count(a.shape), count(b.shape))
+    where_a, where_b = ({x: i for i, x in enumerate(values(part)[:total])} for part in (a, b))
     agreed = 0
     while agreed in where_a and where_a[agreed] == where_b.get(agreed):
         agreed += 1
-    runs = [n for n in range(1, agreed + 1) if judge.form([where_a[x] for x in range(n)]) is not None]
-    return None if answer == max(runs) else f"is {answer}, the longest is {max(runs)}"
+    widest = max(
+        n
+        for n in range(1, agreed + 1)
+        if n == 1
+        or (
+            total % n == 0
+            and judge.form([where_a[x] for x in range(n)]) is not None
+            and LAWS["max_common_vector"](n, a, b) is None
+        )
+    )
+    return None if answer == widest else f"is {answer}, the widest is {widest}"
 
 
 def promise_slice(answer: Any, plan: Plan) -> str | None:

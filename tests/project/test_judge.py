@@ -87,7 +87,7 @@ SENTENCES = [
     ("size", ("(4,2):(1,4)",), "9", "found 9, must be 8"),
     ("get", ("(4,2):(1,4)", 1), "4:1", "found 4:1, must be 2:4"),
     ("is_congruent", ((4, 2), (4, (2,))), "True", "found True, must be False"),
-    ("max_common_vector", ("12:1", "12:1"), "11", "is 11, the longest is 12"),
+    ("max_common_vector", ("12:1", "12:1"), "6", "is 6, the widest is 12"),
     ("coalesce", ("(2,4):(1,2)",), "(2,4):(1,2)", "has modes that could be one"),
     ("blocked_product", ("2:1", "4:1"), "((2,4)):((1,3))", "is 3 at index 2, must be 2"),
     ("complement", ("4:2", 24), "(0,3):(1,8)", "has an extent of 0"),

@@ -14,6 +14,7 @@ import re
 
 from descriptors.errors import DescriptorError
 from layoutalg import ComposedLayout, Layout, evaluate
+from layoutalg.tuples.leaf import MAX_DEPTH
 
 
 def layout_of(text: str) -> Layout | ComposedLayout:
@@ -34,7 +35,7 @@ _WRITTEN = ("Layout", "make_layout", "Swizzle", "make_swizzle", "ComposedLayout"
 #: What a program in CuTe writes around the same numbers, and what encloses a single number.
 _CUTE = re.compile(r"\bcute(?:\.|::)|\bmake_(?:shape|stride|coord|tuple)\b|\{\}|\bInt(?=<)")
 _SINGLE = re.compile(r"(?<![\w>)\]])\(\s*(\d+)\s*\)|(?<=[\s(,:])<(\d+)>")
-_CALL, _APPLIED = re.compile(r"([A-Za-z_]\w*)\s*\("), re.compile(r"[)>\]]\s*[(\[]")
+_CALL, _APPLIED = re.compile(r"\b([A-Za-z_]\w*)\s*\("), re.compile(r"[)>\]]\s*[(\[]")
 
 
 def written(text: str) -> str:
@@ -53,25 +54,34 @@ def written(text: str) -> str:
     """
     text = _CUTE.sub("", text.strip(" \t\r\n`.'\""))
     text = re.sub(r"\b(?:swizzle|sw|s)\s*<", "S<", text, flags=re.I).replace("make_swizzle(", "Swizzle(")
-    while (simpler := _SINGLE.sub(r"\1\2", text)) != text:
+    for _ in range(MAX_DEPTH):  # each pass removes one level; deeper nesting cannot be read
+        simpler = _SINGLE.sub(r"\1\2", text)
+        if simpler == text:
+            break
         text = simpler
     operation = next((name for name in _CALL.findall(text) if name not in _WRITTEN), "")
     if operation or _APPLIED.search(text):
         found = f"the operation {operation[:40]}" if operation else f"{text[:40]}"
         raise DescriptorError(f"answer: it must be worked out, as (4,8):(8,1), found {found}")
-    if any(_shape_alone(text[call.end() :]) for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)):
+    if _has_shape_alone(text):
         raise DescriptorError(f"answer: a layout must have its strides, as (4,8):(8,1), found {text[:40]}")
     return f"{text}:1" if text.isdecimal() else text
 
 
-def _shape_alone(arguments: str) -> bool:
-    """Whether a call that begins with these arguments has but one."""
-    depth = 0
-    for letter in arguments:
-        depth += (letter in "([") - (letter in ")]")
-        if depth < 0 or (letter == "," and depth == 0):
-            return letter != ","
-    return True
+def _has_shape_alone(text: str) -> bool:
+    """Whether some call that makes a layout has only one argument."""
+    calls = {call.end() - 1 for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)}
+    brackets: list[tuple[int, bool]] = []  # the open ones: where each begins, and whether a comma stands in it
+    for place, letter in enumerate(text if calls else ""):
+        if letter in "([":
+            brackets.append((place, False))
+        elif letter == "," and brackets:
+            brackets[-1] = (brackets[-1][0], True)
+        elif letter in ")]" and brackets:
+            start, has_comma = brackets.pop()
+            if start in calls and not has_comma:
+                return True
+    return any(start in calls and not has_comma for start, has_comma in brackets)
 
 
 def written_layout(text: str) -> Layout | ComposedLayout:

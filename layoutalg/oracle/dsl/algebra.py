@@ -22,11 +22,11 @@ Work: TypeAlias = Callable[[list[Any], Callable[[str, object], None]], None]
 # Functions of ``cutlass.cute`` that take their arguments as they come.
 # fmt: off
 _SAME = [
-    "append", "blocked_product", "composition", "crd2idx", "dice", "filter", "filter_zeros",
-    "flat_divide", "flat_product", "flatten", "group_modes", "idx2crd", "is_congruent", "is_weakly_congruent",
+    "append", "blocked_product", "composition", "crd2idx", "filter", "flat_divide", "flat_product", "flatten",
+    "group_modes", "is_congruent", "is_weakly_congruent",
     "leading_dim", "left_inverse", "logical_divide", "logical_product", "make_composed_layout", "make_identity_layout",
     "make_layout_like", "make_layout_tv", "make_ordered_layout", "max_common_layout", "max_common_vector", "nullspace",
-    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tile_to_shape", "tiled_divide",
+    "prepend", "product", "raked_product", "recast_layout", "right_inverse", "tiled_divide",
     "tiled_product", "zipped_divide", "zipped_product",
 ]
 # fmt: on
@@ -131,14 +131,14 @@ def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
         return [mode] if isinstance(mode, int) else list(mode)
 
     def moded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda x, mode=(): function(x, mode=path(mode)) if mode != () else function(x)
+        return lambda x, mode=None: function(x) if mode is None else function(x, mode=path(mode))
 
     return {
         "size": moded(cute.size),
         "cosize": moded(cute.cosize),
         "rank": moded(cute.rank),
-        "depth": lambda x, mode=(): cute.depth(cute.get(x, mode=path(mode)) if mode != () else x),
-        "get": lambda x, mode: cute.get(x, mode=path(mode)),
+        "depth": lambda x, mode=None: cute.depth(x if mode is None else cute.get(x, mode=path(mode))),
+        "get": lambda x, mode: x if mode is None else cute.get(x, mode=path(mode)),
         "select": lambda x, modes: cute.select(x, mode=path(modes)),
     }
 
@@ -166,7 +166,8 @@ def _on_tensors(cute: Any) -> dict[str, Callable[..., Any]]:
         return cute.local_partition(tensor(layout), tiler, Int32(index), proj)
 
     return {
-        "slice_": slice_,
+        "slice_": _layout_first(cute, slice_),
+        "dice": _layout_first(cute, cute.dice),
         "slice_and_offset": slice_and_offset,
         "local_tile": lambda layout, tiler, coordinate, proj=None: cute.local_tile(
             tensor(layout), tiler, coordinate, proj
@@ -175,14 +176,40 @@ def _on_tensors(cute: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
+def _layout_first(cute: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a layout and a coordinate that accepts them in either order, as `layoutalg` does."""
+
+    def ordered(first: Any, second: Any) -> Any:
+        return function(second, first) if is_layout(cute, second) else function(first, second)
+
+    return ordered
+
+
+def is_layout(cute: Any, value: Any) -> bool:
+    """Whether a value of the DSL is a layout, plain or composed."""
+    return isinstance(value, (cute.Layout, cute.ComposedLayout))
+
+
 def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
     """Operations under another name or with keywords in the DSL, and those the DSL spells as a method."""
 
     def coalesce(layout: Any, target_profile: Any = None) -> Any:
         return cute.coalesce(layout) if target_profile is None else cute.coalesce(layout, target_profile=target_profile)
 
+    def filter_zeros(layout: Any, target_profile: Any = None) -> Any:
+        profile = {} if target_profile is None else {"target_profile": target_profile}
+        return cute.filter_zeros(layout, **profile)
+
+    def tile_to_shape(atom: Any, shape: Any, order: Any = None) -> Any:
+        if order is None:  # which the DSL does not supply: the default of CuTe C++, the first mode fastest
+            order = tuple(range(len(shape))) if isinstance(shape, tuple) else 0
+        return cute.tile_to_shape(atom, shape, order)
+
     return {
         "coalesce": coalesce,
+        "filter_zeros": filter_zeros,
+        "tile_to_shape": tile_to_shape,
+        "idx2crd": lambda index, shape: cute.idx2crd(index, shape.shape if is_layout(cute, shape) else shape),
         "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
         "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
         "concatenate": lambda *layouts: cute.make_layout(layouts),

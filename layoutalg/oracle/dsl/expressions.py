@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from layoutalg.oracle.dsl.algebra import Work, operations, show, traced
+from layoutalg.oracle.dsl.algebra import Work, is_layout, operations, show, traced
 
 __all__ = ["prepare"]
 
@@ -34,9 +34,9 @@ def _constructors(cute: Any) -> dict[str, Callable[..., Any]]:
 
     def make_layout(*parts: Any) -> Any:
         first = parts[0] if parts else None
-        if _is_layout(cute, first):
+        if is_layout(cute, first):
             return cute.make_layout(parts)
-        if isinstance(first, tuple) and first and all(_is_layout(cute, part) for part in first):
+        if isinstance(first, tuple) and first and all(is_layout(cute, part) for part in first):
             return cute.make_layout(first)
         shape, stride = (*parts, None)[:2]
         return cute.make_layout(shape, stride=stride)
@@ -61,7 +61,7 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
         where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
         if _keeps(where):
             return slice_(function, where)
-        if _is_layout(cute, function):
+        if is_layout(cute, function):
             return cute.crd2idx(where, function)
         # The DSL calls no swizzle: it stands before the layout that gives each index itself.
         return cute.crd2idx(where, cute.make_composed_layout(function, 0, cute.make_layout(where + 1)))
@@ -78,10 +78,6 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
         "[]": lambda layout, index: cute.get(layout, mode=[index]),
         "( )": grouped,
     }
-
-
-def _is_layout(cute: Any, value: Any) -> bool:
-    return isinstance(value, (cute.Layout, cute.ComposedLayout))
 
 
 def _keeps(coordinate: Any) -> bool:

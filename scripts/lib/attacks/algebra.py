@@ -183,8 +183,8 @@ def draw(rng: random.Random, name: str = "") -> str:
             extents = shape(rng, 48)
             order = tuple(rng.randrange(4) for _ in extents) if isinstance(extents, tuple) else 0
             return f"{name}({written(extents)}{'' if 'identity' in name else ', ' + written(order)})"
-        case "layout" if name == "max_common_layout":
-            rest = [rng.choice([operand(rng), layout(rng, "compact")])]
+        case "layout" | "vector" if name.startswith("max_common_"):
+            rest = [rng.choice([operand(rng), layout(rng, "compact"), first])]
         case "shape":
             count = rng.choice([1, 2, 3])
             rest = [written(tuple(rng.choice([1, 2, 4, 6, 8, 12]) for _ in range(count)))]

@@ -35,6 +35,7 @@ LAWS: dict[str, Callable[..., None]] = {
     "left_inverse": laws.left_inverse,
     "nullspace": laws.nullspace,
     "max_common_layout": laws.common,
+    "max_common_vector": laws.vector,
     "logical_divide": tiles.divide,
     "zipped_divide": tiles.regrouped(tiles.divide, "zipped"),
     "tiled_divide": tiles.regrouped(tiles.divide, "tiled"),

@@ -6,6 +6,7 @@ it is short to say when there is a result: :func:`needless`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -115,6 +116,20 @@ def common(result: Layout, a: Any, b: Any) -> None:
     for i in range(min(size(result), MOST)):
         index = at(result, i)
         need(index < min(size(a), size(b)) and at(a, index) == i == at(b, index), f"offset {i} is elsewhere")
+    vector(size(result), a, b)
+
+
+def vector(length: int, a: Any, b: Any) -> None:
+    total = min(size(a), size(b))
+    if total > MOST:
+        return
+    left = Counter((at(a, i), at(b, i)) for i in range(total))
+    need(length == 1 or (0, 0) in left, "the first run must begin at offset 0 of both")
+    for x, y in sorted(left):  # the lowest element that is left begins a run
+        copies = left[x, y]
+        for step in range(length if copies else 0):
+            left[x + step, y + step] -= copies
+            need(left[x + step, y + step] >= 0, f"the run from offsets {x} and {y} ends after {step} elements")
 
 
 def ordered(result: Layout, shape: Any, order: Any) -> None:

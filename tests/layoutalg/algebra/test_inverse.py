@@ -26,7 +26,9 @@ from layoutalg import (
     parse_layout,
     right_inverse,
     size,
+    substitute,
 )
+from layoutalg.laws.definitions import law_max_common_layout, law_max_common_vector
 
 
 @given(layouts)
@@ -137,13 +139,15 @@ def test_the_common_layout_ends_where_the_shorter_of_the_two_does(a: str, b: str
 @given(drawn(related))
 def test_the_common_layout_is_as_long_as_a_layout_can_be(case):
     a, b = case
-    index_in_a = {x: i for i, x in enumerate(judge.values(a))}
-    index_in_b = {x: i for i, x in enumerate(judge.values(b))}
-    agreeing = next(
-        (n for n in range(len(index_in_a)) if n not in index_in_a or index_in_a[n] != index_in_b.get(n)),
-        len(index_in_a),
+    total = min(size(a), size(b))
+    index_in_a = {x: i for i, x in enumerate(judge.values(a)[:total])}
+    index_in_b = {x: i for i, x in enumerate(judge.values(b)[:total])}
+    agreeing = next((n for n in range(total) if n not in index_in_a or index_in_a[n] != index_in_b.get(n)), total)
+    longest = max(
+        n
+        for n in range(1, agreeing + 1)
+        if judge.form([index_in_a[x] for x in range(n)]) is not None and law_max_common_vector(n, a, b) is None
     )
-    longest = max(n for n in range(1, agreeing + 1) if judge.form([index_in_a[x] for x in range(n)]) is not None)
     assert max_common_vector(a, b) == longest
 
 
@@ -187,11 +191,73 @@ def test_any_swizzled_layout_undoes_its_right_inverse(layout):
     assert [layout(result(i)) for i in range(size(result))] == list(range(size(result)))
 
 
+def divisors(number):
+    return [n for n in range(1, number + 1) if number % n == 0]
+
+
+def swizzled_pair(source):
+    """Two layouts of one shape, often, each after a swizzle or alone; often both after the same."""
+    a, b = related(source)
+    swizzles = [corpus.swizzle(source) if source.integer(0, 3) else None for _ in range(2)]
+    if source.integer(0, 1):
+        swizzles[1] = swizzles[0]
+    if not source.integer(0, 3):
+        b = a
+    return tuple(
+        layout if swizzle is None else ComposedLayout(swizzle, 0, layout)
+        for swizzle, layout in zip(swizzles, (a, b), strict=True)
+    )
+
+
+@given(drawn(swizzled_pair))
+def test_every_run_of_a_common_vector_is_contiguous_in_both_layouts(case):
+    a, b = case
+    assert law_max_common_vector(max_common_vector(a, b), a, b) is None
+    assert law_max_common_layout(max_common_layout(a, b), a, b) is None
+
+
 @given(drawn(swizzled_tile))
 def test_a_swizzled_tile_and_its_plain_layout_share_what_the_swizzle_leaves_alone(tile):
-    common = max_common_layout(tile, tile.inner)
-    assert [tile(common(i)) for i in range(size(common))] == list(range(size(common)))
-    assert size(common) >= min(1 << tile.outer.base, size(tile)) or size(tile) == 1
+    widest = max(n for n in divisors(size(tile)) if law_max_common_vector(n, tile, tile.inner) is None)
+    assert max_common_vector(tile, tile.inner) == size(max_common_layout(tile, tile.inner)) == widest
+    assert max_common_vector(tile, tile) == size(tile)
+
+
+#: Two layouts, their widest copy, and the layout of its first run.
+WIDEST = [
+    ("S<3,4,3> o 0 o (8,64):(64,1)", "(8,64):(64,1)", 16, "16:8"),
+    ("(8,64):(64,1)", "S<3,4,3> o 0 o (8,64):(64,1)", 16, "16:8"),
+    ("S<2,0,2> o 0 o (4,4):(1,4)", "S<2,0,2> o 0 o (4,4):(1,4)", 16, "1:0"),
+    ("S<3,4,3> o 0 o (8,64):(64,1)", "S<3,4,3> o 0 o (8,64):(64,1)", 512, "16:8"),
+    ("S<3,3,3> o 0 o (8,64):(64,1)", "S<3,4,3> o 0 o (8,64):(64,1)", 8, "8:8"),
+    # The swizzle reads no bit that an offset of the tile has, or only some of them.
+    ("S<3,4,3> o 0 o (8,8):(8,1)", "(8,8):(8,1)", 64, "(8,8):(8,1)"),
+    ("S<0,4,3> o 0 o (8,64):(64,1)", "(8,64):(64,1)", 512, "(64,8):(8,1)"),
+    ("S<3,4,3> o 0 o (4,64):(256,1)", "(4,64):(64,1)", 32, "32:4"),
+    # Rows of 17 begin anywhere in a block of 16, so that a swizzle breaks them.
+    ("S<3,4,3> o 0 o (16,16):(1,17)", "(16,16):(1,17)", 1, "1:0"),
+    ("S<3,4,3> o 0 o (16,16):(1,24)", "(16,16):(1,24)", 8, "8:1"),
+    # One swizzle after two layouts reorders a run alike only where the rows begin alike modulo its period.
+    ("S<2,0,2> o 0 o (4,4):(1,4)", "S<2,0,2> o 0 o (4,4):(1,8)", 1, "1:0"),
+    ("S<2,0,2> o 0 o (16,4):(1,16)", "S<2,0,2> o 0 o (16,4):(1,32)", 16, "1:0"),
+    # Runs of the first elements alone: every run counts.
+    ("(6,2):(1,100)", "(4,3):(1,100)", 2, "2:1"),
+    ("(5,2):(1,5)", "4:1", 4, "4:1"),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "vector", "layout"), WIDEST)
+def test_the_widest_copy_counts_every_run(a: str, b: str, vector: int, layout: str) -> None:
+    first, second = parse_layout(a), parse_layout(b)
+    assert max_common_vector(first, second) == vector
+    assert str(max_common_layout(first, second)) == layout
+    total = min(size(first), size(second))
+    assert vector == max(n for n in divisors(total) if law_max_common_vector(n, first, second) is None)
+
+
+def test_the_widest_copy_of_huge_layouts_is_not_enumerated() -> None:
+    tile = parse_layout(f"({1 << 20},{1 << 20}):({1 << 20},1)")
+    assert max_common_vector(ComposedLayout(Swizzle(3, 4, 3), 0, tile), tile) == 16
 
 
 @pytest.mark.parametrize(("shape", "stride"), [((3, 2), (1, 2)), ((4, 4), (0, 0)), ((2, 2), (1, 1)), ((2, 4), (0, 1))])
@@ -247,3 +313,26 @@ def test_a_common_layout_stops_before_the_first_carry():
     layout = Layout((3, 2, 2), (1, 3, 6))
     assert max_common_layout(layout, layout) == Layout(12, 1)
     assert max_common_layout(Layout((6, 2), (1, 7)), Layout((6, 2), (1, 6))) == Layout(6, 1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "inverse"),
+    [
+        ("S<3,4,3> o 0 o 1024*m:1", "1024*m:1 o 0 o S<3,4,3> o 0 o 1024*m:1"),
+        ("S<3,4,3> o 0 o (8,1024*m):(1024*m,1)", "(1024*m,8):(8,1) o 0 o S<3,4,3> o 0 o 8192*m:1"),
+        ("S<1,0,1> o 0 o (4*m,3):(1,4*m)", "12*m:1 o 0 o S<1,0,1> o 0 o 12*m:1"),
+    ],
+)
+def test_the_right_inverse_of_a_symbolic_swizzled_layout_undoes_it_for_every_value(layout: str, inverse: str) -> None:
+    swizzled = parse_layout(layout)
+    result = right_inverse(swizzled)
+    assert str(result) == inverse
+    for m in (1, 2, 3):
+        right, numbers = substitute(result, {"m": m}), substitute(swizzled, {"m": m})
+        assert [numbers(right(i)) for i in range(size(right))] == list(range(size(numbers)))
+
+
+@pytest.mark.parametrize("layout", ["S<1,0,1> o 0 o 4*m+2:1", "S<1,0,1> o 0 o 2*m:1", "S<3,4,3> o 0 o 64*m:1"])
+def test_a_symbolic_size_that_may_cut_a_period_of_the_swizzle_is_not_decided(layout: str) -> None:
+    with pytest.raises(UndecidedError):
+        right_inverse(parse_layout(layout))

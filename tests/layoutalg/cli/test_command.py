@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from each import each
+from places import ROOT
 from programs import NEEDS_FULL, NEEDS_POSIX
 
 import layoutalg as la
@@ -368,3 +369,10 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
 def test_the_list_of_commands_begins_each_commands_own_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     help_text = " ".join(run(capsys, name, "--help")[1].split())
     assert help_text.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in help_text
+
+
+def test_a_tiled_mma_whose_permutation_overlaps_is_refused_with_the_overlap(capsys: pytest.CaptureFixture[str]) -> None:
+    prints = json.loads((ROOT / "tests" / "vectors" / "tiled_prints.json").read_text(encoding="utf-8"))
+    tiled = prints["dsl"]["mma"].replace("Permutation MNK: (_,_,_)", "Permutation MNK: (_,(8,2,8):(1,16,8),_)")
+    assert main(["eval", tiled]) == 2
+    assert "must be injective, found offset 16 twice; layout = (8,2,8):(1,16,8)" in capsys.readouterr().err

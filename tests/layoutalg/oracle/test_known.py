@@ -29,6 +29,6 @@ def test_runs_of_rows_are_told_as_such() -> None:
     assert rows_of(["()"]) == "a call: rows 64 and 66"
     assert rows_of(["nullspace"]) == "nullspace: row 33"
     assert rows_of(["composition", "composition", "recast_layout"]) == (
-        "composition: rows 1 to 5 and 67; recast_layout: rows 49 to 53"
+        "composition: rows 1 to 5; recast_layout: rows 49 to 53"
     )
     assert rows_of([]) == rows_of(["size", ":", "o"]) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import Parameter, signature
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from strategies import any_layouts
 
 from layoutalg import LayoutError, NotationError
-from layoutalg.notation.expression import OPERATIONS
+from layoutalg.notation.expression import OPERATIONS, operations
 from layoutalg.oracle.expressions import SIGNS, SymbolError, operations_of, syntax
 
 TREES = [
@@ -61,6 +62,16 @@ def test_what_is_no_expression_has_no_tree(source: str) -> None:
 def test_an_operation_has_the_parameters_that_it_has() -> None:
     with pytest.raises(LayoutError, match=r"size: missing a required argument: 'value'"):
         syntax("size()")
+
+
+def test_the_arguments_of_every_operation_are_in_the_order_of_its_parameters_however_they_were_written() -> None:
+    for name, function in operations().items():
+        parameters = signature(function).parameters
+        if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters.values()):
+            continue
+        numbers = dict(zip(parameters, range(1, len(parameters) + 1), strict=True))
+        by_name = ", ".join(f"{parameter}={number}" for parameter, number in reversed(numbers.items()))
+        assert syntax(f"{name}({by_name})") == {name: list(numbers.values())}
 
 
 @pytest.mark.parametrize("source", ["(8*m,64):(64,1)", "8:n", "(4,8):(m@0,1@1)", "size(m)"])

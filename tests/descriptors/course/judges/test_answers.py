@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from descriptors.course.grading import grade
+from descriptors.course.grading import check, grade
 from descriptors.course.judges.answers import integers_of, parts_of, words_of, written
 from descriptors.course.source import exercises
 from descriptors.errors import DescriptorError
@@ -21,6 +23,32 @@ def test_what_is_no_number_is_named(text: str) -> None:
     with pytest.raises(DescriptorError, match="must be numbers with commas") as caught:
         integers_of(text)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 120
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 50_000,
+        "0x" * 25_000,
+        "Layout(" * 7_000,
+        "(" * 25_000 + "5" + ")" * 25_000,
+        "( " * 12_000 + "5" + " )" * 12_000,
+    ],
+    ids=["letters", "digits", "calls", "parentheses", "spaces"],
+)
+def test_a_long_answer_is_judged_in_linear_time(text: str) -> None:
+    start = time.process_time()
+    assert check("5.1", text).startswith("your answer cannot be read")
+    assert time.process_time() - start < 3  # it was over 15 seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["Layout(4)", "(Layout(4, 2), Layout((4, 8)))", "make_layout((2, 3)", "Layout([4, 8])"]
+)
+def test_a_shape_without_strides_is_no_layout(text: str) -> None:
+    with pytest.raises(DescriptorError, match="must have its strides"):
+        written(text)
+    assert written("make_layout(((2)), Layout(4, 2))") == "make_layout(2, Layout(4, 2))"
 
 
 def test_their_count_is_checked() -> None:
