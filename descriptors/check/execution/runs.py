@@ -195,7 +195,7 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
     for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    starts |= {one.address for one in machine.barriers.ever()} | set(machine.launch.variables.values())
     phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
     return infer(phases, places, sorted(starts), machine.notes.footprints)
 
