@@ -22,27 +22,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descriptors.check.execution.boxes import disagreement
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import ALL, BOX
+from descriptors.check.execution.evidence import ALL, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
-from descriptors.check.execution.outcomes import Reason
-from descriptors.check.execution.program import EVENTS, is_event, parameter_names
-from descriptors.check.execution.runs import LITTLE
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.outcomes import is_wrong
+from descriptors.check.execution.program import EVENTS, Program, is_event, parameter_names, program
+from descriptors.check.execution.runs import LIMIT, LITTLE, launches, run, trials
 from descriptors.check.kernel_report import Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
+from descriptors.text import counted
 
 _UNKNOWN = Configuration()
 #: Letters of a name that are told.
 NAME = 40
 #: What would decide what is open, by what it is.
 _DECIDES = {
-    BOX: "the box: --tensormap PARAMETER=64x128xbf16",
     CLUSTER: "the launch: --cluster 2x1x1",
-    Reason.ENDLESS.value: "smaller parameters: --param PARAMETER=128",
 }
 
 
@@ -77,7 +78,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ]
             ran = False
             continue
-        told = judge(function, text, known, module.target)
+        told = _agreed(judge(function, text, known, module.target), function, text, known)
         ran = ran and bool(told.sizes)
         if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)
@@ -86,6 +87,36 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
         notes.append(_note(function, told))
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
     return Judgement(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
+
+
+def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration) -> RunJudgement:
+    """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects.
+
+    All else that goes wrong then may follow from that, so it is counted and left out.
+    """
+    if not known.tensor_maps or not is_wrong(told.witnesses):
+        return told
+    made = program(function)
+    boxes = known.boxes(made.names)
+    cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
+    if cause is None:
+        return told
+    others = len(told.witnesses)
+    why = f"the given boxes contradict the expected bytes; {counted(others, 'finding')} left out"
+    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, "what comes after", why)
+    return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
+
+
+def _unsized(made: Program, text: str, known: Configuration) -> Iterator[Machine]:
+    """Yield the runs of a kernel without the given boxes, up to as many steps as its runs may take."""
+    held, steps = trials(made, text, known._replace(tensor_maps={}))
+    yield held[0].run.machine
+    for _, launch in launches(held[0]):
+        if steps > LIMIT:
+            return
+        machine = run(made, launch._replace(sizes=None)).machine
+        steps += machine.count
+        yield machine
 
 
 def _asks(function: Function) -> bool:
@@ -103,7 +134,7 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
     wrong = any(one.rule.startswith("fragment") for one in told.witnesses)
     for one in told.blind:
         for name in () if wrong and one.properties == ("fragments",) else one.properties:
-            yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
+            yield Undecided(name, one.line, one.what, one.why, one.decides or _DECIDES.get(one.what, ""), function.name)
 
 
 def _closed(one: Counts) -> str:
