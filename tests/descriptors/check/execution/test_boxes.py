@@ -1,5 +1,4 @@
-"""Boxes of tensor maps: what `check` suggests can be used as it is written, and a box that contradicts the kernel is one
-finding."""
+"""Boxes of tensor maps: what `check` suggests can be used as it is written, and a contradiction is one finding."""
 
 from __future__ import annotations
 

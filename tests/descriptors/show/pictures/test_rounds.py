@@ -115,7 +115,7 @@ def test_an_address_that_is_initialized_again_holds_another_mbarrier() -> None:
     ],
 )
 def test_what_is_missing_is_named_where_nothing_can_be_drawn(text: str, reason: str) -> None:
-    with pytest.raises(DescriptorError, match="^explain: no rounds to draw: ") as refused:
+    with pytest.raises(DescriptorError, match=r"^explain: no rounds to draw: ") as refused:
         pipelines(text)
     assert reason in str(refused.value)
 
