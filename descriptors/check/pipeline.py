@@ -20,7 +20,7 @@ from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.rounds import Rounds, rounds
-from descriptors.check.execution.runs import Run, Trial, launches, runs, trials
+from descriptors.check.execution.runs import Run, Trial, launches, runs, trials, unlaunchable
 from descriptors.check.ptx.ptx_module import parse
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
@@ -62,6 +62,9 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
         line, name = function.code[places[0]].line, brief(function.name)
         if not function.entry:
             missing.append(f"line {line} initializes an mbarrier in {name}, which is a function and no kernel")
+            continue
+        if why := unlaunchable(function, Configuration()):
+            missing.append(f"{name} cannot be launched: {why}")
             continue
         made = program(function, module.target)
         first = trials(made, text, Configuration())[0][0]

@@ -31,7 +31,7 @@ from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import is_wrong
 from descriptors.check.execution.program import EVENTS, Program, is_event, parameter_names, program
-from descriptors.check.execution.runs import LIMIT, LITTLE, launches, run, trials
+from descriptors.check.execution.runs import LIMIT, LITTLE, launches, run, trials, unlaunchable
 from descriptors.check.kernel_report import Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
@@ -78,6 +78,10 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ]
             ran = False
             continue
+        if why := unlaunchable(function, known):
+            undecided += _not_run(function, why, "a launch within these limits: --threads, --cluster")
+            ran = False
+            continue
         told = _agreed(judge(function, text, known, module.target), function, text, known)
         ran = ran and bool(told.sizes)
         if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
@@ -87,6 +91,11 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
         notes.append(_note(function, told))
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
     return Judgement(looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled))
+
+
+def _not_run(function: Function, why: str, decides: str) -> list[Undecided]:
+    """Return what is not decided of a kernel that is not run."""
+    return [Undecided(name, function.line, "what a run decides", why, decides, function.name) for name in ALL]
 
 
 def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration) -> RunJudgement:

@@ -18,7 +18,7 @@ from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import program
 from descriptors.check.execution.rings import Ring, rings
-from descriptors.check.execution.runs import trials
+from descriptors.check.execution.runs import trials, unlaunchable
 from descriptors.check.k_steps import distance
 from descriptors.check.ptx.constant_folding import Values, fold, number, observed
 from descriptors.check.ptx.control_flow import Block, blocks
@@ -156,9 +156,10 @@ def _kernel(function: Function, values: Values, graph: list[Block], text: str) -
 
 def _rings(function: Function, text: str) -> dict[str, Any]:
     """The rings of a kernel, out of the run that learns what its copies bring."""
-    if not function.entry or not any(one.opcode.startswith("mbarrier.init") for one in function.code):
+    known = Configuration()
+    if not function.entry or not function.having("mbarrier.init") or unlaunchable(function, known):
         return {"rings": (), "launch": ""}
-    first = trials(program(function), text, Configuration())[0][0]
+    first = trials(program(function), text, known)[0][0]
     end = "" if all(one.done for one in first.run.machine.fragments) else ", not to its end"
     launch = f"{launch_text(first.launch)}, scalar parameters {first.launch.size}{end}"
     return {"rings": tuple(rings(first.run.machine)), "launch": launch}

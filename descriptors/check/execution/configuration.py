@@ -27,7 +27,7 @@ T = TypeVar("T")
 #: A parameter, by its name or number, and how many bytes into it.
 Parameter = tuple[str, int]
 #: Most threads of a CTA, and CTAs of a cluster.
-_THREADS, _CTAS = 1024, 16
+MOST_THREADS, MOST_CTAS = 1024, 16
 #: So many parameters a refusal lists.
 _SHOWN = 16
 _BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
@@ -133,8 +133,8 @@ def configuration(
         DescriptorError: if one is none.
     """
     return Configuration(
-        _extents(threads, "threads", _THREADS),
-        _extents(cluster, "cluster", _CTAS),
+        _extents(threads, "threads", MOST_THREADS),
+        _extents(cluster, "cluster", MOST_CTAS),
         {
             _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
             for name, value in _named(parameters, "parameters")

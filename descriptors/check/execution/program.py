@@ -220,7 +220,9 @@ class Program:
         for index, one in enumerate(code):
             if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph):
                 inner = self._between(ends[index], left)
-                if inner is not None:  # a branch round too many blocks is executed
+                if inner is None:  # a branch round too many blocks is executed
+                    left //= 2
+                else:
                     open_[index] = inner
                     left -= len(inner)
         roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
