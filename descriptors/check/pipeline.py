@@ -22,6 +22,7 @@ from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.rounds import Rounds, rounds
 from descriptors.check.execution.runs import Run, Trial, launches, runs, trials, unlaunchable
 from descriptors.check.ptx.ptx_module import parse
+from descriptors.check.run_report import FILE_LIMIT
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
@@ -55,6 +56,7 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
     module = parse(text)
     found: list[Pipeline] = []
     missing: list[str] = []
+    steps = 0
     for function in module.functions:
         places = function.having("mbarrier.init")
         if not places:
@@ -66,9 +68,14 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
         if why := unlaunchable(function, Configuration()):
             missing.append(f"{name} cannot be launched: {why}")
             continue
+        if steps > FILE_LIMIT:
+            missing.append(f"{name} was not run: the kernels before it took {steps} steps of at most {FILE_LIMIT}")
+            continue
         made = program(function, module.target)
-        first = trials(made, text, Configuration())[0][0]
+        held, taken = trials(made, text, Configuration())
+        first = held[0]
         run = _run(made, first)
+        steps += taken + run.machine.count
         seen = rounds(run.machine)
         if seen.acts:
             found.append(Pipeline(function.name, _launch(run, first), seen, tuple(_wrong(run))))

@@ -39,6 +39,8 @@ from descriptors.check.scope import not_run
 from descriptors.text import counted
 
 _UNKNOWN = Configuration()
+#: Steps of the runs of all kernels of a file, after which no other kernel is run.
+FILE_LIMIT = 3_000_000
 #: Letters of a name that are told.
 NAME = 40
 #: What would decide what is open, by what it is.
@@ -67,7 +69,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
     undecided: list[Undecided] = []
     notes: list[str] = []
     settled: set[str] = set()
-    ran = True
+    ran, steps = True, 0
     for function in module.functions:
         if not _asks(function):
             continue
@@ -82,7 +84,13 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             undecided += _not_run(function, why, "a launch within these limits: --threads, --cluster")
             ran = False
             continue
+        if steps > FILE_LIMIT:
+            why = f"not executed: the kernels before it took {steps} steps, and a file has at most {FILE_LIMIT}"
+            undecided += _not_run(function, why, "a file with this kernel alone")
+            ran = False
+            continue
         told = _agreed(judge(function, text, known, module.target), function, text, known)
+        steps += told.steps
         ran = ran and bool(told.sizes)
         if told.sizes and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)
