@@ -231,6 +231,10 @@ _SET = re.compile(r"(\d{2,3})(\+?)(a?f?)\Z")
 _RENAMED = {101: 110}
 
 
+#: Digits of each part of a version at most.
+_VERSION_DIGITS = 9
+
+
 def as_version(text: str) -> tuple[int, int]:
     """A version of PTX, as numbers that compare.
 
@@ -238,7 +242,9 @@ def as_version(text: str) -> tuple[int, int]:
     True
     """
     major, _, minor = text.partition(".")
-    return (int(major), int(minor or 0)) if major.isdigit() and (minor or "0").isdigit() else (0, 0)
+    minor = minor or "0"
+    whole = major.isdecimal() and minor.isdecimal() and max(len(major), len(minor)) <= _VERSION_DIGITS
+    return (int(major), int(minor)) if whole else (0, 0)
 
 
 @lru_cache(maxsize=1 << 12)

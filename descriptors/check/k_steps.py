@@ -33,6 +33,7 @@ Law: a step that reads what another instruction read is none.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -328,10 +329,15 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     [[(0, 0), (1, 32)], [(2, 0)]]
     """
     together: list[list[tuple[int, SmemOperand, int]]] = []
+    counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups that a start may be counted from
     for index, one in row:
-        first = next((held for held in together if distance(held[0][1], one) is not None), None)
+        keys = [one.word.base] * bool(one.word.base) + [""] * (one.word.mask & 0x3FFF == 0x3FFF)
+        near = [held for key in keys for held in counted.get(key, []) if distance(held[0][1], one) is not None]
+        first = min(near, key=lambda held: held[0][0], default=None)
         if first is None:
             together.append([(index, one, 0)])
+            for key in keys:
+                counted.setdefault(key, []).append(together[-1])
         elif _alike(first[0][1], one):
             first.append((index, one, 16 * (distance(first[0][1], one) or 0)))
     return together
@@ -391,6 +397,7 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
 def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
     """A and B of one instruction have to be at the same K block; and no two instructions at the same place."""
     seen: set[tuple[str, tuple[int | None, ...]]] = set()
+    occupied: set[tuple[int | None, ...]] = set()
     first: Step | None = None
     table: list[tuple[Step, list[int | None]]] = []
     for step in chain:
@@ -404,10 +411,11 @@ def _together(chain: list[Step]) -> Iterator[tuple[int, str, str]]:
         key = (step.elsewhere, tuple(moved))
         if key in seen:
             yield step.index, "word-repeated", f"found the same {_named(step)} as in an instruction before it"
-        elif len(step.operands) == 1 and any(places == key[1] for _, places in seen):
+        elif len(step.operands) == 1 and key[1] in occupied:
             text = f"found the same {step.operands[0].matrix} as in an instruction before it, with another A"
             yield step.index, "word-repeated", text
         seen.add(key)
+        occupied.add(key[1])
         table.append((step, moved))
     yield from _paired(table)
 
@@ -444,10 +452,11 @@ def _ranked(pairs: list[tuple[Step, list[int]]], lines: Sequence[Lines | None]) 
     if None in lines or {bool(one.block) for one in lines if one is not None} != {True, False}:
         return
     places = [[moved[side] for _, moved in pairs] for side in (0, 1)]
-    visits = [{one.count(place) for place in one} for one in places]
+    visits = [set(Counter(one).values()) for one in places]
     for side, matrix in enumerate("AB"):
         if len(visits[side]) > 1 and visits[1 - side] == {1}:
-            numbers = [n for n, place in enumerate(places[side]) if place in places[side][:n]]
+            begun = {place: n for n, place in reversed([*enumerate(places[side])])}
+            numbers = [n for n, place in enumerate(places[side]) if begun[place] < n]
             text = f"found {matrix} at a K block where it was, and {'BA'[side]} at another"
             yield from ((pairs[number][0].index, "word-advance", text) for number in numbers)
     steps = [{b - a for a, b in pairwise(sorted(set(one)))} for one in places]

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.evidence import witnesses
-from descriptors.check.execution.launch import Launch, launch_text
+from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.rounds import Rounds, rounds
-from descriptors.check.execution.runs import Run, Trial, launches, runs, trials
+from descriptors.check.execution.runs import Run, Trial, launches, runs, trials, unlaunchable
 from descriptors.check.ptx.ptx_module import parse
+from descriptors.check.run_report import FILE_LIMIT
+from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
 
@@ -31,7 +33,7 @@ class Pipeline:
 
     Args:
         name: of the kernel.
-        launch: of the run, in words.
+        launch: of the run, in words, and where the run stopped if it did not come to its end.
         rounds: what was seen.
         wrong: what is wrong in that run: line, rule, what was found, and the line of the other event.
     """
@@ -49,18 +51,47 @@ def pipelines(text: str) -> tuple[Pipeline, ...]:
         text: the PTX.
 
     Raises:
-        DescriptorError: if it is no PTX text.
+        DescriptorError: if it is no PTX text, or no run of its kernels uses an mbarrier; the message says why.
     """
-    found = []
-    for function in parse(text).functions:
-        if function.entry and any(one.opcode.startswith("mbarrier.init") for one in function.code):
-            made = program(function)
-            first = trials(made, text, Configuration())[0][0]
-            run = _run(made, first)
-            seen = rounds(run.machine)
-            if seen.acts:
-                found.append(Pipeline(function.name, _launch(run.machine.launch, first), seen, tuple(_wrong(run))))
+    module = parse(text)
+    found: list[Pipeline] = []
+    missing: list[str] = []
+    steps = 0
+    for function in module.functions:
+        places = function.having("mbarrier.init")
+        if not places:
+            continue
+        line, name = function.code[places[0]].line, brief(function.name)
+        if not function.entry:
+            missing.append(f"line {line} initializes an mbarrier in {name}, which is a function and no kernel")
+            continue
+        if why := unlaunchable(function, Configuration()):
+            missing.append(f"{name} cannot be launched: {why}")
+            continue
+        if steps > FILE_LIMIT:
+            missing.append(f"{name} was not run: the kernels before it took {steps} steps of at most {FILE_LIMIT}")
+            continue
+        made = program(function, module.target)
+        held, taken = trials(made, text, Configuration())
+        first = held[0]
+        run = _run(made, first)
+        steps += taken + run.machine.count
+        seen = rounds(run.machine)
+        if seen.acts:
+            found.append(Pipeline(function.name, _launch(run, first), seen, tuple(_wrong(run))))
+        else:
+            missing.append(f"{name} initializes an mbarrier (line {line}), but {_unused(run)}")
+    if not found:
+        raise DescriptorError(f"explain: no rounds to draw: {missing[0] if missing else 'no mbarrier is initialized'}")
     return tuple(found)
+
+
+def _unused(run: Run) -> str:
+    """Say why a run has no act at an mbarrier."""
+    if run.stop is not None:
+        why = f"{run.stop.what}: {run.stop.why}"
+        return f"its run stopped at line {run.stop.line} before an mbarrier ended a wait or a phase ({why})"
+    return "its run ended without an arrival, a copy or a wait at an mbarrier"
 
 
 def _run(made: Program, first: Trial) -> Run:
@@ -74,11 +105,14 @@ def _run(made: Program, first: Trial) -> Run:
     return held
 
 
-def _launch(launch: Launch, first: Trial) -> str:
+def _launch(run: Run, first: Trial) -> str:
+    launch = run.machine.launch
     given = {f"{name}{f'+{at}' if at else ''}": value for (name, at), value in launch.scalars.items()}
     others = [key for key in first.free if key not in launch.scalars]
     parts = [launch_text(launch), *(f"{name} = {value}" for name, value in given.items())]
-    return ", ".join([*parts, *([f"scalar parameters {launch.size}"] if others else [])])
+    parts += [f"scalar parameters {launch.size}"] if others else []
+    parts += [f"stopped at line {run.stop.line} ({run.stop.what}: {run.stop.why})"] if run.stop else []
+    return ", ".join(parts)
 
 
 def _wrong(run: Run) -> list[str]:

@@ -22,30 +22,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from descriptors.check.execution.boxes import disagreement
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import ALL, BOX
+from descriptors.check.execution.evidence import ALL, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
-from descriptors.check.execution.outcomes import Reason
-from descriptors.check.execution.program import EVENTS, is_event, parameter_names
-from descriptors.check.execution.runs import LITTLE
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.outcomes import is_wrong
+from descriptors.check.execution.program import EVENTS, Program, is_event, parameter_names, program
+from descriptors.check.execution.runs import LIMIT, LITTLE, launches, run, trials, unlaunchable
 from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.opcode_effects import EXTERNAL, RUNTIME, Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
+from descriptors.text import counted
 
 _UNKNOWN = Configuration()
+#: Steps of the runs of all kernels of a file, after which no other kernel is run.
+FILE_LIMIT = 3_000_000
 #: Letters of a name that are told.
 NAME = 40
 #: Most scalar parameters that a note names one by one.
 NAMED = 8
 #: What would decide what is open, by what it is.
 _DECIDES = {
-    BOX: "the box: --tensormap PARAMETER=64x128xbf16",
     CLUSTER: "the launch: --cluster 2x1x1",
-    Reason.ENDLESS.value: "smaller parameters: --param PARAMETER=128",
 }
 
 
@@ -68,9 +71,9 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     notes: list[str] = []
-    launches: list[ExecutedLaunch] = []
+    recorded: list[ExecutedLaunch] = []
     settled: set[str] = set()
-    ran = True
+    ran, steps = True, 0
     for function in module.functions:
         if not _asks(function):
             continue
@@ -81,7 +84,17 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             ]
             ran = False
             continue
-        told = judge(function, text, known, module.target)
+        if why := unlaunchable(function, known):
+            undecided += _not_run(function, why, "a launch within these limits: --threads, --cluster")
+            ran = False
+            continue
+        if steps > FILE_LIMIT:
+            why = f"not executed: the kernels before it took {steps} steps, and a file has at most {FILE_LIMIT}"
+            undecided += _not_run(function, why, "a file with this kernel alone")
+            ran = False
+            continue
+        told = _agreed(judge(function, text, known, module.target), function, text, known)
+        steps += told.steps
         ran = ran and bool(told.ended)
         if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
             settled.add(function.name)
@@ -90,11 +103,46 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
         functions = RUNTIME.union(one.name for one in module.functions)
         undecided += _not_modeled(function, {one.property for one in scopes if one.number}, functions)
         notes.append(_note(function, told))
-        launches += _record(function, told)
+        recorded += _record(function, told)
     looked = tuple([Scope(one.property, one.number, one.unit, one.number if ran else 0) for one in scopes])
     return Judgement(
-        looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(launches)
+        looked, tuple(dict.fromkeys(undecided)), tuple(findings), tuple(notes), frozenset(settled), tuple(recorded)
     )
+
+
+def _not_run(function: Function, why: str, decides: str) -> list[Undecided]:
+    """Return what is not decided of a kernel that is not run."""
+    return [Undecided(name, function.line, "what a run decides", why, decides, function.name) for name in ALL]
+
+
+def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration) -> RunJudgement:
+    """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects.
+
+    All else that goes wrong then may follow from that, so it is counted and left out.
+    """
+    if not known.tensor_maps or not is_wrong(told.witnesses):
+        return told
+    made = program(function)
+    boxes = known.boxes(made.names)
+    cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
+    if cause is None:
+        return told
+    others = len(told.witnesses)
+    why = f"the given boxes contradict the expected bytes; {counted(others, 'finding')} left out"
+    row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, "what comes after", why)
+    return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
+
+
+def _unsized(made: Program, text: str, known: Configuration) -> Iterator[Machine]:
+    """Yield the runs of a kernel without the given boxes, up to as many steps as its runs may take."""
+    held, steps = trials(made, text, known._replace(tensor_maps={}))
+    yield held[0].run.machine
+    for launch in launches(made, held[0]):
+        if steps > LIMIT:
+            return
+        machine = run(made, launch._replace(sizes=None)).machine
+        steps += machine.count
+        yield machine
 
 
 def _asks(function: Function) -> bool:
@@ -112,7 +160,7 @@ def _undecided(function: Function, told: RunJudgement) -> Iterator[Undecided]:
     wrong = any(one.rule.startswith("fragment") for one in told.witnesses)
     for one in told.blind:
         for name in () if wrong and one.properties == ("fragments",) else one.properties:
-            yield Undecided(name, one.line, one.what, one.why, _DECIDES.get(one.what, ""), function.name)
+            yield Undecided(name, one.line, one.what, one.why, one.decides or _DECIDES.get(one.what, ""), function.name)
 
 
 def _not_modeled(function: Function, properties: Collection[str], functions: Collection[str]) -> Iterator[Undecided]:

@@ -18,7 +18,7 @@ from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import program
 from descriptors.check.execution.rings import Ring, rings
-from descriptors.check.execution.runs import trials
+from descriptors.check.execution.runs import trials, unlaunchable
 from descriptors.check.k_steps import distance
 from descriptors.check.ptx.constant_folding import Values, fold, number, observed
 from descriptors.check.ptx.control_flow import Block, blocks
@@ -26,6 +26,7 @@ from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_va
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx.ptx_module import Function, parse
+from descriptors.check.run_report import FILE_LIMIT
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import Told, counted
 from layoutalg.frozen import frozen
@@ -119,15 +120,19 @@ def explain_ptx(text: str) -> Story:
     (64, 8, 16)
     """
     module = parse(text)
-    told = []
+    told: list[Kernel] = []
+    steps = 0
     for function in module.functions:
         if function.having("wgmma.", "tcgen05."):
             graph = blocks(function)
-            told.append(_kernel(function, fold(function, module.variables, observed(function), graph), graph, text))
+            seen, taken = _rings(function, text) if steps <= FILE_LIMIT else ({"rings": (), "launch": ""}, 0)
+            steps += taken
+            values = fold(function, module.variables, observed(function), graph)
+            told.append(_kernel(function, values, graph, seen))
     return Story(module.target, tuple(told))
 
 
-def _kernel(function: Function, values: Values, graph: list[Block], text: str) -> Kernel:
+def _kernel(function: Function, values: Values, graph: list[Block], seen: dict[str, Any]) -> Kernel:
     found = list(multiplications(function, values))
     loops = [(b.end, t) for b in graph for t in (graph[n].start for n in b.next) if t < b.end]
     code = function.code
@@ -150,18 +155,20 @@ def _kernel(function: Function, values: Values, graph: list[Block], text: str) -
         commits=sum(one.opcode.startswith(("wgmma.commit_group", "tcgen05.commit")) for one in code),
         loads=sum(one.opcode.startswith("tcgen05.ld") for one in code),
         stores=sum(one.opcode.startswith("tcgen05.st") for one in code),
-        **_rings(function, text),
+        **seen,
     )
 
 
-def _rings(function: Function, text: str) -> dict[str, Any]:
-    """The rings of a kernel, out of the run that learns what its copies bring."""
-    if not function.entry or not any(one.opcode.startswith("mbarrier.init") for one in function.code):
-        return {"rings": (), "launch": ""}
-    first = trials(program(function), text, Configuration())[0][0]
+def _rings(function: Function, text: str) -> tuple[dict[str, Any], int]:
+    """Return the rings of a kernel, out of the run that learns what its copies bring, and the steps that it took."""
+    known = Configuration()
+    if not function.entry or not function.having("mbarrier.init") or unlaunchable(function, known):
+        return {"rings": (), "launch": ""}, 0
+    held, steps = trials(program(function), text, known)
+    first = held[0]
     end = "" if all(one.done for one in first.run.machine.fragments) else ", not to its end"
     launch = f"{launch_text(first.launch)}, scalar parameters {first.launch.size}{end}"
-    return {"rings": tuple(rings(first.run.machine)), "launch": launch}
+    return {"rings": tuple(rings(first.run.machine)), "launch": launch}, steps
 
 
 def _accumulation(chain: list[Multiplication], loops: list[tuple[int, int]]) -> Accumulation:

@@ -16,8 +16,11 @@ import click
 from descriptors.answers import record, tell
 from descriptors.check import kernel_text
 from descriptors.check.baseline import UNDECIDED, Baseline, baseline, baseline_text, without_known
+from descriptors.check.execution.configuration import of_kernels
+from descriptors.check.execution.program import parameter_names
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Report, chosen, rule_names
+from descriptors.check.ptx.ptx_module import parse
 from descriptors.check.rules import ALL_RULES, Level, rule_text
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
@@ -25,7 +28,7 @@ from descriptors.cli.kernel_files import expanded, shown, text_of
 from descriptors.cli.options import json_option, together
 from descriptors.cli.terminal import Progress, answered, for_terminal, note
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
-from descriptors.errors import DescriptorError
+from descriptors.errors import DescriptorError, brief
 from descriptors.targets import ARCHITECTURES
 from descriptors.text import counted
 from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
@@ -159,17 +162,29 @@ def check(
     if write:
         _writable(write)
 
+    several = len(files) > 1 or Path(files[0]).is_dir()
+    unused = {*parameters, *tensor_maps} if several else set()
+
     def checked(file: str) -> Report:
         text = text_of(file, gpu_arch, include)
-        report = check_ptx(text, threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
+        values, boxes = parameters, tensor_maps
+        if several and (values or boxes):  # each file takes the parameters that its kernels have
+            names = [parameter_names(one) for one in parse(text).functions if one.entry]
+            values, boxes = of_kernels(parameters, names), of_kernels(tensor_maps, names)
+            unused.difference_update(values, boxes)
+        report = check_ptx(text, threads=threads, cluster=cluster, parameters=values, tensor_maps=boxes)
         found = chosen(report, wanted, rules, fewer)
         return without_known(found, shown(file), accepted)
 
     lit = wants_color()
     form = _Form(strict, everything, lit, as_sarif, as_json, write or "")
-    if len(files) == 1 and not Path(files[0]).is_dir() and not as_sarif:
+    if not several and not as_sarif:
         return _of_one(files[0], checked(files[0]), form)
-    return _of_many(files, checked, form)
+    status = _of_many(files, checked, form)
+    if unused:
+        names = ", ".join(map(brief, sorted(unused)[:4]))
+        raise DescriptorError(f"check: a parameter must be one that a kernel has, found {names}, which no file has")
+    return status
 
 
 @frozen
@@ -354,16 +369,11 @@ def explain(
 
 
 def _rounds(text: str) -> list[RoundPicture]:
-    """The rounds of the kernels of a text that have mbarriers, those with something wrong first."""
+    """Return the rounds of the kernels of a text that use mbarriers, those with something wrong first."""
     from descriptors.check.pipeline import pipelines
     from descriptors.show.pictures.round_picture import RoundPicture  # no story needs a picture
 
-    found = sorted(pipelines(text), key=lambda one: not one.wrong)
-    if not found:
-        raise DescriptorError(
-            "explain: rounds are those of mbarriers, found no kernel that initialises one and uses it"
-        )
-    return [RoundPicture(one) for one in found]
+    return [RoundPicture(one) for one in sorted(pipelines(text), key=lambda one: not one.wrong)]
 
 
 #: The commands that the group registers.

@@ -224,6 +224,12 @@ def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[st
     return log([_RULE], files, results, [], refused)
 
 
+#: Characters of a TOML file, and of a key with its dots: tomllib needs memory with the square of the parts of a key.
+MOST_TEXT, MOST_KEY = 4 << 20, 1000
+#: What may be a key with dots.
+_DOTTED = re.compile(r"[\w\-\"'. \t]*\.[\w\-\"'. \t]*")
+
+
 def read(text: str, operation: str = "check") -> dict[str, Any]:
     """The tables of TOML.
 
@@ -240,10 +246,19 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
     """
     import tomllib  # only where a file is read
 
+    if len(text) > MOST_TEXT:
+        raise DescriptorError(f"{operation}: a TOML file must have at most {MOST_TEXT} characters, found {len(text)}")
+    for number, line in enumerate(text.split("\n"), 1):
+        if max(map(len, _DOTTED.findall(line)), default=0) > MOST_KEY:
+            raise DescriptorError(f"{operation}: line {number}: a key must have at most {MOST_KEY} characters")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{operation}: the file must be TOML, found {error}") from None
+        raise DescriptorError(f"{operation}: the file must be TOML, found {brief(str(error), 200)}") from None
+    except RecursionError:
+        raise DescriptorError(f"{operation}: a TOML file must not nest lists and tables so deep") from None
+    except ValueError:  # Python refuses integers of more digits than it converts
+        raise DescriptorError(f"{operation}: a number in a TOML file must have fewer digits") from None
 
 
 def lines_of(text: str) -> dict[str, int]:

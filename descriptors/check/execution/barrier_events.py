@@ -81,7 +81,7 @@ def barrier_at(machine: Machine, one: Fragment, step: Step, address: int) -> Mba
         if any(one.opcode.startswith("mbarrier.init") for one in machine.program.function.code):
             machine.tell("barrier-init", step, f"found none initialised at {place_name(address, machine.launch)}")
         raise Stop(step.instruction.line, "nothing initialised it", reason=Reason.BARRIER)
-    machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase))
+    machine.barriers.touches.append(Touch(one.cta, one.warp, step.place, address, found.phase, life=found.life))
     if not machine.lanes.knows(found.bit, one.known):
         machine.tell("barrier-init-seen", step, f"found no order after its init, line {found.line}", found.line)
     return found
@@ -175,7 +175,7 @@ def _wait(machine: Machine, one: Fragment, step: Step) -> bool | None:
         for barrier in held:
             one.learn(barrier.known, barrier.published)
             machine.barriers.touches.append(
-                Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True)
+                Touch(one.cta, one.warp, step.place, barrier.address, barrier.phase, passed=True, life=barrier.life)
             )
         machine.set(one, name, 1)
         one.count(step.place)

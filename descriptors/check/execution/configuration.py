@@ -16,17 +16,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from descriptors.check.execution.launch import PARAMETERS, pointer
 from descriptors.check.execution.mbarrier import Box
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
+T = TypeVar("T")
 #: A parameter, by its name or number, and how many bytes into it.
 Parameter = tuple[str, int]
 #: Most threads of a CTA, and CTAs of a cluster.
-_THREADS, _CTAS = 1024, 16
+MOST_THREADS, MOST_CTAS = 1024, 16
+#: So many parameters a refusal lists.
+_SHOWN = 16
 _BOX = re.compile(r"(\d{1,4}(?:x\d{1,4})*)x(\w+)")
 
 
@@ -67,12 +70,34 @@ class Configuration(NamedTuple):
             DescriptorError: that says which there are.
         """
         rows = list(kernels)
-        for name, _ in (*self.parameters, *self.tensor_maps):
-            if not any(name in row or (_number(name) in range(len(row))) for row in rows):
-                there = ", ".join(dict.fromkeys(one for row in rows for one in row)) or "none"
+        for key in (*self.parameters, *self.tensor_maps):
+            if not _is_there(key, rows):
+                names = list(dict.fromkeys(one for row in rows for one in row))
+                there = ", ".join([brief(one, 300).strip("'") for one in names[:_SHOWN]]) or "none"
+                more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+                found = brief(key[0]).strip("'")
                 raise DescriptorError(
-                    f"check: a parameter must be one that a kernel has, found {name}; there are {there}"
+                    f"check: a parameter must be one that a kernel has, found {found}; there are {there}{more}"
                 )
+
+
+def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
+    """Return the values of the parameters that one of these kernels has.
+
+    Args:
+        given: values by parameters, as people write them.
+        kernels: the names of the parameters of each kernel.
+
+    >>> of_kernels({"n": 1, "m": 2, "0": 3, "1": 4, "n+8": 5}, [("n",)])
+    {'n': 1, '0': 3, 'n+8': 5}
+    """
+    rows = list(kernels)
+    return {key: value for key, value in given.items() if _is_there((key.partition("+")[0], 0), rows)}
+
+
+def _is_there(key: Parameter, kernels: Sequence[Sequence[str]]) -> bool:
+    """Return whether one of these kernels has a parameter."""
+    return any(key[0] in row or _number(key[0]) in range(len(row)) for row in kernels)
 
 
 def _of(values: Mapping[Parameter, int], names: Sequence[str]) -> Iterable[tuple[int, int, int]]:
@@ -108,8 +133,8 @@ def configuration(
         DescriptorError: if one is none.
     """
     return Configuration(
-        _extents(threads, "threads", _THREADS),
-        _extents(cluster, "cluster", _CTAS),
+        _extents(threads, "threads", MOST_THREADS),
+        _extents(cluster, "cluster", MOST_CTAS),
         {
             _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
             for name, value in _named(parameters, "parameters")

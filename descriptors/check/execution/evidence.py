@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from descriptors.check.execution.boxes import NAME_LETTERS, suggestion
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
 from descriptors.check.execution.machine import Machine
@@ -42,6 +43,10 @@ _OF_COPIES = {"proxy-fence", "proxy-fence-copy", "reuse-unwritten"}
 _OF_TENSOR_MEMORY = {"tcgen05-unwritten"}
 
 
+#: So many parameters are named that make a run shorter.
+_NAMED = 3
+
+
 class Blind(NamedTuple):
     """Something that a run could not look at.
 
@@ -51,6 +56,7 @@ class Blind(NamedTuple):
         what: what it is.
         why: where its value comes from.
         reason: of the stop that it comes from; None where the run went on.
+        decides: what would decide it; "" where the table of ``run_report`` says it, or nothing does.
     """
 
     properties: tuple[str, ...]
@@ -58,6 +64,7 @@ class Blind(NamedTuple):
     what: str
     why: str
     reason: Reason | None = None
+    decides: str = ""
 
 
 # -- what is wrong
@@ -225,7 +232,7 @@ def blind(one: Run) -> Iterator[Blind]:
     """What a run could not look at."""
     machine, stop = one
     if stop is not None:
-        yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason)
+        yield Blind(ALL, stop.line, stop.what, stop.why, stop.reason, decides=_smaller(one))
     if machine.hung:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
@@ -245,6 +252,15 @@ def _registers(machine: Machine) -> Iterator[Blind]:
             why = "enough only if the launch gives registers to whole warpgroups"
             yield Blind(("barriers",), machine.steps[one.pc].instruction.line, "the registers of setmaxnreg", why)
             return
+
+
+def _smaller(one: Run) -> str:
+    """Name the scalar parameters that a run read which was given up; "" for other runs."""
+    if not one.endless:
+        return ""
+    names = [f"{name}{f'+{at}' if at else ''}" for name, at in one.machine.notes.scalars][:_NAMED]
+    options = " ".join(f"--param {name}=N" for name in names if len(name) <= NAME_LETTERS)
+    return f"smaller scalar parameters: {options}" if options else ""
 
 
 def _passed(machine: Machine) -> Iterator[Blind]:
@@ -306,14 +322,15 @@ def _doubts(one: Run) -> Iterator[Blind]:
 
 def _boxes(machine: Machine) -> Iterator[Blind]:
     """Tensor copies, of whose boxes the text does not say the bytes."""
-    for index, name, _ in machine.notes.copies:
+    for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
             continue
         size = machine.launch.bytes_of(name)
         why = "its tensor map is a parameter"
         if size:
             why += f"; what is expected and read is consistent with {size} bytes"
-        yield Blind(("bytes",) if size else ("bytes", "proxies", "reuse"), _code(machine, index).line, BOX, why)
+        made, properties = _code(machine, index), ("bytes",) if size else ("bytes", "proxies", "reuse")
+        yield Blind(properties, made.line, BOX, why, decides=suggestion(machine, made, name, place))
 
 
 def _code(machine: Machine, index: int) -> Instruction:

@@ -84,6 +84,15 @@ def operand_runs(
     return [(base + a, base + b) for a, b in runs]
 
 
+def line_bytes(word: int, arch: str) -> int:
+    """Return the bytes of a line in which the swizzle of a descriptor moves pieces; 16 without a swizzle.
+
+    >>> line_bytes(0x4000004000010000, "sm90"), line_bytes(0, "sm100")
+    (128, 16)
+    """
+    return _LINES["sm90"].get(word >> 62, 16) if arch == "sm90" else _LINES["sm100"].get(word >> 61, 16)
+
+
 class Cells(NamedTuple):
     """Cells of tensor memory: groups of lanes, and how many columns."""
 

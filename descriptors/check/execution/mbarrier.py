@@ -22,6 +22,7 @@ Law: with bytes expected it ends by the last of them.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -63,6 +64,7 @@ class Touch(NamedTuple):
         address: of the mbarrier.
         phase: that it was in.
         passed: whether it was a wait that was over.
+        life: how many mbarriers were initialized at that address before.
     """
 
     cta: int
@@ -71,6 +73,7 @@ class Touch(NamedTuple):
     address: int
     phase: int
     passed: bool = False
+    life: int = 0
 
 
 class Phase(NamedTuple):
@@ -94,7 +97,7 @@ class Mbarrier:
 
     def __init__(self, address: int, bit: int, count: int, line: int) -> None:
         self.address, self.bit, self.count, self.line = address, bit, count, line
-        self.pending, self.phase = count, 0
+        self.pending, self.phase, self.life = count, 0, 0
         self.expected: list[tuple[int, int]] = []
         self.came = 0
         self.landings: list[Landing] = []
@@ -176,6 +179,7 @@ class Mbarriers:
         self._live: dict[int, Mbarrier] = {}
         self._places: list[int] = []  # the addresses of the live ones, sorted
         self._retired: list[Mbarrier] = []
+        self._lives: Counter[int] = Counter()  # how many there were at an address
         self.touches: list[Touch] = []  # who used which, in the order of the run
 
     def __len__(self) -> int:
@@ -197,6 +201,8 @@ class Mbarriers:
     def add(self, barrier: Mbarrier) -> None:
         """One is initialised: what was at its address is none any more."""
         self.retire(barrier.address)
+        barrier.life = self._lives[barrier.address]
+        self._lives[barrier.address] += 1
         self._live[barrier.address] = barrier
         insort(self._places, barrier.address)
 
@@ -211,10 +217,10 @@ class Mbarriers:
         yield from self._retired
         yield from self
 
-    def uses(self, address: int) -> list[tuple[int, tuple[int, ...]]]:
-        """The instructions that used one, in order, and of each the warps."""
-        found: dict[int, set[int]] = {}
+    def users(self) -> dict[tuple[int, int], dict[int, set[int]]]:
+        """Return the warps that used each mbarrier, by its address and life, and then by instruction."""
+        found: dict[tuple[int, int], dict[int, set[int]]] = {}
         for touch in self.touches:
-            if touch.address == address:
-                found.setdefault(touch.place, set()).add(touch.warp)
-        return [(place, tuple(sorted(warps))) for place, warps in sorted(found.items())]
+            places = found.setdefault((touch.address, touch.life), {})
+            places.setdefault(touch.place, set()).add(touch.warp)
+        return found

@@ -81,6 +81,7 @@ class Notes:
         self.copies: list[tuple[int, Box, int]] = []  # tensor copies: instruction, what names the box, address
         self.sources: set[int] = set()  # where bulk stores of tensors begin
         self.footprints: set[tuple[int, int]] = set()  # runs of bytes that multiplications read
+        self.tiles: dict[int, tuple[str, int]] = {}  # type and bytes of a line of operands, by where they begin
         self.unwritten: dict[int, tuple[int, int]] = {}  # bytes of operands that nothing wrote
         self.filled = False  # whether something wrote bytes of an operand
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing

@@ -16,7 +16,8 @@ Law: what nothing depends on is left out, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -80,6 +81,8 @@ _IGNORED = (
     "fence.proxy.alias",
 )
 _CONTROL = ("bra", "brx", "ret", "exit")
+#: Blocks between branches and where their ways meet that are kept, and bits of the registers that are live in blocks.
+MOST_BETWEEN, MOST_LIVE = 1 << 20, 1 << 29
 
 
 class Step(NamedTuple):
@@ -148,7 +151,8 @@ class Program:
         self.names = parameter_names(function)
         self.parameters = {name: number for number, name in enumerate(self.names)}
         self._starts = {block.start: number for number, block in enumerate(self.graph)}
-        self.live = self._live()
+        self._names, self._live = self._registers_live()
+        self._sets: tuple[int, frozenset[str]] = (-1, frozenset())  # the last that ``live`` returned
 
     @cached_property
     def loops(self) -> list[Loop]:
@@ -214,40 +218,40 @@ class Program:
         nearest = self._nearest[block]
         return self.first[nearest] if nearest < len(self.graph) else None
 
-    def _live(self) -> dict[int, frozenset[str]]:
-        """The registers that are read at or after the first step of each block, before they are written."""
+    def live(self, step: int) -> frozenset[str] | None:
+        """Return the registers that are read at or after a step where ways meet, before they are written.
+
+        None where that would need too much memory: then all registers may be.
+        """
+        bits = self._live.get(step)
+        if bits is None:
+            return None
+        if self._sets[0] != step:
+            found = frozenset(self._names[n] for n in range(bits.bit_length()) if bits >> n & 1)
+            self._sets = step, found
+        return self._sets[1]
+
+    def _registers_live(self) -> tuple[list[str], dict[int, int]]:
+        """Return the registers, and for each first step of a block those that are live, as bits."""
         rows: list[list[Step]] = [[] for _ in self.graph]
         for step in self.steps:
             rows[step.block].append(step)
-        read: list[set[str]] = []
-        written: list[set[str]] = []
-        for row in rows:
-            uses: set[str] = set()
-            defines: set[str] = set()
+        numbers: dict[str, int] = {}  # a set of registers is an integer with their bits
+        uses, defines = [0] * len(rows), [0] * len(rows)
+        for number, row in enumerate(rows):
             for step in row:
                 one = step.instruction
-                own = targets(one)
-                names = set(_of(one.operands[bool(own) :] if own else one.operands)) | ({one.predicate} - {""})
-                uses |= names - defines
-                if one.predicate:
-                    uses |= set(own) - defines  # what a guard leaves as it was
-                else:
-                    defines |= set(own)
-            read.append(uses)
-            written.append(defines)
-        live = [set(one) for one in read]
-        changed = True
-        while changed:
-            changed = False
-            for number in range(len(rows) - 1, -1, -1):
-                come: set[str] = set().union(*[live[follower] for follower in self.graph[number].next])
-                new = read[number] | come - written[number]
-                if new != live[number]:
-                    live[number], changed = new, True
-        found: dict[int, set[str]] = {}
-        for number, first in enumerate(self.first):
-            found.setdefault(first, set()).update(live[number])
-        return {first: frozenset(names) for first, names in found.items()}
+                own = _bits(targets(one), numbers)
+                read = _bits(_live_reads(one), numbers) | (own if one.predicate else 0)  # a guard may leave a register
+                uses[number] |= read & ~defines[number]
+                defines[number] |= 0 if one.predicate else own
+        if len(rows) * len(numbers) > MOST_LIVE:
+            return [], {}
+        live = _backwards(self.graph, uses, defines)
+        found: dict[int, int] = {}
+        for first, bits in zip(self.first, live, strict=True):
+            found[first] = found.get(first, 0) | bits
+        return list(numbers), found
 
     def _needed(self) -> set[int]:
         """The instructions that are executed: events, what they are computed from, and the branches that lead round
@@ -258,11 +262,16 @@ class Program:
             for name in targets(one):
                 where.setdefault(name, []).append(index)
         ends = {block.end - 1: number for number, block in enumerate(self.graph)}
-        open_ = {
-            index: self._between(ends[index])
-            for index, one in enumerate(code)
-            if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph)
-        }
+        open_: dict[int, set[int]] = {}
+        left = MOST_BETWEEN
+        for index, one in enumerate(code):
+            if one.predicate and one.opcode.startswith("bra") and self._nearest[ends[index]] < len(self.graph):
+                inner = self._between(ends[index], left)
+                if inner is None:  # a branch round too many blocks is executed
+                    left //= 2
+                else:
+                    open_[index] = inner
+                    left -= len(inner)
         roots = [i for i, one in enumerate(code) if _matters(one) or (_turns(one) and i not in open_)]
         roots += [i for i in self.carries if code[i].opcode.startswith("ld")]
         # What uses a load is executed for that alone, by the lanes that its guard lets through; unless it is an event
@@ -278,10 +287,12 @@ class Program:
         self.idle = frozenset(open_)
         return found | self.idle
 
-    def _between(self, block: int) -> set[int]:
-        """The blocks between the end of one and where its ways meet."""
+    def _between(self, block: int, most: int) -> set[int] | None:
+        """Return the blocks between the end of one and where its ways meet; None if there are more than ``most``."""
         end, waiting, seen = self._nearest[block], list(self.graph[block].next), set[int]()
         while waiting:
+            if len(seen) > most:
+                return None
             number = waiting.pop()
             if number != end and number not in seen:
                 seen.add(number)
@@ -295,7 +306,7 @@ class Program:
         return self._regions[block]
 
     def _region(self, block: int) -> Region:
-        end, seen = self._nearest[block], self._between(block)
+        end, seen = self._nearest[block], self._between(block, len(self.graph)) or set()
         written: set[str] = set()
         hard: list[int] = []
         soft: list[int] = []
@@ -319,6 +330,44 @@ def program(function: Function, target: str = "") -> Program:
 def is_event(one: Instruction) -> bool:
     """Whether an instruction is an event."""
     return one.opcode.startswith(EVENTS) and not one.opcode.startswith(_IGNORED)
+
+
+def _bits(names: Iterable[str], numbers: dict[str, int]) -> int:
+    """Return registers as the bits of an integer; a register that is new gets the next number."""
+    found = 0
+    for name in names:
+        found |= 1 << numbers.setdefault(name, len(numbers))
+    return found
+
+
+def _live_reads(one: Instruction) -> list[str]:
+    """Return the registers that an instruction reads; labels are none."""
+    read = [one.predicate] if one.predicate else []
+    if one.opcode.startswith(_CONTROL):
+        return read + (_of(one.operands[:1]) if one.opcode.startswith("brx") else [])
+    return read + _of(one.operands[bool(targets(one)) :])
+
+
+def _backwards(graph: Sequence[Block], uses: Sequence[int], defines: Sequence[int]) -> list[int]:
+    """Return the registers that are live at the begin of each block, each set as the bits of an integer."""
+    before: list[list[int]] = [[] for _ in graph]
+    for number, block in enumerate(graph):
+        for follower in block.next:
+            before[follower].append(number)
+    live, waiting, queued = [*uses], deque(range(len(graph) - 1, -1, -1)), set(range(len(graph)))
+    while waiting:
+        number = waiting.popleft()
+        queued.discard(number)
+        come = 0
+        for follower in graph[number].next:
+            come |= live[follower]
+        new = uses[number] | come & ~defines[number]
+        if new != live[number]:
+            live[number] = new
+            more = [one for one in before[number] if one not in queued]
+            waiting.extend(more)
+            queued.update(more)
+    return live
 
 
 def _first_uses(function: Function) -> dict[int, list[int]]:

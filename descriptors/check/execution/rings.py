@@ -1,6 +1,7 @@
 """Rings: mbarriers that lie one behind the other and are used alike, and which warps do what with them.
 
-What a run saw is told, of the launch that it was started with; who is a producer is what he does.
+What a run saw is told, of the launch that it was started with; who is a producer is what he does. An mbarrier that the
+kernel invalidates before its end is in a ring as well. An address that is initialized again holds another mbarrier.
 Source: ours; the operations are those of PTX ISA 9.1, mbarrier.
 
 Law: every mbarrier of a CTA is in one ring.
@@ -86,11 +87,10 @@ def rings(machine: Machine) -> list[Ring]:
     """The rings of a run, as the first CTA of the cluster has them."""
     found: list[Ring] = []
     last: tuple[int, Mbarrier] | None = None
-    for barrier in sorted(machine.barriers, key=lambda one: one.address):
+    users = machine.barriers.users()
+    for barrier in held(machine):
         address = barrier.address
-        if address >> RANK:
-            break
-        uses = tuple(_uses(machine, address))
+        uses = tuple(_uses(machine, users.get((address, barrier.life), {})))
         alike = last is not None and address - last[0] == 8 and barrier.count == last[1].count
         if alike and _who(uses) == _who(found[-1].uses):
             before = found.pop()
@@ -114,11 +114,28 @@ def _expected(barrier: Mbarrier) -> tuple[int, ...]:
     return tuple(sorted(sums - {0}))
 
 
-def _uses(machine: Machine, address: int) -> Iterator[Use]:
+def held(machine: Machine) -> list[Mbarrier]:
+    """Return the mbarriers of the first CTA, less those that were initialized again before anything used them.
+
+    The first mbarrier of each address comes first, in the order of the addresses; then the second of each, and so on.
+    """
+    used = {(one.address, one.life) for one in machine.barriers.touches}
+    of_address: dict[int, list[Mbarrier]] = {}
+    for barrier in sorted(machine.barriers.ever(), key=lambda one: (one.address, one.life)):
+        if not barrier.address >> RANK:
+            of_address.setdefault(barrier.address, []).append(barrier)
+    found: list[tuple[int, int, Mbarrier]] = []
+    for address, row in of_address.items():
+        kept = [one for one in row if (address, one.life) in used] or row[-1:]
+        found += [(number, address, one) for number, one in enumerate(kept)]
+    return [one for _, _, one in sorted(found, key=lambda row: row[:2])]
+
+
+def _uses(machine: Machine, users: dict[int, set[int]]) -> Iterator[Use]:
     """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     code = machine.program.function.code
-    for place, warps in machine.barriers.uses(address):
-        rows.setdefault((operation_of(code[place].opcode), warps), []).append(code[place].line)
+    for place, warps in sorted(users.items()):
+        rows.setdefault((operation_of(code[place].opcode), tuple(sorted(warps))), []).append(code[place].line)
     for (what, warps), lines in sorted(rows.items()):
         yield Use(what, warps, tuple(lines))

@@ -26,10 +26,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from descriptors.check.execution.fragment import Awaited
-from descriptors.check.execution.launch import RANK
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Touch
-from descriptors.check.execution.rings import WAITS, Ring, operation_of, rings
+from descriptors.check.execution.rings import WAITS, Ring, held, operation_of, rings
 from descriptors.text import ranges_text
 from layoutalg.frozen import frozen, replace
 
@@ -96,10 +95,12 @@ class _Rounds:
     def __init__(self, machine: Machine) -> None:
         self.machine, self.code = machine, machine.program.function.code
         self.rings = rings(machine)
-        held = sorted(one.address for one in machine.barriers if not one.address >> RANK)
         stages = [(number, stage) for number, ring in enumerate(self.rings) for stage in range(ring.stages)]
-        self.names = {at: f"{letter(ring)}{stage}" for at, (ring, stage) in zip(held, stages, strict=True)}
-        self.touches = [one for one in machine.barriers.touches if one.address in self.names]
+        self.names = {
+            (one.address, one.life): f"{letter(ring)}{stage}"
+            for one, (ring, stage) in zip(held(machine), stages, strict=True)
+        }
+        self.touches = [one for one in machine.barriers.touches if (one.address, one.life) in self.names]
         self.roles = self._roles()
         self.number = {warps[0]: number for number, warps in enumerate(self.roles)}
         self.acts: list[Act] = []
@@ -132,15 +133,18 @@ class _Rounds:
         found = {}
         for one in self.machine.fragments:
             wait = one.blocked
-            if not one.done and wait is not None and wait.awaited is Awaited.MBARRIER and wait.where[0] in self.names:
+            if not one.done and wait is not None and wait.awaited is Awaited.MBARRIER:
                 place, barrier = self.machine.steps[one.pc].place, self.machine.barriers.at(wait.where[0])
-                if barrier is not None and (one.cta, one.warp) in self.number:
-                    found[one.cta, one.warp] = Touch(one.cta, one.warp, place, barrier.address, barrier.phase)
+                known = barrier is not None and (barrier.address, barrier.life) in self.names
+                if barrier is not None and known and (one.cta, one.warp) in self.number:
+                    found[one.cta, one.warp] = Touch(
+                        one.cta, one.warp, place, barrier.address, barrier.phase, life=barrier.life
+                    )
         return list(found.values())
 
     def _add(self, touch: Touch, what: str, phase: int, *, endless: bool = False) -> None:
         """One more act, or more of the last of its warp."""
-        warp, name, line = (touch.cta, touch.warp), self.names[touch.address], self.code[touch.place].line
+        warp, name, line = (touch.cta, touch.warp), self.names[touch.address, touch.life], self.code[touch.place].line
         number = self.last.get(warp)
         before = None if number is None else self.acts[number]
         if before is not None and number is not None and (before.name, before.phase, before.endless) == (

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
-from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.configuration import MOST_CTAS, MOST_THREADS, Configuration
 from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.lanes import Cause
@@ -34,6 +34,7 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.ptx_module import Function, directive
+from descriptors.errors import DescriptorError, brief
 
 #: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
 SIZES = (256, 448)
@@ -53,6 +54,9 @@ FORKS = 3
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
 #: So many of those with which a kernel comes to its end are judged: what is wrong is wrong with each.
 SHAPES = 2
+
+#: The largest size of a shared variable, and the last address of one: above are the ranks of CTAs.
+_LARGEST, _FARTHEST = 1 << 40, 1 << 23
 
 _SHARED = re.compile(
     r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
@@ -140,6 +144,8 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
         known: what is known of the launch.
     """
     head = made.function.head
+    if why := unlaunchable(made.function, known):
+        raise DescriptorError(f"check: {brief(made.function.name)} cannot be launched: {why}")
     threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
     assumed = () if threads else ("128 threads a CTA",)
     shapes = (known.cluster,) if known.cluster else _clusters(made.function)
@@ -228,7 +234,7 @@ def box_sizes(machine: Machine) -> Mapping[object, int]:
     for _, name, place in machine.notes.copies:
         places.setdefault(name, set()).add(place)
     starts = {place for row in places.values() for place in row}
-    starts |= {one.address for one in machine.barriers} | set(machine.launch.variables.values())
+    starts |= {one.address for one in machine.barriers.ever()} | set(machine.launch.variables.values())
     phases = [phase for barrier in machine.barriers.ever() for phase in barrier.ended]
     return infer(phases, places, sorted(starts), machine.notes.footprints)
 
@@ -248,7 +254,7 @@ def shared_variables(text: str) -> dict[str, int]:
             continue
         place = -(-place // max(16, align)) * max(16, align)
         found[name] = place
-        place += size
+        place = min(place + size, _FARTHEST)
     place = -(-place // 1024) * 1024
     return found | dict.fromkeys(outer, place)
 
@@ -256,14 +262,50 @@ def shared_variables(text: str) -> dict[str, int]:
 def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
     """Alignment and bytes of each shared variable; 0 bytes for one whose size the launch gives.
 
+    A size above 2 to the 40th is that number, and an alignment above 1 MiB is 1 MiB: no GPU has so much.
+
     >>> shared_sizes(".shared .align 8 .b8 a[24]; .shared .b64 c; .extern .shared .align 16 .b8 b[];")
     {'a': (8, 24), 'c': (1, 8), 'b': (16, 0)}
     """
     found: dict[str, tuple[int, int]] = {}
     for one in _SHARED.finditer(text):
         extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
-        found[one[3]] = int(one[1] or 1), int(one[2]) // 8 * prod(int(extent or 0) for extent in extents)
+        size = _whole(one[2]) // 8
+        for extent in extents:
+            size = min(size * _whole(extent or "0"), _LARGEST)
+        found[one[3]] = max(1, min(_whole(one[1] or "1"), 1 << 20)), size
     return found
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number, or the largest size where it has more digits than that."""
+    return min(int(digits), _LARGEST) if len(digits) < 20 else _LARGEST
+
+
+def unlaunchable(function: Function, known: Configuration) -> str:
+    """Say why no GPU launches a kernel as its directives demand; "" where one may.
+
+    Source: CUDA programming guide, Compute Capabilities: 1024 threads a block; clusters of up to 16 blocks.
+
+    >>> from descriptors.check.ptx.ptx_module import parse
+    >>> for head in (".reqntid 1024, 1024, 64", ".maxntid 256", ".reqnctapercluster 99999", ".reqntid 0"):
+    ...     unlaunchable(parse(f".version 8.8\\n.entry k() {head} {{ ret; }}").functions[0], Configuration())
+    '.reqntid says 67108864 threads, where a CTA has 1 to 1024'
+    ''
+    '.reqnctapercluster says 99999 CTAs, where a cluster has 1 to 16'
+    '.reqntid says 0 threads, where a CTA has 1 to 1024'
+    """
+    rows = [
+        ("reqntid", known.threads, MOST_THREADS, "threads", "a CTA"),
+        ("maxntid", known.threads, MOST_THREADS, "threads", "a CTA"),
+        ("reqnctapercluster", known.cluster, MOST_CTAS, "CTAs", "a cluster"),
+    ]
+    for name, given, most, unit, where in rows:
+        extents = () if given else directive(function.head, name)
+        many = prod(extents)
+        if extents and not 1 <= many <= most:
+            return f".{name} says {many if many < _LARGEST else 'too many'} {unit}, where {where} has 1 to {most}"
+    return ""
 
 
 def _dimensions(head: str, name: str) -> tuple[int, int, int] | None:

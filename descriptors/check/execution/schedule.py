@@ -130,7 +130,7 @@ class Schedule:
         first, *others = parts
         first.joins = tuple(held for held in first.joins if held is not join)
         if others:
-            first.meet(others, None if join is None else self.program.live.get(join.pc))
+            first.meet(others, None if join is None else self.program.live(join.pc))
             self.fragments = [one for one in self.fragments if not (one.done and one in others)]
         return first
 

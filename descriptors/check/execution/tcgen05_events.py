@@ -40,6 +40,7 @@ from descriptors.check.execution.footprints import (
     cells_of_d,
     columns_of_scales,
     groups_of,
+    line_bytes,
     operand_runs,
     source_of_copy,
 )
@@ -161,6 +162,8 @@ def _read_operands(machine: Machine, one: Fragment, step: Step, described: Descr
             for rank in _ranks(machine, one, step, described.cta_group):
                 runs = operand_runs(word, _words_of(machine), side.dtype, side.major, side.shape, rank)
                 read_operand(machine, step, runs, reading, padded=_padded(side.dtype))
+                if runs:
+                    machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm100")
 
 
 def _read_scales(machine: Machine, one: Fragment, step: Step, described: Described, operation: Operation) -> None:

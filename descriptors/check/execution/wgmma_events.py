@@ -25,7 +25,7 @@ Law: what waits for a multiplication goes on when every warp has issued it.
 from __future__ import annotations
 
 from descriptors.check.execution.accesses import Operation, read_operand
-from descriptors.check.execution.footprints import operand_runs
+from descriptors.check.execution.footprints import line_bytes, operand_runs
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.knowledge import Access
 from descriptors.check.execution.lanes import origin
@@ -61,6 +61,8 @@ def _multiply(machine: Machine, one: Fragment, step: Step) -> None:
         if word is not None:
             runs = operand_runs(word, "sm90", side.dtype, side.major, side.shape, one.cta)
             read_operand(machine, step, runs, operation, padded=False)
+            if runs:
+                machine.notes.tiles[runs[0][0]] = side.dtype, line_bytes(word, "sm90")
 
 
 def _issue(machine: Machine, one: Fragment) -> Issue:

@@ -6,6 +6,7 @@ import pytest
 from places import ROOT
 from ring_kernels import ring_sm90, ring_sm100
 
+from descriptors import DescriptorError
 from descriptors.check.execution.rounds import WAITS
 from descriptors.check.pipeline import Pipeline, pipelines
 from descriptors.show.pictures.round_picture import TIMES, RoundPicture
@@ -74,3 +75,51 @@ def test_every_colour_of_the_legend_is_that_of_an_act(text: str) -> None:
     acts, legend = ({fill for y, fill in boxes if (y > foot + 60) is below} for below in (False, True))
     swatches = legend - {"good", "bad"}  # dots, of the arrows and of waits
     assert swatches and swatches <= acts - {"faint"}
+
+
+HEAD = ".version 8.8\n.target sm_90a\n.shared .align 8 .b8 b[16];\n.entry k() .reqntid 64 {"
+INIT = "mov.u32 t, %tid.x; setp.eq.u32 z, t, 0; setp.lt.u32 p, t, 32; @z mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
+HAND = "@!p bra W{n}; mbarrier.arrive.shared.b64 _, [b]; bra E{n}; W{n}: mbarrier.try_wait.parity.shared.b64 q, [b], 0;"
+HAND += "@!q bra W{n}; E{n}: bar.sync 0;"
+INVALIDATE = "@z mbarrier.inval.shared.b64 [b]; bar.sync 0;"
+
+
+def test_mbarriers_that_the_kernel_invalidates_at_its_end_are_drawn() -> None:
+    """Triton writes an `mbarrier.inval` for each of its mbarriers."""
+    kept = of(f"{HEAD} {INIT} {HAND.format(n=1)} ret; }}").rounds
+    invalidated = of(f"{HEAD} {INIT} {HAND.format(n=1)} {INVALIDATE} ret; }}").rounds
+    assert kept == invalidated and [(act.what, act.name) for act in kept.acts] == [("arrivals", "A0"), (WAITS, "A0")]
+
+
+def test_an_address_that_is_initialized_again_holds_another_mbarrier() -> None:
+    again = "@z mbarrier.init.shared.b64 [b], 32; bar.sync 0;"
+    text = f"{HEAD} {INIT} {HAND.format(n=1)} {INVALIDATE} {again} {HAND.format(n=2)} {INVALIDATE} ret; }}"
+    seen = of(text).rounds
+    assert [(ring.place, ring.stages) for ring in seen.rings] == [("[b]", 1), ("[b]", 1)]
+    assert [(act.what, act.name, act.phase) for act in seen.acts] == [
+        ("arrivals", "A0", 0), (WAITS, "A0", 0), ("arrivals", "B0", 0), (WAITS, "B0", 0),
+    ]  # fmt: skip
+    assert all(seen.acts[n].name == act.name for act in seen.acts for n in act.sources)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{HEAD} ret; }}", "no mbarrier is initialized"),
+        (f"{HEAD} {INIT} ret; }}", "'k' initializes an mbarrier (line 4), but its run ended without an arrival"),
+        (
+            f"{HEAD} ld.global.u32 x, [y]; setp.eq.u32 u, x, 1; @u bra L; {INIT} L: ret; }}",
+            "its run stopped at line 4 before an mbarrier ended a wait or a phase (a branch: ",
+        ),
+        (f"{HEAD} ret; }} .func f() {{ {INIT} ret; }}", "in 'f', which is a function and no kernel"),
+    ],
+)
+def test_what_is_missing_is_named_where_nothing_can_be_drawn(text: str, reason: str) -> None:
+    with pytest.raises(DescriptorError, match=r"^explain: no rounds to draw: ") as refused:
+        pipelines(text)
+    assert reason in str(refused.value)
+
+
+def test_a_run_that_stops_is_drawn_as_far_as_it_came_and_says_where_it_stopped() -> None:
+    stop = "ld.global.u32 x, [y]; setp.eq.u32 u, x, 1; @u bra L; bar.sync 0; L: ret;"
+    assert "stopped at line 4 (a branch: " in of(f"{HEAD} {INIT} {HAND.format(n=1)} {stop} }}").launch

@@ -1,0 +1,166 @@
+"""The boxes of tensor maps: which parameter holds a map, which box its copies suggest, and whether a given box fits.
+
+A run learns the bytes of a box from what mbarriers expect, and its type and rows from the multiplications that read
+what was copied. A suggestion is what is consistent with the kernel, and not what the host passes.
+Source: CUDA Driver API, cuTensorMapEncodeTiled (boxDim: at most 256 an extent; its first extent is at most as wide as
+the swizzle); PTX ISA 9.1, mbarrier, tx-count: a phase ends when as many bytes came as were expected.
+
+Law: a suggested box has the bytes of the copy, and no extent above 256.
+
+>>> for size, line, rank in ((8192, 128, 2), (65536, 128, 3), (65536, 128, 2), (100, 128, 2), (4096, 16, 3)):
+...     print(box_text(size, "e4m3", line, rank))
+128x64xe4m3
+128x256x2xe4m3
+65536
+100
+16x256x1xe4m3
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from descriptors.check.execution.launch import PARAMETERS, place_name, pointer
+from descriptors.check.execution.machine import Machine
+from descriptors.check.execution.mbarrier import Box, Phase
+from descriptors.check.execution.outcomes import Witness
+from descriptors.check.ptx.ptx_module import Instruction
+from descriptors.smem.operands.operand import ELEMENT_TYPES
+from descriptors.text import counted, extents_text
+
+#: The longest extent of a box, and the bytes of a parameter space.
+_EXTENT, _SPACE = 256, 1 << 16
+#: Letters of a parameter's name in a suggestion; a parameter with a longer name is called by its number.
+NAME_LETTERS = 1000
+#: Bytes of a line of an operand in shared memory, and the swizzle of a tensor map that writes such lines.
+_SWIZZLES = {128: "128B", 64: "64B", 32: "32B"}
+
+
+def parameter_of(box: Box, names: Sequence[str]) -> str:
+    """Return the parameter that holds a tensor map, or a pointer to it; "" where no option can name it.
+
+    >>> [parameter_of(Box(True, PARAMETERS + (1 << 16) + offset), ("a", "b")) for offset in (0, 128)]
+    ['b', 'b+128']
+    >>> parameter_of(Box(True, pointer("a", 8)), ("a", "b")), parameter_of(Box(True, "%rd1"), ("a", "b"))
+    ('a+8', '')
+    """
+    if not box.of_tensor_map or not isinstance(box.name, int):
+        return ""
+    found = [
+        (offset, number)
+        for number, name in enumerate(names)
+        for offset in (box.name - PARAMETERS - (number << 16), _pointed(box.name, name))
+        if 0 <= offset < _SPACE
+    ]
+    if not found:
+        return ""
+    offset, number = min(found)
+    name = names[number] if len(names[number]) <= NAME_LETTERS else str(number)
+    return f"{name}+{offset}" if offset else name
+
+
+def _pointed(address: int, name: str) -> int:
+    """Return the offset of the pointer in a parameter that leads to an address; -1 where none does."""
+    first, step = pointer(name, 0), pointer(name, 8) - pointer(name, 0)
+    number, rest = divmod(address - first, step)
+    return -1 if rest or number < 0 else 8 * number
+
+
+def box_text(size: int, dtype: str, line: int, rank: int) -> str:
+    """Return a box of so many bytes as ``--tensormap`` takes it: extents and a type where they fit, or the bytes.
+
+    Args:
+        size: the bytes.
+        dtype: the element type; "" where it is not known.
+        line: the bytes of the first extent.
+        rank: how many extents there are; 0 where that is not known.
+    """
+    kind = ELEMENT_TYPES.get(dtype)
+    if kind is None or size % line or not rank:
+        return str(size)
+    inner, rows = line * 8 // kind.bits, size // line
+    extents = [inner, rows]
+    if rows > _EXTENT and rank > 2 and rows % _EXTENT == 0:
+        extents = [inner, _EXTENT, rows // _EXTENT]
+    extents += [1] * (rank - len(extents))
+    fits = len(extents) == rank and max(extents) <= _EXTENT and inner * kind.bits == line * 8
+    return f"{extents_text(extents)}x{dtype}" if fits else str(size)
+
+
+def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
+    """Say what would decide the box of a tensor copy; "" where no option can.
+
+    Args:
+        machine: the run.
+        copy: the instruction.
+        box: what names the box.
+        place: where the bytes go.
+    """
+    name = parameter_of(box, machine.program.names)
+    if not name:
+        return ""
+    size = machine.launch.bytes_of(box)
+    if not size:
+        return f"the box that the host encodes: --tensormap {name}=BOX (extents and type, as 64x128xbf16, or bytes)"
+    read = {row for at, row in machine.notes.tiles.items() if place <= at < place + size}
+    dtype, line = read.pop() if len(read) == 1 else ("", 16)
+    text = box_text(size, dtype, line, _rank(copy.opcode))
+    swizzle = f", swizzle {_SWIZZLES[line]}" if line in _SWIZZLES else ""
+    shown = f" ({size} bytes{swizzle})" if "x" in text or swizzle else ""
+    return f"the box that the host encodes: --tensormap {name}={text} if it is this one{shown}"
+
+
+def _rank(opcode: str) -> int:
+    """Return the extents of the box of a tiled copy; 0 for copies whose box has another form."""
+    found = re.search(r"\.tensor\.([1-5])d\b", opcode)
+    return int(found[1]) if found and "im2col" not in opcode and "gather4" not in opcode else 0
+
+
+def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
+    """Return the first phase of an mbarrier that expects other bytes than its copies bring with these boxes.
+
+    Args:
+        machine: a run without these boxes, in which a phase ends whatever its copies bring.
+        boxes: the bytes of boxes.
+    """
+    for phase in _phases(machine):
+        counts: Counter[Box] = Counter(one.map for one in phase.landings)
+        expected = sum(many for _, many in phase.expected) - phase.came
+        brought = sum(boxes[box] * many for box, many in counts.items() if box in boxes)
+        unknown = sum(many for box, many in counts.items() if box not in boxes)
+        if brought and (brought + 16 * unknown > expected if unknown else brought != expected):
+            return _witness(machine, phase, boxes, expected, brought)
+    return None
+
+
+def _phases(machine: Machine) -> Iterator[Phase]:
+    """Yield the phases with tensor copies, and those that lack nothing but bytes at the end."""
+    for barrier in machine.barriers.ever():
+        yield from (phase for phase in barrier.ended if phase.landings)
+        if barrier.landings and not barrier.pending:
+            yield Phase(barrier.address, tuple(barrier.expected), barrier.came, tuple(barrier.landings))
+
+
+def _witness(machine: Machine, phase: Phase, boxes: Mapping[Box, int], expected: int, brought: int) -> Witness:
+    code, names = machine.program.function.code, machine.program.names
+    rows: dict[Any, list[int]] = {}
+    for landing in phase.landings:
+        rows.setdefault(landing.map, []).append(landing.line)
+    copies = ", ".join(
+        f"{parameter_of(box, names)} with {boxes[box]} bytes{f' x {len(lines)}' * (len(lines) > 1)} (line {lines[0]})"
+        for box, lines in rows.items() if box in boxes
+    )  # fmt: skip
+    more = sum(len(lines) for box, lines in rows.items() if box not in boxes)
+    others = f" beside {counted(more, 'copy')} of unknown bytes" if more else ""
+    where = phase.expected[0][0] if phase.expected else 0
+    at = f" (line {where})" if where else ""
+    found = (
+        f"found that {place_name(phase.address, machine.launch)} expects {expected} bytes{at} and its copies bring "
+        f"{brought}{others}: {copies}; correct expect_tx or --tensormap"
+    )
+    line = where or phase.landings[0].line
+    place = next(n for n, one in enumerate(code) if one.line == line and one.opcode.startswith(("mbarrier", "cp")))
+    return Witness("barrier-hang", place, found, phase.landings[0].line if where else 0)

@@ -1,0 +1,114 @@
+"""Boxes of tensor maps: what `check` suggests can be used as it is written, and a contradiction is one finding."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+from kernels import kernels
+from ring_kernels import ring_sm90
+
+from descriptors import check_ptx
+from descriptors.check.execution.boxes import box_text
+from descriptors.check.execution.configuration import configuration
+from descriptors.check.kernel_report import Report
+from descriptors.cli.command import main
+from descriptors.smem.operands.operand import ELEMENT_TYPES
+
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+TENSOR_COPY = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+
+
+def ring(stages: int = 3, name: str = "k") -> str:
+    """A ring whose operands come by tensor copies: their maps are the parameters 2 and 3."""
+    text = ring_sm90(stages).replace(
+        ".param .u64 k_param_1)",
+        ".param .u64 k_param_1, .param .align 64 .b8 k_param_2[128], .param .align 64 .b8 k_param_3[128])",
+    )
+    for at, number in (("[at]", 2), ("[at+8192]", 3)):
+        copy = f"mov.b64 x, k_param_{number};\n{TENSOR_COPY} {at}, [x, {{k, k}}], [full];"
+        text = text.replace(f"{COPY} {at}, [g], 8192, [full];", copy)
+    return text.replace("k_param", f"{name}_param").replace(".entry k(", f".entry {name}(")
+
+
+def suggested(report: Report) -> dict[str, str]:
+    """The options that a report suggests."""
+    rows = [re.search(r"--tensormap (\S+?)=(\S+)", one.decides) for one in report.undecided]
+    return {row[1]: row[2] for row in rows if row}
+
+
+def test_a_suggestion_has_the_parameter_a_box_of_the_bytes_and_the_swizzle() -> None:
+    report = check_ptx(ring())
+    assert suggested(report) == {"k_param_2": "64x64xbf16", "k_param_3": "64x64xbf16"}
+    assert all("(8192 bytes, swizzle 128B)" in one.decides for one in report.undecided)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 4])
+def test_a_suggestion_that_is_followed_makes_the_bytes_of_a_right_kernel_clean(stages: int) -> None:
+    report = check_ptx(ring(stages), tensor_maps=suggested(check_ptx(ring(stages))))
+    assert not report.errors and {one.property: one.verdict for one in report.properties}["bytes"] == "clean"
+
+
+@pytest.mark.parametrize("name", ["product_bf16_128x64x32_nn_sm90", "product_f8e5_128x64x64_nt_sm100"])
+def test_suggestions_for_kernels_of_compilers_create_no_error(name: str) -> None:
+    text = kernels()[name]
+    before = check_ptx(text)
+    after = check_ptx(text, tensor_maps=suggested(before))
+    assert [one.sentence for one in after.errors] == [one.sentence for one in before.errors] == []
+
+
+def test_every_box_that_is_suggested_has_the_bytes_it_stands_for() -> None:
+    for size, line, dtype, rank in product(
+        (512, 4096, 8192, 24576, 65536), (16, 32, 64, 128), (*ELEMENT_TYPES, ""), range(6)
+    ):
+        text = box_text(size, dtype, line, rank)
+        assert configuration(tensor_maps={"0": text}).tensor_maps["0", 0] == size
+        assert "x" not in text or text.count("x") == rank
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "brought"), [("64x64xbf16", "32x64xbf16", 12288), ("8192", "64x128xbf16", 24576)]
+)
+def test_a_box_that_contradicts_the_expected_bytes_is_one_finding_with_both_numbers(
+    first: str, second: str, brought: int
+) -> None:
+    report = check_ptx(ring(), tensor_maps={"k_param_2": first, "k_param_3": second})
+    (error,) = report.errors
+    assert error.rule.name == "barrier-hang" and error.instruction.startswith("mbarrier.arrive.expect_tx")
+    assert f"expects 16384 bytes (line {error.line}) and its copies bring {brought}: k_param_2 with 8192" in error.found
+    held = {one.property: one.verdict for one in report.properties}
+    assert {held[name] for name in ("bytes", "proxies", "reuse")} == {"incomplete"}
+
+
+def test_a_box_that_is_too_large_beside_one_that_is_not_known_is_the_same() -> None:
+    (error,) = check_ptx(ring(), tensor_maps={"k_param_2": 16384}).errors
+    assert "bring 16384 beside 1 copy of unknown bytes: k_param_2 with 16384 bytes" in error.found
+
+
+def test_wrong_bytes_in_the_kernel_are_the_same_finding() -> None:
+    boxes = {"k_param_2": 8192, "k_param_3": 8192}
+    (error,) = check_ptx(ring().replace("[full], 16384;", "[full], 8192;"), tensor_maps=boxes).errors
+    assert "expects 8192 bytes" in error.found and "bring 16384" in error.found
+
+
+def test_other_faults_keep_their_findings_with_boxes() -> None:
+    text = ring().replace("@!pw bra SLOT;", "")
+    boxes = {"k_param_2": 8192, "k_param_3": 8192}
+    assert {one.rule.name for one in check_ptx(text, tensor_maps=boxes).errors} == {"reuse-order"}
+
+
+def test_each_file_of_a_run_takes_the_parameters_of_its_own_kernels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One kernel has boxes of 8192 bytes, its neighbor boxes of 4096: one number for both would be wrong for one."""
+    other = ring(name="other").replace("16384;", "8192;")
+    (tmp_path / "a.ptx").write_text(ring())
+    (tmp_path / "b.ptx").write_text(other)
+    options = [f"--tensormap=k_param_{n}=8192" for n in (2, 3)] + [f"--tensormap=other_param_{n}=4096" for n in (2, 3)]
+    main(["check", str(tmp_path), *options])
+    out, error = capsys.readouterr()
+    assert "a.ptx:" in out and "not checked" not in out and "contradict" not in out and not error
+    status = main(["check", str(tmp_path), *options, "--param=nowhere=1"])
+    assert status == 2 and "found 'nowhere', which no file has" in capsys.readouterr().err
