@@ -51,7 +51,7 @@ def test_where_the_dsl_is_missing_the_status_is_3(
     monkeypatch.setattr(oracle, "available", lambda: False)
     assert main([*LINE, "--check"]) == 3
     assert capsys.readouterr() == (
-        "", "descriptors: --check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it\n",
+        "", "descriptors: --check: the CuTe DSL is not installed; pip install '.[oracle]' in a checkout of layoutalg adds it\n",
     )  # fmt: skip
 
 

@@ -213,7 +213,7 @@ def test_where_the_dsl_is_missing_the_status_is_3_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(oracle, "available", lambda: False)
-    line = "--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
+    line = "--check: the CuTe DSL is not installed; pip install '.[oracle]' in a checkout of layoutalg adds it"
     assert checked_line(capsys, "size(4:1)") == (3, "", f"layoutalg: {line}\n")
     status, out, err = checked_line(capsys, "size(4:1)", "--json")
     assert (status, err) == (3, "")
