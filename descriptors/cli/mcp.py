@@ -26,9 +26,9 @@ import click
 
 from descriptors.errors import DescriptorError
 from layoutalg import __version__
-from layoutalg.installation import pip_install
 from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
+from layoutalg.installation import pip_install
 
 #: The tools: program and command.
 TOOLS = {

@@ -6,11 +6,13 @@ import argparse
 import json
 import lzma
 import os
+import re
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from statistics import geometric_mean
 from types import ModuleType
 from typing import Any
 
@@ -103,6 +105,33 @@ def test_a_program_that_fails_has_no_row_and_the_others_are_written(
     ).stdout  # fmt: skip
     assert "e4m3 into bf16, all: 1 products, 120% of cuBLAS" in shown
     assert "bf16 into f32, all: 1 products, 101% of cuBLAS" in shown
+
+
+def test_what_the_readme_says_of_cublas_is_what_the_records_hold(bench: ModuleType) -> None:
+    page = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    (sentence,) = re.findall(r"For 20 bf16 products that a seed drew.*?\(`scripts/bench_gemm", page)
+    wanted = []
+    for gpu, name, dtype, c in (
+        ("h200", "bench_gemm_drawn", "bf16", "f32"),
+        ("h200", "bench_gemm_drawn", "bf16", "bf16"),
+        ("h200", "bench_gemm_drawn", "e4m3", "bf16"),
+        ("h200", "bench_gemm", "bf16", "f32"),
+        ("h100", "bench_gemm", "bf16", "f32"),
+    ):
+        record = json.loads((H200.parent / gpu / f"{name}.json").read_text(encoding="utf-8"))
+        rows = [row for row in record["rows"] if (bench.dtype_of(row), row["c"]) == (dtype, c)]
+        assert len(rows) == (20 if name.endswith("drawn") else 17)
+        shares = sorted(map(bench.ratio, rows))
+        wanted.append((f"{geometric_mean(shares):.0%}", f"{shares[0]:.0%}", f"{shares[-1]:.0%}"))
+    found = re.findall(r"(\d+) %[^()]*\((\d+) to (\d+) %\)", sentence)
+    assert [tuple(f"{number}%" for number in one) for one in found] == wanted
+
+
+def test_no_recorded_product_of_the_drawn_ones_was_in_the_fit() -> None:
+    record = json.loads((H200 / "bench_gemm_drawn.json").read_text(encoding="utf-8"))
+    for dtype, step in STEP.items():
+        found = {(row["m"], row["n"], row["k"]) for row in record["rows"] if row["dtype"] == dtype}
+        assert found == set(drawn(20261123, step=step)) and not found & FIT
 
 
 def test_each_type_is_timed_with_its_types_of_c(bench: ModuleType) -> None:

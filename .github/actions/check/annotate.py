@@ -22,6 +22,7 @@ def command(entry: dict[str, Any], title: str) -> str:
 
 
 def main() -> None:
+    """Annotate every result, and every file that cannot be checked."""
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     for log in json.loads(text)["runs"] if text.strip() else []:
         for entry in log["results"]:
