@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -101,3 +104,16 @@ def test_the_constant_decides_what_messages_say(monkeypatch: pytest.MonkeyPatch)
         assert installation.pip_install(extra) == f"pip install '.[{extra}]' in a checkout of layoutalg"
         monkeypatch.setattr(installation, "REQUIREMENT", project["name"])
         assert installation.pip_install(extra) == f"pip install 'layoutalg[{extra}]'"
+
+
+def test_the_quick_start_is_two_commands_of_a_checkout() -> None:
+    head = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Quick start\n")[1].split("\n## ")[0]
+    (block,) = re.findall(r"^```sh\n(.*?)^```", head, re.MULTILINE | re.DOTALL)
+    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert [command[0] for command in commands] == ["scripts/derive", "scripts/test"]
+    assert all(os.access(ROOT / command[0], os.X_OK) for command in commands) and len(commands[1]) == 1
+    done = subprocess.run(
+        [sys.executable, "-m", "descriptors", "derive", "--steps", *commands[0][1:]],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "0x4000004000010000" in done.stdout

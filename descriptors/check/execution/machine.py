@@ -221,7 +221,7 @@ class Machine(Schedule):
         return Access(one.epoch, step.instruction.line, kind, generic, round=self.round(one, step))
 
     def round(self, one: Fragment, step: Step) -> int:
-        """The how manieth time it is that a fragment comes by the instruction that it executes."""
+        """Return how often a fragment has reached the instruction that it executes, this time included."""
         return one.times.get(step.place, 0) + 1
 
     def fresh(self) -> int:
