@@ -124,9 +124,7 @@ def test_an_annotation_is_one_line_whatever_is_in_a_name(tmp_path: Path) -> None
     (tmp_path / "found.sarif").write_text(json.dumps({"runs": [{"results": [entry]}]}))
     command = [sys.executable, str(ACTION / "annotate.py"), str(tmp_path / "found.sarif")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        "::warning file=a%2Cb%3Ac%25%0A.ptx,line=3,title=r::a,b:c%25%0A.ptx:3: 100 %25%0Aand more\n"
-    )
+    assert done.stdout == ("::warning file=a%2Cb%3Ac%25%0A.ptx,line=3,title=r::a,b:c%25%0A.ptx:3: 100 %25%0Aand more\n")
 
 
 def test_the_action_installs_its_own_checkout_and_needs_no_index() -> None:
