@@ -26,41 +26,49 @@ def record(gpu: str, name: str) -> dict[str, Any]:
 
 
 def measurements(gpu: str) -> list[str]:
-    """One line a measurement of one GPU."""
+    """One line per measurement of one GPU, with the date of its record."""
     lines = []
     reads = VECTORS / "hopper" / gpu / "wgmma_reads.json"
     if reads.exists():
         d = record(gpu, "wgmma_reads")
         differ = d["words_that_differ_from_the_model"]
-        lines.append(f"wgmma: {d['words']:,} descriptor words, {d['elements']:,} elements read; {differ} words differ")
+        lines.append(
+            f"{d['date']}  wgmma: {d['words']:,} descriptor words, {d['elements']:,} elements read; "
+            f"{differ} words differ"
+        )
     else:
         d = record(gpu, "wgmma_repeat")
         differ = d["words_read_otherwise_than_recorded"]
-        lines.append(f"wgmma: {d['words']:,} descriptor words read again; {differ} differ from the record")
+        lines.append(f"{d['date']}  wgmma: {d['words']:,} descriptor words read again; {differ} differ from the record")
     d = record(gpu, "gemm_derived")
     lines.append(
-        f"products from derived layouts and words: {d['products']:,}; {len(d['wrong_products'])} wrong; "
+        f"{d['date']}  products from derived layouts and words: {d['products']:,}; {len(d['wrong_products'])} wrong; "
         f"{d['controls_run']:,} spoilt words, {len(d['controls_that_passed'])} unnoticed"
     )
     d = record(gpu, "main_loops")
     rows, twins = d["programs"], [row for row in d["programs"] if "twin" in row]
     lines.append(
-        f"programs emitted from plans: {len(rows):,}, {sum(row['elements'] for row in rows):,} elements of products; "
+        f"{d['date']}  programs emitted from plans: {len(rows):,}, "
+        f"{sum(row['elements'] for row in rows):,} elements of products; "
         f"{sum(not row['exact'] for row in rows)} wrong; {len(twins)} spoilt ones, "
         f"{sum(not row['twin_fails'] for row in twins)} unnoticed"
     )
     d = record(gpu, "tma_derived")
-    lines.append(f"TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
+    lines.append(f"{d['date']}  TMA plans: {d['tiles']:,} tiles, {d['elements']:,} elements; {d['failed']} tiles wrong")
     d = record(gpu, "fragments")
     differ = d["cases_that_differ_from_the_rules"]
-    lines.append(f"register fragments: {d['cases']:,}, {d['entries']:,} entries; {differ} differ from the rules")
+    lines.append(
+        f"{d['date']}  register fragments: {d['cases']:,}, {d['entries']:,} entries; {differ} differ from the rules"
+    )
     d = record(gpu, "bank_wavefronts")
     differ = d["patterns_that_differ_from_the_model"]
-    lines.append(f"bank model: {d['patterns']:,} access patterns under ncu; {differ} differ")
+    lines.append(f"{d['date']}  bank model: {d['patterns']:,} access patterns under ncu; {differ} differ")
     if (VECTORS / "hopper" / gpu / "matrix_wavefronts.json").exists():
         d = record(gpu, "matrix_wavefronts")
         differ = d["patterns_that_differ_from_the_model"]
-        lines.append(f"bank model of ldmatrix and stmatrix: {d['patterns']:,} patterns under ncu; {differ} differ")
+        lines.append(
+            f"{d['date']}  bank model of ldmatrix and stmatrix: {d['patterns']:,} patterns under ncu; {differ} differ"
+        )
     return lines
 
 
@@ -69,7 +77,7 @@ def main() -> None:
         if not directory.is_dir():
             continue
         d = record(directory.name, "gemm_derived")
-        print(f"{d['gpu']}, driver {d['driver']}, {d['date']}")
+        print(f"{d['gpu']}, driver {d['driver']}")
         for line in measurements(directory.name):
             print(f"  {line}")
     divergences = json.loads((VECTORS / "divergences.json").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 
 scripts/make_site.py [--out FOLDER] [--pyodide DIR]      into build/site
 
-It needs `pip install 'layoutalg[site]'`, and the npm package pyodide (npm install pyodide makes node_modules/pyodide),
+It needs `pip install '.[site]'`, and the npm package pyodide (npm install pyodide makes node_modules/pyodide),
 with which explorer and course run the engine in the reader's browser. Sphinx, Furo and MyST make the pages: Sphinx's
 search needs no server. A page that shows a command which is about a tile gets a link that opens the tile in the
 explorer. A link that leads nowhere is an error. Any web server can show the folder. Exit status: 0, 1 for a fault of

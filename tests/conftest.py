@@ -42,7 +42,7 @@ collect_ignore = [] if os.name == "posix" else [f"project/{name}" for name in LI
 def solver(request: pytest.FixtureRequest) -> str:
     """A solver that is asked: the test is skipped, and says so, where that is not installed."""
     name: str = request.param
-    pytest.importorskip(name, reason=f"{name} is not installed: pip install layoutalg[test]")
+    pytest.importorskip(name, reason=f"{name} is not installed: pip install '.[test]'")
     return name
 
 

@@ -46,10 +46,10 @@ class Moment:
     """When something is wrong, in the run that came to it.
 
     Args:
-        round: the how manieth time its warp comes by the instruction; 0 where no warp is at it.
+        round: how often its warp has reached the instruction, this time included; 0 where no warp is at it.
         rounds: how often it does in all, in a run that comes to its end; else 0.
         other_line: of the other of two events, or of what told an mbarrier something last; 0 for none.
-        other_round: the how manieth time that warp comes by there.
+        other_round: how often that warp has reached the other event, that time included.
         parameters: what scalar parameters were, in words; "" where the kernel reads none.
     """
 

@@ -28,6 +28,7 @@ from descriptors.errors import DescriptorError, brief
 from layoutalg import __version__
 from layoutalg.cli.console import SCHEMA, NotThereError, Status
 from layoutalg.frozen import frozen
+from layoutalg.installation import pip_install
 
 #: The tools: program and command.
 TOOLS = {
@@ -315,20 +316,18 @@ def mcp() -> Status:
     """Serve the commands as tools to a coding agent, over standard input and output (Model Context Protocol).
 
     \b
-    claude mcp add layoutalg -- uvx --from 'layoutalg[mcp]' layoutalg mcp
-    {"mcpServers": {"layoutalg": {"command": "layoutalg", "args": ["mcp"]}}}
+    claude mcp add layoutalg -- /path/to/layoutalg mcp
+    {"mcpServers": {"layoutalg": {"command": "/path/to/layoutalg", "args": ["mcp"]}}}
 
     The tools are derive, decode, diff, plan, check, tmem_..., banks, find_swizzle and eval; an argument is an option of
     the command. It reads no file but those that are named to check (kernels, a project, headers, a baseline), and
-    writes none. It needs 'layoutalg[mcp]'. Exit status 3
-    without it.
+    writes none. /path/to/layoutalg is the installed program (which layoutalg). It needs the extra mcp:
+    pip install '.[mcp]' in a checkout. Exit status 3 without it.
     """
     try:
         import_module("mcp")
     except ImportError as error:
-        raise NotThereError(
-            "mcp: the package mcp must be installed, found none: pip install 'layoutalg[mcp]'"
-        ) from error
+        raise NotThereError(f"mcp: the package mcp is not installed: {pip_install('mcp')}") from error
     import anyio
 
     anyio.run(_serve)

@@ -277,7 +277,7 @@ def _tiles(
         what = "--steps, --draw or --smt2" if other else "--name" if name is not None else "--emit with --json"
         raise click.UsageError(_not_of_tiles(what) if more is None else _not_of_tiles(f"--{more.replace('_', '-')}"))
     if "arch" not in given:
-        assume("sm90", "for which the model of the time was fitted")
+        assume("sm90", "as the time model is one of Hopper")
     wanted = {key: given[key] for key in taken if key in given and key != "smem"}
     proposals = propose_tiles(dtype, problem, top=(1 if emit is not None else 4) if top is None else top, **wanted)
     if emit is None:

@@ -445,7 +445,7 @@ TYPES: Kinds = {
         "refused": [{"instruction": str, "reason": str}], "others": int, **_KNOWN,
     },
     "TileProposals": {
-        "problem": _TRIPLE, "tried": int,
+        "problem": _TRIPLE, "tried": int, "evidence": {"compared", "fitted", "none"},
         "proposals": [
             {
                 "tile": _TRIPLE, "cluster": _PAIR, "instruction": str, "splits": int, "stages": int, "tiles": int,

@@ -173,7 +173,7 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
     "--dask",
     "cluster",
     metavar="ADDRESS",
-    help="Scheduler of a Dask cluster whose workers do it, as tcp://host:8786; needs 'layoutalg[dask]'.",
+    help="Scheduler of a Dask cluster whose workers do it, as tcp://host:8786; needs the extra dask.",
 )
 @click.option("--no-verify", "unproved", is_flag=True, help="Derive only; no proofs.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")

@@ -12,12 +12,14 @@ The model, of persistent CTAs that all do the same::
     time      6.2 us + waves (steps step + epilogue), or what memory takes at 4 TB/s
               3.4 us + their bytes at 4.5 TB/s for parts along K
 
-Fewer than four stages count 1 % more. The constants were fitted to 1,905 times of 115 programs on an H200
-(``tests/vectors/hopper/h200/tile_times.jsonl.xz``), half of them 6 % off at most; of an H100, whose memory is slower,
-and of other types than bf16, nothing was fitted.
+Fewer than four stages count 1 % more. The constants were fitted to 1,905 times of 115 bf16 programs for 17 products on
+an H200 (``tests/vectors/hopper/h200/tile_times.jsonl.xz``), half of them 6 % off at most. The model was then compared
+with programs that it was not fitted to (``bench_gemm_drawn.json`` beside it): 20 other bf16 products and 20 e4m3 ones.
+Nothing was fitted to an H100, whose memory is slower, and no other type was timed.
 
 A convolution is the product of its pixels, filters and taps with their channels, whose activations lie in memory once.
-Nothing was fitted to one: of six that were timed the model expects 2 % less to 20 % more, and their order.
+Nothing was fitted to convolutions either: of six bf16 ones that were timed, the model expects 2 % less to 20 % more,
+and their order. :attr:`TileProposals.evidence` says which of these cases a choice belongs to.
 
 Law: what is chosen is proved, and nothing that was tried is expected to take less.
 
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.gemm.accumulators import usual_warpgroups
@@ -48,6 +50,8 @@ from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
 from descriptors.text import Told, extents_text
 from layoutalg.frozen import frozen
 
+#: What is known of the times that the model expects.
+Evidence: TypeAlias = Literal["fitted", "compared", "none"]
 #: Processors of an H100 SXM and of an H200.
 PROCESSORS = 132
 _MULTIPLY_GHZ, _SHARED_GHZ, _SHARED_BYTES = 1.66, 1.86, 128
@@ -168,6 +172,23 @@ class TileProposals(Told):
         return extents_text(self.problem) if self.convolution is None else f"{self.convolution};"
 
     @property
+    def evidence(self) -> Evidence:
+        """Whether the time model was fitted to products like this one, compared with some, or neither.
+
+        >>> [propose_tiles(dtype, (512, 512, 512), c_dtype="bf16", top=1).evidence for dtype in ("bf16", "e4m3", "f16")]
+        ['fitted', 'compared', 'none']
+        """
+        one = self.plans[0]
+        loop, made = one.asked, one.epilogue
+        assert made is not None
+        plain = loop.d == "f32" and not made.terms and not any(side.transposed for side in (one.a, one.b))
+        types = {loop.a.name, loop.b.name}
+        if plain and types == {"bf16"} and self.convolution is None and made.c in ("f32", "bf16"):
+            return "fitted"
+        compared = {"bf16"} if self.convolution is not None else {"e4m3"}
+        return "compared" if plain and types == compared and made.c == "bf16" else "none"
+
+    @property
     def headline(self) -> str:
         """The answer in one line."""
         best = self.estimates[0]
@@ -197,7 +218,7 @@ def propose_tiles(
         dtype: element type of A.
         problem: M, N and K of the product; none of a convolution.
         convolution: what the product is, with the output pixels in A; as ``plan`` has it.
-        arch: ``"sm90"``, for which the model was fitted.
+        arch: ``"sm90"``, of which the model is.
         b_dtype, d_dtype, c_dtype, a_major, b_major, terms: as ``plan`` has them; what terms take is not expected.
         top: how many are kept, and proved.
 

@@ -180,7 +180,8 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
        tile        cluster  parts  stages  CTAs  waves  bound by     takes   TFLOP/s
        128x256x64  1x1      1      4       512   4      multiplying  177 us  778
     <BLANKLINE>
-    By the model of docs/programs.md, fitted on an H200; proved, and written by
+    Times by the model of docs/programs.md: fitted to bf16 products on an H200.
+    Each plan is proved, and written by
        descriptors plan m64n256k16 bf16 --arch sm90 --tile 128x256x64 --store tma \\
           --emit cuda
     """
@@ -199,11 +200,20 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
             str(expected.waves), _BOUNDS[expected.bound], f"{expected.microseconds:.0f} us",
             f"{expected.teraflops:.0f}",
         ))  # fmt: skip
-    fitted = "fitted on an H200" if proposals.convolution is None else "fitted to products on an H200"
-    lines += [*aligned(rows, indent=3), "", f"By the model of docs/programs.md, {fitted}; proved, and written by"]
+    about = _EVIDENCE[proposals.evidence].format(
+        f"{loop.a} products" if proposals.convolution is None else "convolutions"
+    )
+    lines += [*aligned(rows, indent=3), "", f"Times by the model of docs/programs.md: {about}."]
+    lines.append("Each plan is proved, and written by")
     return "\n".join(lines + [line for one in proposals.plans for line in _typed(f"{plan_command(one)} --emit cuda")])
 
 
+#: What is known of the times, in words.
+_EVIDENCE = {
+    "fitted": "fitted to bf16 products on an H200",
+    "compared": "fitted to bf16 products on an\nH200, and compared with the measured times of {} there",
+    "none": "fitted to bf16 products on an\nH200; nothing of these types and this form was timed",
+}
 #: What a stage waits for, in words.
 _BOUNDS = {"multiply": "multiplying", "shared": "shared memory", "copies": "copies"}
 
@@ -220,7 +230,7 @@ def record_tile_proposals(proposals: TileProposals) -> dict[str, Any]:
     """
     convolution = {} if proposals.convolution is None else {"convolution": extents_record(proposals.convolution)}
     return {
-        **fields(proposals, "problem tried"),
+        **fields(proposals, "problem tried evidence"),
         **convolution,
         "proposals": [
             {

@@ -18,6 +18,7 @@ from typing import Any
 
 from descriptors.errors import DescriptorError
 from layoutalg import __version__
+from layoutalg.installation import pip_install
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def dask_executor(address: str, timeout: float = 10.0) -> Iterator[Executor]:
         distributed = import_module("distributed")
     except ImportError as error:
         raise DescriptorError(
-            "atlas: --dask needs dask[distributed], found none: pip install 'layoutalg[dask]'"
+            f"atlas: --dask needs dask[distributed], which is not installed: {pip_install('dask')}"
         ) from error
     try:
         client: Any = distributed.Client(address, timeout=timeout)

@@ -31,11 +31,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias, cast
 
 from layoutalg.frozen import frozen
+from layoutalg.installation import pip_install
 
 _DISTRIBUTION = "nvidia-cutlass-dsl"
 
-#: What is said where it is missing, by an error and by every ``--check``.
-MISSING = "the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
+#: The message where it is missing, of an error and of every ``--check``.
+MISSING = f"the CuTe DSL is not installed; {pip_install('oracle')} adds it"
 
 
 class OracleError(RuntimeError):

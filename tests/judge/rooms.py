@@ -14,7 +14,14 @@ from functools import cache
 from places import ROOT
 
 ROOMS = (
-    *("layoutalg.frozen", "layoutalg.files", "layoutalg.errors", "layoutalg.tuples", "layoutalg.drawing"),
+    *(
+        "layoutalg.frozen",
+        "layoutalg.files",
+        "layoutalg.errors",
+        "layoutalg.installation",
+        "layoutalg.tuples",
+        "layoutalg.drawing",
+    ),
     *("layoutalg.layouts", "layoutalg.algebra"),
     *(
         "layoutalg.analysis",

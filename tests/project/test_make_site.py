@@ -39,7 +39,6 @@ OUTSIDE = (
     "https://pradyunsg.me",
     "https://github.com/pradyunsg/furo",
     "https://semver.org",
-    "https://pypi.org/project/layoutalg/",
 )
 #: Texts and threads that pages are about, which their records name.
 RECORDED = tuple(

@@ -17,6 +17,8 @@ from places import ROOT
 
 yaml = pytest.importorskip("yaml", reason="dask brings yaml")
 
+ACTION = ROOT / ".github" / "actions" / "check"
+
 CONTRACT = """\
 [operand.a]
 dtype = "bf16"
@@ -53,6 +55,17 @@ def run(project: Path, script: str, **variables: str) -> subprocess.CompletedPro
     return subprocess.run(shell, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
+def action() -> dict[str, Any]:
+    """The action as it is written down."""
+    found: dict[str, Any] = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def run_action(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the last step of the action, the check."""
+    return run(project, action()["runs"]["steps"][-1]["run"], ACTION=str(ACTION), SARIF="found.sarif", **inputs)
+
+
 def hook(name: str) -> dict[str, Any]:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     return next(one for one in hooks if one["id"] == name)
@@ -86,19 +99,42 @@ def test_a_hook_takes_all_its_files_at_once(name: str, files: list[str], status:
 def test_the_action_leaves_annotations_whatever_it_finds(
     files: str, status: int, annotated: set[str], project: Path
 ) -> None:
-    action = yaml.safe_load((ROOT / ".github" / "actions" / "check" / "action.yml").read_text(encoding="utf-8"))
-    script = action["runs"]["steps"][-1]["run"]
-    done = run(project, script, FILES=files, ARGUMENTS="", SARIF="found.sarif")
+    done = run_action(project, FILES=files, ARGUMENTS="")
     assert done.returncode == status, done.stdout + done.stderr
     (log,) = json.loads((project / "found.sarif").read_text())["runs"]
     places = [one["locations"][0]["physicalLocation"] for one in log["results"] if one["level"] == "error"]
     assert {place["artifactLocation"]["uri"] for place in places} == annotated
+    inline = re.findall(r"^::error file=(.+?),line=(\d+),title=\S.*?::\S", done.stdout, re.MULTILINE)
+    missing = {"none.ptx"} if "none.ptx" in files else set()
+    assert {file for file, _ in inline} == annotated | missing
+    assert len(inline) == len(places) + len(missing)
+
+
+def test_the_action_annotates_nothing_where_the_command_line_is_refused(project: Path) -> None:
+    done = run_action(project, FILES="pipeline.ptx", ARGUMENTS="--no-such-option")
+    assert (done.returncode, done.stdout) == (2, "") and "--no-such-option" in done.stderr
+
+
+def test_an_annotation_is_one_line_whatever_is_in_a_name(tmp_path: Path) -> None:
+    place = {"artifactLocation": {"uri": "a,b:c%\n.ptx"}, "region": {"startLine": 3}}
+    entry = {
+        "ruleId": "r", "level": "warning", "message": {"text": "100 %\nand more"},
+        "locations": [{"physicalLocation": place}],
+    }  # fmt: skip
+    (tmp_path / "found.sarif").write_text(json.dumps({"runs": [{"results": [entry]}]}))
+    command = [sys.executable, str(ACTION / "annotate.py"), str(tmp_path / "found.sarif")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == ("::warning file=a%2Cb%3Ac%25%0A.ptx,line=3,title=r::a,b:c%25%0A.ptx:3: 100 %25%0Aand more\n")
+
+
+def test_the_action_installs_its_own_checkout_and_needs_no_index() -> None:
+    (install,) = [step for step in action()["runs"]["steps"] if "pip install" in step.get("run", "")]
+    assert install["env"] == {"ACTION": "${{ github.action_path }}"}
+    written = shlex.split(install["run"])[-1].replace("$ACTION", str(ACTION))
+    assert Path(written).resolve() == ROOT and (Path(written) / "pyproject.toml").is_file()
 
 
 def test_a_baseline_is_quiet_about_what_was_there(project: Path) -> None:
     assert run(project, "descriptors check --write-baseline known.json -- *.ptx").returncode == 0
-    action = yaml.safe_load((ROOT / ".github" / "actions" / "check" / "action.yml").read_text(encoding="utf-8"))
-    script = action["runs"]["steps"][-1]["run"]
-    more = {"FILES": "pipeline.ptx too_early.ptx", "ARGUMENTS": "--baseline known.json", "SARIF": "found.sarif"}
-    assert run(project, script, **more).returncode == 0
+    assert run_action(project, FILES="pipeline.ptx too_early.ptx", ARGUMENTS="--baseline known.json").returncode == 0
     assert json.loads((project / "found.sarif").read_text())["runs"][0]["results"] == []

@@ -37,7 +37,7 @@ class Access(NamedTuple):
         kind: what it is, for a person.
         generic: whether it is an ordinary write, which asynchronous instructions see behind a fence alone.
         ordered: a number that accesses share which the hardware keeps in order among themselves; 0 for none.
-        round: the how manieth it is of its instruction and warp.
+        round: how often its warp had reached its instruction, that time included.
     """
 
     bit: int

@@ -239,7 +239,7 @@ class Machine(Schedule):
         return self.lanes.told(one, self.alive[one.cta, one.warp])
 
     def round(self, one: Fragment, step: Step) -> int:
-        """The how manieth time it is that a fragment comes by the instruction that it executes."""
+        """Return how often a fragment has reached the instruction that it executes, this time included."""
         return one.times.get(step.place, 0) + 1
 
     def fresh(self) -> int:

@@ -27,7 +27,7 @@ class Witness(NamedTuple):
         place: of the instruction.
         found: what was found.
         other: the line of the other event, which came before; 0 for none.
-        round: the how manieth time it is that its warp comes by; 0 where no warp is at it.
+        round: how often its warp has reached it, this time included; 0 where no warp is at it.
         other_round: likewise of the other event.
         rounds: how often it comes by in all; 0 where the run has no end.
         parameters: what scalar parameters were in the run, for a person.

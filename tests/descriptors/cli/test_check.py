@@ -10,6 +10,7 @@ import pytest
 from descriptors import oracle
 from descriptors.cli.command import main
 from descriptors.oracle.words import WordAnswer
+from layoutalg.installation import pip_install
 
 LINE = ["derive", "--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", "128x128", "--mma", "64x16"]
 OURS = 0x4000404000010000
@@ -51,7 +52,7 @@ def test_where_the_dsl_is_missing_the_status_is_3(
     monkeypatch.setattr(oracle, "available", lambda: False)
     assert main([*LINE, "--check"]) == 3
     assert capsys.readouterr() == (
-        "", "descriptors: --check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it\n",
+        "", f"descriptors: --check: the CuTe DSL is not installed; {pip_install('oracle')} adds it\n",
     )  # fmt: skip
 
 

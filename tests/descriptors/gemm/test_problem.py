@@ -65,6 +65,62 @@ def test_of_two_programs_that_differ_by_a_fifth_the_order_is_mostly_right() -> N
     assert right > 0.93 * (right + wrong)
 
 
+DRAWN: list[dict[str, Any]] = json.loads((_RECORD.parent / "bench_gemm_drawn.json").read_text(encoding="utf-8"))["rows"]
+
+
+@each("dtype", ["bf16", "e4m3"])
+def test_times_of_products_that_nothing_was_fitted_to_are_half_within_8_percent_and_all_within_a_quarter(
+    dtype: str,
+) -> None:
+    rows = [row for row in DRAWN if row["dtype"] == dtype]
+    assert len({(row["m"], row["n"], row["k"]) for row in rows}) == 20
+    assert not {(row["m"], row["n"], row["k"]) for row in rows} & {tuple(row["problem"]) for row in ROWS}
+    off = []
+    for row in rows:
+        width, result = (1 if dtype == "e4m3" else 2), (2 if row["c"] == "bf16" and row["splits"] == 1 else 4)
+        one = Candidate(
+            tuple(row["tile"]), row["tile"][1], tuple(row["cluster"]), row["splits"], (width, width, result),
+            (width * row["k"],) * 2, row["stages"], True,
+        )  # fmt: skip
+        microseconds = one.estimate((row["m"], row["n"], row["k"])).microseconds
+        assert abs(microseconds - row["expected_us"]) < 0.06  # the record has what the model says today
+        off.append(abs(math.log(microseconds / row["us"])))
+    assert median(off) < math.log(1.08) and max(off) < math.log(1.26)
+
+
+@each(
+    ("dtype", "more", "evidence", "words"),
+    [
+        ("bf16", {}, "fitted", "fitted to bf16 products on an H200."),
+        ("bf16", {"c_dtype": "bf16"}, "fitted", "fitted to bf16 products on an H200."),
+        ("e4m3", {"c_dtype": "bf16"}, "compared", "H200, and compared with the measured times of e4m3 products there."),
+        ("e4m3", {}, "none", "nothing of these types and this form was timed."),
+        ("e5m2", {"c_dtype": "bf16"}, "none", "nothing of these types and this form was timed."),
+        ("f16", {}, "none", "nothing of these types and this form was timed."),
+        ("bf16", {"b_major": "MN"}, "none", "nothing of these types and this form was timed."),
+        ("bf16", {"terms": ("bias",)}, "none", "nothing of these types and this form was timed."),
+    ],
+)
+def test_the_answer_says_whether_the_model_was_fitted_to_such_products(
+    dtype: str, more: dict[str, Any], evidence: str, words: str
+) -> None:
+    made = propose_tiles(dtype, (2672, 1008, 5008), top=1, **more)
+    assert record(made)["evidence"] == evidence
+    (about,) = [" ".join(part.split()) for part in tell(made).split("\n\n") if "Times by the model" in part]
+    assert words in about
+    timed = (
+        {(row["dtype"], row["c"]) for row in DRAWN} if evidence == "compared" else {("bf16", "f32"), ("bf16", "bf16")}
+    )
+    assert evidence == "none" or (dtype, more.get("c_dtype", "f32")) in timed
+
+
+def test_a_convolution_says_that_the_model_was_fitted_to_products_alone() -> None:
+    problem = {"activations": (32, 14, 14, 256), "filters": (256, 3, 3), "padding": 1}
+    made = propose_tiles("bf16", convolution=problem, c_dtype="bf16", top=1)
+    assert made.evidence == "compared" and "measured times of convolutions there" in tell(made)
+    assert propose_tiles("f16", convolution=problem, top=1).evidence == "none"
+
+
 @each("problem", [(64, 16, 64), (1, 1, 8), (100, 40, 1 << 17), (1 << 16, 8, 64), (333, 777, 4000)])
 def test_any_product_that_copies_can_fill_has_a_program(problem: tuple[int, int, int]) -> None:
     made = propose_tiles("bf16", problem, top=2)
@@ -125,7 +181,7 @@ def test_the_tile_that_is_chosen_for_a_convolution_takes_what_is_expected_to_a_f
     expected, tile = best.estimates[0].microseconds, "x".join(map(str, best.plans[0].asked.tile))
     layer = f"| {'x'.join(map(str, activations))} | {filters}x3x3 | {stride} |"
     page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
-    assert f"{layer} {tile} | {expected:.0f} us | {us} us |" in page
+    assert f"{layer} {tile} | {expected:.0f} us | {us} us |\n" in page
     assert abs(math.log(expected / us)) < math.log(1.2)
 
 

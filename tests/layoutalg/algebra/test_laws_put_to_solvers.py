@@ -55,7 +55,7 @@ def drawn(rng: random.Random) -> tuple[Layout, Layout]:
 
 def test_a_composition_is_one_layout_after_the_other_whatever_the_strides() -> None:
     """By z3: cvc5 decides half of these in seconds, and the others not."""
-    pytest.importorskip("z3", reason="z3 is not installed: pip install layoutalg[test]")
+    pytest.importorskip("z3", reason="z3 is not installed: pip install '.[test]'")
     rng, composed = random.Random(f"{seed_of_this_run()} composition"), 0
     while composed < 12:
         outer, inner = drawn(rng)

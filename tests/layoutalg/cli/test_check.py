@@ -13,6 +13,7 @@ from layoutalg import LayoutError, evaluate, oracle
 from layoutalg.cli import check
 from layoutalg.cli.check import agreement
 from layoutalg.cli.command import main
+from layoutalg.installation import pip_install
 from layoutalg.oracle.expressions import Answer
 
 needs_oracle = pytest.mark.skipif(not oracle.available(), reason="the CuTe DSL is not installed")
@@ -219,7 +220,7 @@ def test_where_the_dsl_is_missing_the_status_is_3_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(oracle, "available", lambda: False)
-    line = "--check: the CuTe DSL is not installed; pip install 'layoutalg[oracle]' adds it"
+    line = f"--check: the CuTe DSL is not installed; {pip_install('oracle')} adds it"
     assert checked_line(capsys, "size(4:1)") == (3, "", f"layoutalg: {line}\n")
     status, out, err = checked_line(capsys, "size(4:1)", "--json")
     assert (status, err) == (3, "")
