@@ -13,15 +13,47 @@ Law: each of them is a ``ValueError`` of the algebra's family, and a copy from a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from operator import index as _index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layoutalg import LayoutError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class Advice(NamedTuple):
+    """A change of the refused arguments.
+
+    Args:
+        changes: the arguments that change, with their new values; None leaves an argument out.
+        when: in which case the change is meant, in words; "" if always.
+
+    >>> str(Advice({"tile": (128, 96), "swizzle": "64B"}))
+    '--tile 128x96 --swizzle 64B'
+    """
+
+    changes: Mapping[str, Any]
+    when: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(_option(name, value) for name, value in self.changes.items())
+
+
+def _option(name: str, value: object) -> str:
+    """An argument as it is typed in a command line."""
+    option = f"--{name.removesuffix('_source').replace('_', '-')}"
+    if isinstance(value, (tuple, list)):
+        value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
+    if name == "instruction":
+        return f"the instruction {value}"
+    if value is None and name != "capacity":
+        return f"no {option}"
+    return option if value is True else f"{option} {'none' if value is None else value}"
 
 
 class DescriptorError(LayoutError):
@@ -30,19 +62,103 @@ class DescriptorError(LayoutError):
     It is one of the algebra's errors too, so that ``except LayoutError`` around a derivation misses nothing that can be
     wrong with it: neither a refusal of the hardware nor one of the algebra.
 
+    Attributes:
+        proposals: changes of the arguments that may help; not tried yet.
+        advice: the proposals that the refused function accepts; the message ends with them.
+
     >>> from descriptors import derive
     >>> try:
     ...     derive(tile=(128, 100), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     ... except DescriptorError as error:
     ...     print(error)
-    derive: K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: give 96 \
-(64B at most) or 112 (32B at most); tile = (128,100), mma = (64,16)
+    ...     print(dict(error.advice[0].changes))
+    derive: tile K is 100, which is not a multiple of the instruction's K (16); tile = (128,100), mma = (64,16); use \
+--tile 128x96 --swizzle 64B, --tile 128x112 --swizzle 32B or --tile 128x128
+    {'tile': (128, 96), 'swizzle': '64B'}
     """
+
+    advice: tuple[Advice, ...] = ()
+    proposals: tuple[Advice, ...] = ()
+
+    def __init__(self, *arguments: object, proposals: Iterable[Advice] = ()) -> None:
+        super().__init__(*arguments)
+        self.proposals = tuple(proposals)
+
+    def __str__(self) -> str:
+        always = [str(one) for one in self.advice if not one.when]
+        ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
+        ways += [f"{one.when}, use {one}" for one in self.advice if one.when]
+        return "; ".join([super().__str__(), *ways])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
         # back from another process, is put together from the message and the attributes.
         return _restored, (type(self), self.args, self.__dict__)
+
+
+#: Whether proposals are being tried: a refusal of one of them needs no advice.
+_trying: ContextVar[bool] = ContextVar("trying", default=False)
+#: How many ways out a message names.
+_MOST_ADVICE = 3
+
+
+@contextmanager
+def advising(attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
+    """Give the refusals of a block the advice that works: the proposals that ``attempt`` accepts.
+
+    A function that is called with the same arguments again, changed as a proposal says, decides by itself whether the
+    proposal is good advice. The outermost block decides, which knows what was typed.
+
+    Args:
+        attempt: calls the refused function with changed arguments; it must not prove anything.
+
+    >>> def half(number: int) -> int:
+    ...     if number % 2:
+    ...         raise DescriptorError(f"{number} is odd", proposals=[Advice({"number": n}) for n in (7, 8)])
+    ...     return number // 2
+    >>> with advising(lambda changes: half(**{"number": 5} | changes)):
+    ...     half(5)
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: 5 is odd; use --number 8
+    """
+    try:
+        yield
+    except DescriptorError as error:
+        if error.proposals and not _trying.get():
+            token = _trying.set(True)
+            try:
+                error.advice = tuple(_accepted(error.proposals, attempt))
+            finally:
+                _trying.reset(token)
+        raise
+
+
+@contextmanager
+def proposing(proposals: Iterable[Advice]) -> Iterator[None]:
+    """Give the refusals of a block proposals, in the order in which they are to be tried."""
+    try:
+        yield
+    except DescriptorError as error:
+        error.proposals += tuple(proposals)
+        raise
+
+
+def _accepted(proposals: Iterable[Advice], attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[Advice]:
+    """Yield the first proposals that are accepted, without those that change more than one before them."""
+    kept = list[Advice]()
+    for one in proposals:
+        smaller = any(other.changes.items() <= one.changes.items() for other in kept)
+        if len(kept) < _MOST_ADVICE and not smaller and _accepts(attempt, one.changes):
+            kept.append(one)
+            yield one
+
+
+def _accepts(attempt: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any]) -> bool:
+    try:
+        attempt(changes)
+    except ValueError:
+        return False
+    return True
 
 
 def _restored(kind: type[DescriptorError], arguments: tuple[Any, ...], facts: dict[str, Any]) -> DescriptorError:
@@ -132,10 +248,12 @@ class NotCanonicalError(DescriptorError):
 
     def fitting(self, fits: tuple[str, ...]) -> NotCanonicalError:
         """The same refusal with the forms that the layout does have."""
-        return NotCanonicalError(
+        error = NotCanonicalError(
             form=self.form, mode=self.mode, expected=self.expected, found=self.found, layout=self.layout, fits=fits,
-            why=self.why, way_out=self.way_out, unit=self.unit,
+            why=self.why, unit=self.unit,
         )  # fmt: skip
+        error.proposals = self.proposals
+        return error
 
 
 class ProofError(DescriptorError):
@@ -218,15 +336,18 @@ def as_flag(value: object, what: str) -> bool:
 
 
 __all__ = [
+    "Advice",
     "ChoiceError",
     "DescriptorError",
     "FieldError",
     "LayoutError",
     "NotCanonicalError",
     "ProofError",
+    "advising",
     "as_flag",
     "as_integer",
     "brief",
+    "proposing",
 ]
 
 
