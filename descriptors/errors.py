@@ -17,13 +17,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
+from functools import wraps
+from inspect import signature
 from operator import index as _index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import le
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from layoutalg import LayoutError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_P, _R = ParamSpec("_P"), TypeVar("_R")
 
 
 class Advice(NamedTuple):
@@ -47,11 +53,11 @@ class Advice(NamedTuple):
 def _option(name: str, value: object) -> str:
     """An argument as it is typed in a command line."""
     option = f"--{name.removesuffix('_source').replace('_', '-')}"
-    if isinstance(value, (tuple, list)):
+    if value and isinstance(value, (tuple, list)):
         value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
     if name == "instruction":
         return f"the instruction {value}"
-    if value is None and name != "capacity":
+    if value == () or (value is None and name != "capacity"):
         return f"no {option}"
     return option if value is True else f"{option} {'none' if value is None else value}"
 
@@ -125,12 +131,39 @@ def advising(attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
         yield
     except DescriptorError as error:
         if error.proposals and not _trying.get():
-            token = _trying.set(True)
-            try:
+            with unadvised():
                 error.advice = tuple(_accepted(error.proposals, attempt))
-            finally:
-                _trying.reset(token)
         raise
+
+
+def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give the refusals of a function the advice that it accepts itself, called again without a proof.
+
+    Args:
+        function: has an argument ``verify``.
+    """
+    parameters = signature(function)
+
+    @wraps(function)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        def attempt(changes: Mapping[str, Any]) -> object:
+            arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, "verify": False}
+            return function(**arguments)  # type: ignore[call-arg]
+
+        with advising(attempt):
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+@contextmanager
+def unadvised() -> Iterator[None]:
+    """Try no proposals within a block: its refusals are not shown."""
+    token = _trying.set(True)
+    try:
+        yield
+    finally:
+        _trying.reset(token)
 
 
 @contextmanager
@@ -144,13 +177,23 @@ def proposing(proposals: Iterable[Advice]) -> Iterator[None]:
 
 
 def _accepted(proposals: Iterable[Advice], attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[Advice]:
-    """Yield the first proposals that are accepted, without those that change more than one before them."""
+    """Yield the first proposals that are accepted, without those that give up more than one before them."""
     kept = list[Advice]()
     for one in proposals:
-        smaller = any(other.changes.items() <= one.changes.items() for other in kept)
-        if len(kept) < _MOST_ADVICE and not smaller and _accepts(attempt, one.changes):
-            kept.append(one)
-            yield one
+        if any(_exceeds(one, other) for other in kept) or not _accepts(attempt, one.changes):
+            continue
+        kept.append(one)
+        yield one
+        if len(kept) == _MOST_ADVICE:
+            return
+
+
+def _exceeds(one: Advice, other: Advice) -> bool:
+    """Whether an advice changes all that another does, and more, or gives up more of the tile."""
+    ours, others = dict(one.changes), dict(other.changes)
+    tiles = ours.pop("tile", ()), others.pop("tile", ())
+    less = len(tiles[0]) == len(tiles[1]) and all(map(le, *tiles))
+    return one.when == other.when and others.items() <= ours.items() and (less or not tiles[1])
 
 
 def _accepts(attempt: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any]) -> bool:
@@ -343,11 +386,13 @@ __all__ = [
     "LayoutError",
     "NotCanonicalError",
     "ProofError",
+    "advised",
     "advising",
     "as_flag",
     "as_integer",
     "brief",
     "proposing",
+    "unadvised",
 ]
 
 

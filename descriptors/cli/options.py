@@ -235,7 +235,8 @@ def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], o
         tile = one.changes.get("tile", ())
         if stages is None or len(tile) != 3:
             return one
-        return one._replace(changes={**one.changes, "tile": tile[:2], **({"stages": tile[2]} if tile[2] != stages else {})})
+        other = {} if tile[2] == stages else {"stages": tile[2]}
+        return one._replace(changes={**one.changes, "tile": tile[:2], **other})
 
     with advising(lambda changes: attempt({**options, **changes})):
         try:

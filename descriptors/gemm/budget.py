@@ -140,6 +140,6 @@ def budget(
         raise DescriptorError(
             f"plan: {counted(count, 'stage')} need{'s' * (count == 1)} {room.used} bytes of shared memory, {limit} are "
             f"available; one stage is {room.stage_bytes} bytes ({each}){beside}",
-            advice=(Advice({"stages": room.most_stages}),) if room.most_stages else (),
+            proposals=[Advice({"stages": room.most_stages})] if room.most_stages else [],
         )
     return room if stages is not None else replace(room, stages=min(room.most_stages, usual))

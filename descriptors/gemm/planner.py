@@ -24,8 +24,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from descriptors import targets
-from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
+from descriptors.errors import Advice, DescriptorError, ProofError, advised, as_flag, as_integer, proposing, unadvised
+from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, roomier, tensor_columns
 from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
 from descriptors.gemm.epilogue import WARPS, Epilogue, check_columns, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
@@ -39,6 +39,7 @@ from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
+from descriptors.gemm.thread_registers import check_registers
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.rules import Legality, as_mode, rows_of, rows_read
 from descriptors.smem.operands.operand import (
@@ -61,6 +62,7 @@ from layoutalg.frozen import frozen, replace
 _ALIGNMENT = 1024
 
 
+@advised
 def plan(
     instruction: str | Sequence[int],
     dtype: str | ElementType,
@@ -154,7 +156,8 @@ def plan(
     extra = 0
     if isinstance(held, TensorColumns):
         extra = EXTRA_BYTES + (held.sets * SET_BYTES if held.sets > 1 else 0)
-    room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
+    with proposing(roomier(loop)):
+        room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
     places = room.places()
     promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
@@ -167,10 +170,23 @@ def plan(
     metadata = _metadata(loop, held, places.get("E", 0)) if loop.sparse else None
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     if problem is not None and problem.operand == "A":
-        check_columns(epilogue, problem.filters, loop.d)
+        check_columns(epilogue, problem.filters)
     whole_plan = Plan(
-        loop, a, b, line_of(loop, scales), held, epilogue, scales, room, places["barriers"], loads, metadata, promotion, implicit
+        loop,
+        a,
+        b,
+        line_of(loop, scales),
+        held,
+        epilogue,
+        scales,
+        room,
+        places["barriers"],
+        loads,
+        metadata,
+        promotion,
+        implicit,
     )
+    check_registers(whole_plan)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -198,11 +214,15 @@ def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Register
         if count > 1:
             raise DescriptorError(
                 "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
-                "warps that multiply, found accumulators 2: leave it out"
+                "warps that multiply, found accumulators 2",
+                proposals=[Advice({"accumulators": 1})],
             )
         return registers_of(loop, warpgroups)
     if warpgroups is not None:
-        raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
+        raise DescriptorError(
+            f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}",
+            proposals=[Advice({"warpgroups": None})],
+        )
     return tensor_columns(loop, count)
 
 
@@ -242,9 +262,7 @@ def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | Non
     if loop.sparse and generation(loop.arch) == "sm100":
         parts.append(("E", metadata_of(loop).bytes))
     most = targets.architecture(loop.arch).shared
-    return budget(
-        tuple(parts), stages, extra=extra, capacity=smem, most=most, pieces=pieces, alignment=_ALIGNMENT
-    )
+    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most, pieces=pieces, alignment=_ALIGNMENT)
 
 
 @frozen
@@ -365,7 +383,8 @@ def _try(
 ) -> None:
     group, *extents = shape
     try:
-        fits.append(plan(extents, cta_group=group, **arguments))
+        with unadvised():
+            fits.append(plan(extents, cta_group=group, **arguments))
     except DescriptorError as error:
         majors = "".join(
             f", {name[0].upper()} {arguments[name]}-major" for name in ("a_major", "b_major") if name in arguments

@@ -34,14 +34,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 from typing import Any
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, as_integer, unadvised
 from descriptors.gemm.accumulators import usual_warpgroups
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.epilogue import BITS, BUFFERS, ROWS
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_request import three
 from descriptors.gemm.planner import plan, prove_plan
-from descriptors.gemm.thread_registers import check_registers
 from descriptors.smem.operands.operand import ElementType, Major, as_element_type, as_major
 from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
@@ -342,11 +341,10 @@ def _planned(one: Candidate, named: dict[str, Any]) -> Plan | None:
     k = _K_BITS // named["dtype"].bits
     store = "tma" if one.staged else None
     try:
-        made = plan(
-            three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
-            store=store, verify=False, **named,
-        )  # fmt: skip
-        check_registers(made)
+        with unadvised():
+            return plan(
+                three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
+                store=store, verify=False, **named,
+            )  # fmt: skip
     except DescriptorError:
         return None
-    return made

@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, LayoutError, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request_of
@@ -439,7 +439,11 @@ def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
             except DescriptorError:
                 continue
             return mn, k
-    raise DescriptorError(f"search: no instruction of {by.arch} reads an MN of {tile[0]}; give --mma and --pad")
+    rows = [row for row in (64, 128) if generation(by.arch) == "sm100" or row == 64]
+    raise DescriptorError(
+        f"search: no {by.arch} instruction reads whole blocks of an MN of {tile[0]}",
+        proposals=[Advice({"mma": (row, k), "pad": True}) for row in rows],
+    )
 
 
 def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:

@@ -16,10 +16,10 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
-from descriptors.errors import advising, as_flag
+from descriptors.errors import advised, as_flag
 from descriptors.smem.derivation.derivation import Derivation, first_word
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.derivation.request import Request, reader, request
@@ -36,6 +36,7 @@ __all__ = ["SMEM_BYTES", "derive", "derived"]
 _PROOFS = {"walk": "walk", "theorem": "theorem"}
 
 
+@advised
 def derive(
     tile: Sequence[int] | None = None,
     dtype: str | ElementType | None = None,
@@ -114,18 +115,13 @@ def derive(
     '0x4000404000010000'
     """
     how = choose("derive: verify", verify, _PROOFS) if isinstance(verify, str) else as_flag(verify, "derive: verify")
-    named = dict(operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality)
-    of = dict(arch=arch, dtype=dtype, mma=mma, **named)
-    given = dict(
-        tile=tile, layout=layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
+    by = reader(
+        arch, dtype, mma, operand=operand, cp=cp, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality
     )
-
-    def attempt(changes: Mapping[str, Any]) -> Derivation:
-        by = reader(**{name: changes.get(name, value) for name, value in of.items()})
-        return derived(request(by, **{name: changes.get(name, value) for name, value in given.items()}))
-
-    with advising(attempt):
-        made = attempt({})
+    asked = request(
+        by, tile, layout, major=major, swizzle=swizzle, order=order, unit=unit, capacity=capacity, atom=atom
+    )
+    made = derived(asked)
     if how:
         proved(made, walk=how == "walk")
     return made

@@ -240,8 +240,11 @@ def _check_capacity(
         m, n, k = tile
         staged = f" for {tile[2]} stages of {m}x{n} (the third number of a tile is the number of stages)"
         stages = capacity * k // needed
-        proposals = [Advice({"tile": one}, f"if you wrote M x N x K, for {name}") for name, one in zip("AB", ((m, k), (n, k)))]
-        proposals = [Advice({"tile": (m, n, stages) if stages > 1 else (m, n)}), *proposals]
+        proposals = [
+            Advice({"tile": (m, n, stages) if stages > 1 else (m, n)}),
+            Advice({"tile": (m, k)}, "if you wrote M x N x K, for A"),
+            Advice({"tile": (n, k)}, "if you wrote M x N x K, for B"),
+        ]
     raise DescriptorError(
         f"derive: the tile needs {brief(needed)} bytes{staged}, a CTA has {capacity} bytes of shared memory; {about}",
         proposals=proposals,
