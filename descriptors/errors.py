@@ -147,6 +147,8 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @wraps(function)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         def attempt(changes: Mapping[str, Any]) -> object:
+            if not changes.keys() <= parameters.parameters.keys():
+                raise DescriptorError("the advice is for another function")
             arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, "verify": False}
             return function(**arguments)  # type: ignore[call-arg]
 

@@ -16,7 +16,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.program_support import check_cuda, cuda_refusal
+from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
     inner_loop_tcgen05,
@@ -76,7 +76,6 @@ def _loop(plan: Plan) -> Plan:
 
 def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    check_cuda(plan)
     hopper = generation(plan.asked.arch) == "sm90"
     return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(plan, name)
 

@@ -30,6 +30,7 @@ from string import Template
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
+from descriptors.gemm.program_support import check_cuda
 from descriptors.gemm.programs import sm100_convolution, sm100_store, sm100_turns
 from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
 from descriptors.gemm.programs.sm100_host import host
@@ -138,6 +139,7 @@ def kernel(plan: Plan, name: str) -> str:
     descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
     """
     identifier(name)
+    check_cuda(plan)
     loop, held = plan.asked, plan.accumulators
     assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)

@@ -32,6 +32,7 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
+from descriptors.gemm.program_support import check_cuda
 from descriptors.gemm.programs import cluster, sm90_convolution, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
@@ -56,6 +57,7 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    check_cuda(plan)
     few, more = _setmaxnreg(plan)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
     places = dict(
