@@ -136,8 +136,8 @@ def mma_loop(
 
     >>> mma_loop("mma.m16n8k16", "bf16", tile=(128, 100, 32))
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: plan: N of the tile must be a multiple of 16, which ldmatrix.x4 loads of B, \
-found 100: give 96 or 112; tile = 128x100x32
+    descriptors.errors.DescriptorError: plan: tile N is 100, which is not a multiple of 16, which ldmatrix.x4 loads of \
+B; tile = 128x100x32
     """
     a, b, extents = _types(instruction, dtype, b_dtype)
     scale_dtype, scale_vector = _factors(scale_dtype, scale_vector)
