@@ -106,10 +106,14 @@ class DescriptorError(LayoutError):
 _trying: ContextVar[bool] = ContextVar("trying", default=False)
 #: How many ways out a message names.
 _MOST_ADVICE = 3
+#: How many of them change the same arguments.
+_MOST_ALIKE = 2
 
 
 @contextmanager
-def advising(attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
+def advising(
+    attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str, Any] | None = None
+) -> Iterator[None]:
     """Give the refusals of a block the advice that works: the proposals that ``attempt`` accepts.
 
     A function that is called with the same arguments again, changed as a proposal says, decides by itself whether the
@@ -117,6 +121,7 @@ def advising(attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
 
     Args:
         attempt: calls the refused function with changed arguments; it must not prove anything.
+        given: the refused arguments, of which an advice does not repeat any.
 
     >>> def half(number: int) -> int:
     ...     if number % 2:
@@ -132,28 +137,31 @@ def advising(attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
     except DescriptorError as error:
         if error.proposals and not _trying.get():
             with unadvised():
-                error.advice = tuple(_accepted(error.proposals, attempt))
+                others = [one._replace(changes=_changed(one.changes, given or {})) for one in error.proposals]
+                error.advice = tuple(_accepted((one for one in others if one.changes), attempt))
         raise
 
 
 def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Give the refusals of a function the advice that it accepts itself, called again without a proof.
-
-    Args:
-        function: has an argument ``verify``.
-    """
+    """Give the refusals of a function the advice that it accepts itself, called again without a proof."""
     parameters = signature(function)
+    unproved = {"verify": False} if "verify" in parameters.parameters else {}
 
     @wraps(function)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         def attempt(changes: Mapping[str, Any]) -> object:
             if not changes.keys() <= parameters.parameters.keys():
                 raise DescriptorError("the advice is for another function")
-            arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, "verify": False}
+            arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, **unproved}
             return function(**arguments)  # type: ignore[call-arg]
 
-        with advising(attempt):
+        try:
             return function(*args, **kwargs)
+        except DescriptorError:
+            given = parameters.bind(*args, **kwargs)
+            given.apply_defaults()
+            with advising(attempt, given.arguments):
+                raise
 
     return wrapper
 
@@ -182,12 +190,18 @@ def _accepted(proposals: Iterable[Advice], attempt: Callable[[Mapping[str, Any]]
     """Yield the first proposals that are accepted, without those that give up more than one before them."""
     kept = list[Advice]()
     for one in proposals:
-        if any(_exceeds(one, other) for other in kept) or not _accepts(attempt, one.changes):
+        alike = sum((other.changes.keys(), other.when) == (one.changes.keys(), one.when) for other in kept)
+        if alike == _MOST_ALIKE or any(_exceeds(one, other) for other in kept) or not _accepts(attempt, one.changes):
             continue
         kept.append(one)
         yield one
         if len(kept) == _MOST_ADVICE:
             return
+
+
+def _changed(changes: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes that differ from what was given."""
+    return {name: value for name, value in changes.items() if name not in given or given[name] != value}
 
 
 def _exceeds(one: Advice, other: Advice) -> bool:
@@ -295,7 +309,7 @@ class NotCanonicalError(DescriptorError):
         """The same refusal with the forms that the layout does have."""
         error = NotCanonicalError(
             form=self.form, mode=self.mode, expected=self.expected, found=self.found, layout=self.layout, fits=fits,
-            why=self.why, unit=self.unit,
+            why=self.why, way_out=self.way_out, unit=self.unit,
         )  # fmt: skip
         error.proposals = self.proposals
         return error

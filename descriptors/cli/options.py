@@ -238,7 +238,7 @@ def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], o
         other = {} if tile[2] == stages else {"stages": tile[2]}
         return one._replace(changes={**one.changes, "tile": tile[:2], **other})
 
-    with advising(lambda changes: attempt({**options, **changes})):
+    with advising(lambda changes: attempt({**options, **changes}), options):
         try:
             yield
         except DescriptorError as error:

@@ -20,10 +20,10 @@ from layoutalg.frozen import frozen, replace
 
 #: Bytes of the two barriers of a stage, full and empty: an mbarrier object is 8 bytes (PTX ISA 9.1, mbarrier object).
 BARRIER_BYTES = 16
-#: Bytes beside the stages on sm100: the barrier of the accumulators, and the address that ``tcgen05.alloc`` writes.
+#: Bytes beside the stages on sm100: the address that ``tcgen05.alloc`` writes, and the barrier of the accumulators.
 EXTRA_BYTES = 16
-#: More where sets of accumulators are used in turn, for each: a barrier that says that it is free, and its own.
-SET_BYTES = 16
+#: The same where two sets of accumulators are used in turn: the address, and two barriers for each set.
+EXTRA_BYTES_OF_SETS = 40
 #: Stages that are planned where nobody says how many: more hide no latency.
 USUAL_STAGES = 8
 

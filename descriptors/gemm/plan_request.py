@@ -164,7 +164,8 @@ def main_loop(
     zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
     usual = dense_k(of, named) * (1 + zeros_left_out)
     check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
-    row, stored_k = _shape(of, named, extents, pair, mode, place, zeros_left_out), extents[2] // (1 + zeros_left_out)
+    row = _shape(of, named, extents, pair, mode, place, zeros_left_out, whole)
+    stored_k = extents[2] // (1 + zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -305,6 +306,7 @@ def _shape(
     legality: Legality,
     a_source: str,
     sparse: bool,
+    tile: tuple[int, int, int],
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
@@ -320,7 +322,11 @@ def _shape(
             before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
         error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
         error.proposals = (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
-        error.proposals += tuple(Advice({"instruction": one}) for one in near)
+        error.proposals += tuple(
+            Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
+            for one in near
+            for pairs in [tuple(zip(tile, one, strict=True))]
+        )
         raise
     if k == 96 and not has("K = 96", architecture_of(arch).target):
         raise DescriptorError(
@@ -367,11 +373,15 @@ def _check_sparse(loop: MainLoop) -> None:
             f"together; tile = {extents_text(loop.tile)}",
             proposals=resized(loop.tile, 2, one.covered),
         )
-    if generation(loop.arch) == "sm100" and loop.extents[0] != 128 * loop.cta_group:
+    rows = 128 * loop.cta_group
+    if generation(loop.arch) == "sm100" and loop.extents[0] != rows:
         raise DescriptorError(
             "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
             f"found {loop.extents[0]}; cta_group = {loop.cta_group}",
-            proposals=[Advice({"instruction": (128 * loop.cta_group, *loop.extents[1:])})],
+            proposals=[
+                Advice({"instruction": (rows, *loop.extents[1:]), "tile": (whole, *loop.tile[1:])})
+                for whole in (loop.tile[0], *multiples(loop.tile[0], rows))
+            ],
         )
 
 

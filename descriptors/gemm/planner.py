@@ -26,7 +26,7 @@ from typing import Any
 from descriptors import targets
 from descriptors.errors import Advice, DescriptorError, ProofError, advised, as_flag, as_integer, proposing, unadvised
 from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, roomier, tensor_columns
-from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
+from descriptors.gemm.budget import EXTRA_BYTES, EXTRA_BYTES_OF_SETS, Budget, budget
 from descriptors.gemm.epilogue import WARPS, Epilogue, check_columns, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
@@ -155,7 +155,7 @@ def plan(
     epilogue = _epilogue(loop, held, c_dtype, store, splits, terms)
     extra = 0
     if isinstance(held, TensorColumns):
-        extra = EXTRA_BYTES + (held.sets * SET_BYTES if held.sets > 1 else 0)
+        extra = EXTRA_BYTES if held.sets == 1 else EXTRA_BYTES_OF_SETS
     with proposing(roomier(loop)):
         room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
     places = room.places()

@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from descriptors.errors import Advice, DescriptorError, LayoutError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, advised, LayoutError, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request_of
@@ -258,6 +258,7 @@ def search(
     return found.findings
 
 
+@advised
 def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
@@ -302,8 +303,9 @@ def survey(
     >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
     >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
     (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
-    >>> print(both.refusals[0].reason.partition("; the")[0])
-    derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
+    >>> print(both.refusals[0].reason)
+    derive: tile K is 32, which is not a multiple of the 64 of an atom, in bf16 elements; tile = (128,32), atom = \
+(8,64):(64,1)
     """
     by = reader(
         arch, dtype, mma, operand=operand, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality,

@@ -195,7 +195,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"tile": (0, 64)}, "search: tile extent 0 must be at least 1, found 0"),
         ({"tile": "128x64"}, "search: tile must be"),
         ({"dtype": "bf17"}, "operand: dtype must be one of"),
-        ({"mma": None, "tile": (100, 64)}, "search: no instruction of sm100 reads an MN of 100; give --mma and --pad"),
+        ({"mma": None, "tile": (100, 64)}, "search: no sm100 instruction reads whole blocks of an MN of 100; use --mma 64x16 --pad or --mma 128x16 --pad"),
         ({"mma": (64,)}, "derive: mma must be (MN, K)"),
         ({"arch": "sm80"}, "derive: arch must be one of"),
         ({"major": "L"}, "operand: major must be one of"),
