@@ -13,6 +13,7 @@ Law: each of them is a ``ValueError`` of the algebra's family, and a copy from a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -111,9 +112,7 @@ _MOST_ALIKE = 2
 
 
 @contextmanager
-def advising(
-    attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str, Any] | None = None
-) -> Iterator[None]:
+def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Give the refusals of a block the advice that works: the proposals that ``attempt`` accepts.
 
     A function that is called with the same arguments again, changed as a proposal says, decides by itself whether the
@@ -334,6 +333,8 @@ def _nearest(name: object, choices: Iterable[str]) -> str:
     if not isinstance(name, str) or len(name) > 40:
         return ""
     names = {str(choice).casefold(): str(choice) for choice in choices}
+    if architecture := re.fullmatch(r"sm[-_ ]?(\d+)[af]?", name.casefold()):  # another number is another one
+        names = {one: choice for one, choice in names.items() if one == f"sm{architecture[1]}"}
     near = get_close_matches(name.casefold(), names, n=1)
     return names[near[0]] if near else ""
 

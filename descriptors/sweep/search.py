@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from descriptors.errors import Advice, DescriptorError, advised, LayoutError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, LayoutError, advised, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request_of

@@ -67,7 +67,7 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
              "sm90", "--cta-group", "2"],
             "cta_group must be 1, found 2; sm90 f8, whose instructions have one CTA each",
         ),
-        ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "contiguous along MN; in elements mode (1) must have"),
+        ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "is contiguous along MN; in"),
         ([*BF16, "--layout", "0x4000404000010000"], "found the word 0x4000404000010000; decode reads it"),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
@@ -120,7 +120,10 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["tma", "--dtype", "e4m3", "--swizzle", "96B", "--major", "K", "--tile", "128x96"],
             "operand: swizzle: 96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace",
         ),
-        (["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"], "no sm90 instruction reads whole blocks of an MN of"),
+        (
+            ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
+            "no sm90 instruction reads whole blocks of an MN of",
+        ),
         (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
         (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
         (["tma", "128x64"], "a tile is given by --tile"),

@@ -88,9 +88,7 @@ def refused(**arguments: Any) -> str:
 def test_what_is_refused_and_the_way_out() -> None:
     assert "nearest are m64n96k16, m64n104k16" in refused(instruction="m64n100k16")
     assert "nearest are m64n128k32" in refused(instruction="m64n128k16", dtype="e4m3")
-    assert "tile M is 100, which is not a multiple of the instruction's M (64)" in refused(
-        tile=(100, 128, 64)
-    )
+    assert "tile M is 100, which is not a multiple of the instruction's M (64)" in refused(tile=(100, 128, 64))
     assert "if you wrote M x K x N, use --tile 128x128x64" in refused(tile=(128, 64, 128))
     assert "N x K alone is an operand" in refused(tile=(128, 64))
     assert "8 stages need 262272 bytes of shared memory, 232448 are available" in refused(stages=8)
@@ -102,7 +100,9 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "need 65536 registers, an SM has 65536 for everything" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=4
     )
-    assert "2 M blocks, which 3 warpgroups cannot share evenly; use --warpgroups 2 or --warpgroups 1" in refused(warpgroups=3)
+    assert "2 M blocks, which 3 warpgroups cannot share evenly; use --warpgroups 2 or --warpgroups 1" in refused(
+        warpgroups=3
+    )
     assert "wgmma has transpose bits for 16-bit types only" in refused(
         instruction="m64n128k32", dtype="e4m3", b_major="MN"
     )

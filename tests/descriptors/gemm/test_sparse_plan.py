@@ -150,13 +150,19 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tile": (128, 32, 96)}, "tile K is 96, which is not a multiple of the 64.*use --tile 128x32x64 or --tile 128x32x128"),
+        (
+            {"tile": (128, 32, 96)},
+            "tile K is 96, which is not a multiple of the 64.*use --tile 128x32x64 or --tile 128x32x128",
+        ),
         (
             {"a_source": "registers", "arch": "sm100", "sparse": True, "instruction": "m128n16k32"},
             "A in registers must be of sm90, where wgmma reads them",
         ),
         ({"instruction": "wgmma.sp.m64n16k16"}, "K 16 is that of a dense one; nearest are m64n16k32"),
-        ({"instruction": "m64n16k32"}, "K 32 is that of a sparse one; nearest are m64n16k16.*use --sparse or the instruction m64n16k16"),
+        (
+            {"instruction": "m64n16k32"},
+            "K 32 is that of a sparse one; nearest are m64n16k16.*use --sparse or the instruction m64n16k16",
+        ),
         (
             {"dtype": "e2m1", "instruction": "m128n32k128", "sparse": True, "arch": "sm100"},
             "tile K is 128, which is not a multiple of the 256",
