@@ -236,6 +236,7 @@ def _check_capacity(
     if needed <= capacity:
         return
     proposals, staged = [Advice({"capacity": None})], ""
+    text = str(needed) if needed.bit_length() <= 64 else f"more than 2**{needed.bit_length() - 1}"
     if len(tile) == 3:
         m, n, k = tile
         staged = f" for {tile[2]} stages of {m}x{n} (the third number of a tile is the number of stages)"
@@ -246,7 +247,7 @@ def _check_capacity(
             Advice({"tile": (n, k)}, "if you wrote M x N x K, for B"),
         ]
     raise DescriptorError(
-        f"derive: the tile needs {brief(needed)} bytes{staged}, a CTA has {capacity} bytes of shared memory; {about}",
+        f"derive: the tile needs {text} bytes{staged}, a CTA has {capacity} bytes of shared memory; {about}",
         proposals=proposals,
     )
 
