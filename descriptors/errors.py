@@ -13,15 +13,55 @@ Law: each of them is a ``ValueError`` of the algebra's family, and a copy from a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
+from functools import wraps
+from inspect import signature
 from operator import index as _index
-from typing import TYPE_CHECKING, Any
+from operator import le
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from layoutalg import LayoutError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class Advice(NamedTuple):
+    """A change of the refused arguments.
+
+    Args:
+        changes: the arguments that change, with their new values; None leaves an argument out.
+        when: in which case the change is meant, in words; "" if always.
+
+    >>> str(Advice({"tile": (128, 96), "swizzle": "64B"}))
+    '--tile 128x96 --swizzle 64B'
+    """
+
+    changes: Mapping[str, Any]
+    when: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(_option(name, value) for name, value in self.changes.items())
+
+
+def _option(name: str, value: object) -> str:
+    """An argument as it is typed in a command line."""
+    option = f"--{name.removesuffix('_source').replace('_', '-')}"
+    if value and isinstance(value, (tuple, list)):
+        value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
+    if name == "instruction":
+        return f"the instruction {value}"
+    if value in ((), False) or (value is None and name != "capacity"):
+        return f"no {option}"
+    return option if value is True else f"{option} {'none' if value is None else value}"
 
 
 class DescriptorError(LayoutError):
@@ -30,19 +70,154 @@ class DescriptorError(LayoutError):
     It is one of the algebra's errors too, so that ``except LayoutError`` around a derivation misses nothing that can be
     wrong with it: neither a refusal of the hardware nor one of the algebra.
 
+    Attributes:
+        proposals: changes of the arguments that may help; not tried yet.
+        advice: the proposals that the refused function accepts; the message ends with them.
+
     >>> from descriptors import derive
     >>> try:
     ...     derive(tile=(128, 100), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
     ... except DescriptorError as error:
     ...     print(error)
-    derive: K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: give 96 \
-(64B at most) or 112 (32B at most); tile = (128,100), mma = (64,16)
+    ...     print(dict(error.advice[0].changes))
+    derive: tile K is 100, which is not a multiple of the instruction's K (16); tile = (128,100), mma = (64,16); use \
+--tile 128x96 --swizzle 64B, --tile 128x112 --swizzle 32B or --tile 128x128
+    {'tile': (128, 96), 'swizzle': '64B'}
     """
+
+    advice: tuple[Advice, ...] = ()
+    proposals: tuple[Advice, ...] = ()
+
+    def __init__(self, *arguments: object, proposals: Iterable[Advice] = ()) -> None:
+        super().__init__(*arguments)
+        self.proposals = tuple(proposals)
+
+    def __str__(self) -> str:
+        always = [str(one) for one in self.advice if not one.when]
+        ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
+        ways += [f"{one.when}, use {one}" for one in self.advice if one.when]
+        return "; ".join([super().__str__(), *ways])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A family member is made from parts, of which only the message is kept in ``args``: a copy, as one that comes
         # back from another process, is put together from the message and the attributes.
         return _restored, (type(self), self.args, self.__dict__)
+
+
+#: Whether proposals are being tried: a refusal of one of them needs no advice.
+_trying: ContextVar[bool] = ContextVar("trying", default=False)
+#: How many ways out a message names.
+_MOST_ADVICE = 3
+#: How many of them change the same arguments.
+_MOST_ALIKE = 2
+
+
+@contextmanager
+def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Give the refusals of a block the advice that works: the proposals that ``attempt`` accepts.
+
+    A function that is called with the same arguments again, changed as a proposal says, decides by itself whether the
+    proposal is good advice. The outermost block decides, which knows what was typed.
+
+    Args:
+        attempt: calls the refused function with changed arguments; it must not prove anything.
+        given: the refused arguments, of which an advice does not repeat any.
+
+    >>> def half(number: int) -> int:
+    ...     if number % 2:
+    ...         raise DescriptorError(f"{number} is odd", proposals=[Advice({"number": n}) for n in (7, 8)])
+    ...     return number // 2
+    >>> with advising(lambda changes: half(**{"number": 5} | changes)):
+    ...     half(5)
+    Traceback (most recent call last):
+    descriptors.errors.DescriptorError: 5 is odd; use --number 8
+    """
+    try:
+        yield
+    except DescriptorError as error:
+        if error.proposals and not _trying.get():
+            with unadvised():
+                others = [one._replace(changes=_changed(one.changes, given or {})) for one in error.proposals]
+                error.advice = tuple(_accepted((one for one in others if one.changes), attempt))
+        raise
+
+
+def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Give the refusals of a function the advice that it accepts itself, called again without a proof."""
+    parameters = signature(function)
+    unproved = {"verify": False} if "verify" in parameters.parameters else {}
+
+    @wraps(function)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        def attempt(changes: Mapping[str, Any]) -> object:
+            if not changes.keys() <= parameters.parameters.keys():
+                raise DescriptorError("the advice is for another function")
+            arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, **unproved}
+            return function(**arguments)  # type: ignore[call-arg]
+
+        try:
+            return function(*args, **kwargs)
+        except DescriptorError:
+            given = parameters.bind(*args, **kwargs)
+            given.apply_defaults()
+            with advising(attempt, given.arguments):
+                raise
+
+    return wrapper
+
+
+@contextmanager
+def unadvised() -> Iterator[None]:
+    """Try no proposals within a block: its refusals are not shown."""
+    token = _trying.set(True)
+    try:
+        yield
+    finally:
+        _trying.reset(token)
+
+
+@contextmanager
+def proposing(proposals: Iterable[Advice]) -> Iterator[None]:
+    """Give the refusals of a block proposals, in the order in which they are to be tried."""
+    try:
+        yield
+    except DescriptorError as error:
+        error.proposals += tuple(proposals)
+        raise
+
+
+def _accepted(proposals: Iterable[Advice], attempt: Callable[[Mapping[str, Any]], object]) -> Iterator[Advice]:
+    """Yield the first proposals that are accepted, without those that give up more than one before them."""
+    kept = list[Advice]()
+    for one in proposals:
+        alike = sum((other.changes.keys(), other.when) == (one.changes.keys(), one.when) for other in kept)
+        if alike == _MOST_ALIKE or any(_exceeds(one, other) for other in kept) or not _accepts(attempt, one.changes):
+            continue
+        kept.append(one)
+        yield one
+        if len(kept) == _MOST_ADVICE:
+            return
+
+
+def _changed(changes: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes that differ from what was given."""
+    return {name: value for name, value in changes.items() if name not in given or given[name] != value}
+
+
+def _exceeds(one: Advice, other: Advice) -> bool:
+    """Whether an advice changes all that another does, and more, or gives up more of the tile."""
+    ours, others = dict(one.changes), dict(other.changes)
+    tiles = ours.pop("tile", ()), others.pop("tile", ())
+    less = len(tiles[0]) == len(tiles[1]) and all(map(le, *tiles))
+    return one.when == other.when and others.items() <= ours.items() and (less or not tiles[1])
+
+
+def _accepts(attempt: Callable[[Mapping[str, Any]], object], changes: Mapping[str, Any]) -> bool:
+    try:
+        attempt(changes)
+    except ValueError:
+        return False
+    return True
 
 
 def _restored(kind: type[DescriptorError], arguments: tuple[Any, ...], facts: dict[str, Any]) -> DescriptorError:
@@ -132,10 +307,12 @@ class NotCanonicalError(DescriptorError):
 
     def fitting(self, fits: tuple[str, ...]) -> NotCanonicalError:
         """The same refusal with the forms that the layout does have."""
-        return NotCanonicalError(
+        error = NotCanonicalError(
             form=self.form, mode=self.mode, expected=self.expected, found=self.found, layout=self.layout, fits=fits,
             why=self.why, way_out=self.way_out, unit=self.unit,
         )  # fmt: skip
+        error.proposals = self.proposals
+        return error
 
 
 class ProofError(DescriptorError):
@@ -157,6 +334,8 @@ def _nearest(name: object, choices: Iterable[str]) -> str:
     if not isinstance(name, str) or len(name) > 40:
         return ""
     names = {str(choice).casefold(): str(choice) for choice in choices}
+    if architecture := re.fullmatch(r"sm[-_ ]?(\d+)[af]?", name.casefold()):  # another number is another one
+        names = {one: choice for one, choice in names.items() if one == f"sm{architecture[1]}"}
     near = get_close_matches(name.casefold(), names, n=1)
     return names[near[0]] if near else ""
 
@@ -218,15 +397,20 @@ def as_flag(value: object, what: str) -> bool:
 
 
 __all__ = [
+    "Advice",
     "ChoiceError",
     "DescriptorError",
     "FieldError",
     "LayoutError",
     "NotCanonicalError",
     "ProofError",
+    "advised",
+    "advising",
     "as_flag",
     "as_integer",
     "brief",
+    "proposing",
+    "unadvised",
 ]
 
 

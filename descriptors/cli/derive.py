@@ -7,7 +7,16 @@ from typing import Any
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import OptionsOnly, json_option, need, option, smt2_option, staged, together
+from descriptors.cli.options import (
+    OptionsOnly,
+    advising_tile,
+    json_option,
+    need,
+    option,
+    smt2_option,
+    staged,
+    together,
+)
 from descriptors.cli.terminal import assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, numbers, tile_extents
 from descriptors.smem.derivation import explanation, subtile_words
@@ -152,6 +161,12 @@ def tile_of(options: dict[str, Any]) -> Derivation:
     """
     both = options["layout"] is not None  # for derive to refuse, if there is a tile too
     need(options | {"tile": None if both else options["tile"]}, "major", "swizzle", "mma")
+    with advising_tile(options, _tile_of):
+        return _tile_of(options)
+
+
+def _tile_of(options: dict[str, Any]) -> Derivation:
+    """Derive the tile of these options."""
     arguments = {name: options[name] for name in (*names("reader"), *names("request"))}
     return derive_tile(**arguments | {"tile": staged(options["tile"], options["stages"])}, verify=False)
 

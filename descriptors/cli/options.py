@@ -11,7 +11,8 @@ words of help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from descriptors.cli.values import (
     numbers,
     printed_dtype,
 )
+from descriptors.errors import Advice, DescriptorError, advising
 from descriptors.smem.derivation.arguments import ARGUMENTS, Argument
 from descriptors.smem.operands.operand import major_of
 from layoutalg.cli.console import color_option
@@ -217,6 +219,32 @@ def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
     whose = "Of the tile, or applied to a plain LAYOUT" if instead_of == "LAYOUT" else "Of the tile"
     mode = option("swizzle", help=f"{whose}: none, 32B, 64B, 128B or 128B_BASE32B.")
     return together(tile, *([mode] if swizzle else []), option("stages"), option("order"))
+
+
+@contextmanager
+def advising_tile(options: dict[str, Any], attempt: Callable[[dict[str, Any]], object]) -> Iterator[None]:
+    """Give the refusals of a block the advice that works for the options that were typed.
+
+    Args:
+        options: those of a tile, as they were typed.
+        attempt: what the block does with other options.
+    """
+    stages = options.get("stages")
+
+    def typed(one: Advice) -> Advice:
+        """Return the advice with the stages where they were typed."""
+        tile = one.changes.get("tile", ())
+        if stages is None or len(tile) != 3:
+            return one
+        other = {} if tile[2] == stages else {"stages": tile[2]}
+        return one._replace(changes={**one.changes, "tile": tile[:2], **other})
+
+    with advising(lambda changes: attempt({**options, **changes}), options):
+        try:
+            yield
+        except DescriptorError as error:
+            error.proposals = tuple(map(typed, error.proposals))
+            raise
 
 
 def staged(tile: tuple[int, ...] | None, stages: int | None) -> tuple[int, ...] | None:

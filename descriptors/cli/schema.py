@@ -387,6 +387,13 @@ TYPES: Kinds = {
             "b_loads": int,
         },
         "accumulators": ("Registers", "TensorColumns"),
+        "register_budget": (
+            {
+                "threads": int, "launch": int, "pool": int, "used": int, "accumulators": int, "others": int,
+                "roles": [{"name": str, "threads": int, "registers": int}],
+            },
+            None,
+        ),
         "epilogue": {
             "c": str, "splits": int, "terms": [str],
             "staged": (
@@ -407,6 +414,7 @@ TYPES: Kinds = {
             "operations": int, "copied_bytes": int, "read_bytes": int, "core_matrices": int, "wavefronts": int,
         },
         "order": ["Step"],
+        "cuda_refusal": (str, None),
         "proof": (
             {
                 "operands": {"A": str, "B": str}, "product": str, "chain": (str, None), "turns?": str,

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from descriptors.cli.derive import derive
-from descriptors.cli.options import OptionsOnly, json_option, need, option, staged, unit_option
+from descriptors.cli.options import OptionsOnly, advising_tile, json_option, need, option, staged, unit_option
 from descriptors.cli.terminal import answered
 from descriptors.cli.values import numbers, word
 from descriptors.smem.derivation.arguments import names
@@ -45,8 +45,9 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     compares it with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
-    tile = filled_tile(options)
-    plan = tma_plan(tile, rank)
+    with advising_tile(options, lambda changed: tma_plan(_filled(changed), rank)):
+        tile = filled_tile({**options})
+        plan = tma_plan(tile, rank)
     say(answered(plan, as_json, proved=plan.verify(), arch=tile.arch))
 
 
@@ -107,12 +108,19 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
     """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
-    options["tile"] = staged(options["tile"], options.pop("stages"))
     as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if options["tile"] is None and options["layout"] is None:
         raise click.UsageError("give either --tile or --layout, found neither")
     if options["mma"] is None and options["layout"] is None:
         need(options, "major", "swizzle")
+    with advising_tile(options, _filled):
+        return _filled({**options})
+
+
+def _filled(options: dict[str, Any]) -> Derivation:
+    """Derive the tile of these options."""
+    options["tile"] = staged(options["tile"], options.pop("stages"))
+    if options["mma"] is None and options["layout"] is None:
         atom = canonical_atom(
             as_major(major_of(options["swizzle"], options["major"])), as_swizzle_mode(options["swizzle"])
         )

@@ -13,6 +13,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import (
+    advising_tile,
     dtype_option,
     json_option,
     major_option,
@@ -71,9 +72,19 @@ def derived_tile(
                 raise click.UsageError(f"--{one} goes only with --tile")
         return None
     need({"tile": tile, "swizzle": tile_options["swizzle"], "major": reader["major"]}, "major", "swizzle")
-    mma = reader.pop("mma") or tile[:2]
-    picked = {"swizzle": tile_options["swizzle"], "order": tile_options["order"], "mma": mma, **reader}
-    return derive(tile=tile, legality="off", capacity=None, verify=False, **picked)
+
+    def attempt(picked: dict[str, Any]) -> Derivation:
+        typed = staged(picked["tile"], picked.pop("stages"))
+        assert typed is not None
+        # A layout may be of any size; a tile of stages is what a kernel has, or an M x N x K by mistake.
+        room = {} if len(typed) == 3 else {"capacity": None}
+        return derive(
+            **picked | {"tile": typed, "mma": picked["mma"] or typed[:2]} | room, legality="off", verify=False
+        )
+
+    picked = {**tile_options, **reader}
+    with advising_tile(picked, attempt):
+        return attempt({**picked})
 
 
 @click.command()

@@ -11,8 +11,8 @@ Law: registers and columns hold as many elements as a CTA's share of the tile ha
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError, as_integer
-from descriptors.gemm.plan_request import MainLoop
+from descriptors.errors import Advice, DescriptorError, as_integer, proposing
+from descriptors.gemm.plan_request import MainLoop, smaller
 from descriptors.smem.instructions.rules import type_name
 from descriptors.text import counted
 from descriptors.tmem.accumulator import accumulator
@@ -24,7 +24,8 @@ from layoutalg.frozen import frozen, replace
 
 #: 32-bit registers that one thread can have, and that an SM has (CUDA C++ Programming Guide, compute capability 9.0).
 THREAD_REGISTERS, SM_REGISTERS = 255, 65536
-_WARPGROUP = 128
+#: Threads of a warpgroup.
+WARPGROUP = 128
 
 
 @frozen
@@ -141,8 +142,11 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     count = usual_warpgroups(m) if warpgroups is None else warpgroups
     count = as_integer(count, "plan: warpgroups", minimum=1, maximum=8)
     if m % count:
-        legal = ", ".join(str(part) for part in range(1, min(m, 8) + 1) if m % part == 0)
-        raise DescriptorError(f"plan: warpgroups must divide the {counted(m, 'M block')}, found {count}: give {legal}")
+        legal = [part for part in range(min(m, 8), 0, -1) if m % part == 0]
+        raise DescriptorError(
+            f"plan: the tile has {counted(m, 'M block')}, which {counted(count, 'warpgroup')} cannot share evenly",
+            proposals=[Advice({"warpgroups": part}) for part in legal],
+        )
     layout_of_d = fragment(f"wgmma.{'sp.' * loop.sparse}{loop.name}.D")
     each = m // count * n
     registers = each * layout_of_d.values * (16 if loop.d == "f16" else 32) // 32
@@ -151,14 +155,16 @@ def registers_of(loop: MainLoop, warpgroups: int | None = None) -> Registers:
     about = f"{counted(each, 'accumulator')} of {loop.extents[0]}x{loop.extents[1]} {loop.d} a warpgroup"
     if registers > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators must fit {THREAD_REGISTERS} registers a thread, need {registers}: "
-            f"{registers - THREAD_REGISTERS} too many; {about}; more warpgroups, or a smaller M or N of the tile"
+            f"plan: the accumulators need {registers} registers a thread, a thread has at most {THREAD_REGISTERS}; "
+            f"{about}",
+            proposals=roomier(loop, count),
         )
-    total = registers * _WARPGROUP * count
+    total = registers * WARPGROUP * count
     if total >= SM_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators must leave registers of the SM's {SM_REGISTERS}, need {total}; {about}, "
-            f"{counted(count, 'warpgroup')}; a smaller M or N of the tile"
+            f"plan: the accumulators need {total} registers, an SM has {SM_REGISTERS} for everything; {about}, "
+            f"{counted(count, 'warpgroup')}",
+            proposals=roomier(loop, count),
         )
     return Registers(layout_of_d, count, each, registers)
 
@@ -168,10 +174,31 @@ def _check_with_a(loop: MainLoop, registers: int, blocks: int) -> None:
     of_a = 4 * loop.blocks[2] * blocks
     if registers + of_a > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators and A must fit {THREAD_REGISTERS} registers a thread, need {registers} + {of_a}: "
-            f"{registers + of_a - THREAD_REGISTERS} too many; {counted(loop.blocks[2], 'K block')} of "
-            f"{counted(blocks, 'M block')} a warpgroup; more warpgroups, or a smaller tile"
+            f"plan: accumulators and A need {registers} + {of_a} registers a thread, a thread has at most "
+            f"{THREAD_REGISTERS}; {counted(loop.blocks[2], 'K block')} of {counted(blocks, 'M block')} a warpgroup",
+            proposals=roomier(loop, loop.blocks[0] // blocks),
         )
+
+
+def roomier(loop: MainLoop, warpgroups: int | None = None) -> list[Advice]:
+    """Return what may need fewer registers, columns or bytes: more warpgroups, a narrower instruction, smaller tiles.
+
+    Args:
+        loop: the instruction and the tile.
+        warpgroups: warpgroups that multiply, on sm90.
+
+    >>> from descriptors.gemm.plan_request import main_loop
+    >>> print(*roomier(main_loop("m64n256k16", "bf16", tile=(64, 512, 64)), 1)[:3], sep=" / ")
+    the instruction m64n128k16 / the instruction m64n64k16 / --tile 64x256x64
+    """
+    rows, columns, deep = loop.extents
+    more = [part for part in range((warpgroups or 8) + 1, 9) if loop.blocks[0] % part == 0]
+    narrower = [width for width in (columns // 2, columns // 4) if width and columns % width == 0 and width % 8 == 0]
+    return [
+        *(Advice({"warpgroups": part}) for part in more),
+        *(Advice({"instruction": (rows, width, deep)}) for width in narrower),
+        *smaller(loop.tile, loop.extents),
+    ]
 
 
 def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
@@ -203,15 +230,16 @@ def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
     ).columns
     if each * count > COLUMNS:
         raise DescriptorError(
-            f"plan: accumulators must fit {COLUMNS} columns, need {each * count}, {each * count - COLUMNS} too many; "
-            f"{counted(count, 'accumulator')} of {counted(each, 'column')}; a smaller M or N of the tile"
-            + (", or M 128 of the instruction" if m == 64 and loop.tile[0] % 128 == 0 else "")
+            f"plan: the accumulators need {each * count} columns of tensor memory, there are {COLUMNS}; "
+            f"{counted(count, 'accumulator')} of {counted(each, 'column')}",
+            proposals=[Advice({"instruction": (2 * m, *loop.extents[1:])}), *roomier(loop)],
         )
-    plan = tmem_plan(
-        m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
-        cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
-        sparse=loop.sparse, legality=loop.legality, arch=loop.arch, accumulators=sets, overlapping=sets > 1,
-    )  # fmt: skip
+    with proposing([*([Advice({"accumulators": 1})] if sets > 1 else []), *roomier(loop)]):
+        plan = tmem_plan(
+            m, n, loop.tile[2], type_name(loop.a), loop.d, b_dtype=type_name(loop.b), kind=loop.kind,
+            cta_group=loop.cta_group, scale_dtype=scale_dtype, scale_vector=vector, blocks=loop.blocks[:2],
+            sparse=loop.sparse, legality=loop.legality, arch=loop.arch, accumulators=sets, overlapping=sets > 1,
+        )  # fmt: skip
     parts = plan.parts[:count]
     lanes_of_d = parts[0].fragment
     assert lanes_of_d is not None
@@ -219,10 +247,10 @@ def tensor_columns(loop: MainLoop, sets: int = 1) -> TensorColumns:
     held = TensorColumns(
         plan, readout(lanes_of_d, "32x32b"), tuple(part.column for part in parts), sets=sets, step=step
     )
-    return _released_early(held) if held.shared else held
+    return _released_early(held, loop) if held.shared else held
 
 
-def _released_early(held: TensorColumns) -> TensorColumns:
+def _released_early(held: TensorColumns, loop: MainLoop) -> TensorColumns:
     """Sets that share columns, read in steps so small that those columns are soon done.
 
     Raises:
@@ -234,7 +262,8 @@ def _released_early(held: TensorColumns) -> TensorColumns:
     loads, first = finer.reads(0)
     if first == len(loads):
         raise DescriptorError(
-            f"plan: two sets of accumulators must have columns of their own, share {len(held.shared)} of "
-            f"{held.columns}; a smaller M or N of the tile, or --accumulators 1"
+            f"plan: the two sets of accumulators share {len(held.shared)} of {held.columns} columns, so that every "
+            "load reads a shared one and nothing is multiplied while a set is read",
+            proposals=[Advice({"accumulators": 1}), *roomier(loop)],
         )
     return finer

@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from math import gcd
 from typing import TYPE_CHECKING
 
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_integer, brief
 from descriptors.gemm.fragment_model import ldmatrix_bytes
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.operands.operand import SwizzleMode, choose
@@ -258,19 +258,28 @@ def epilogue_of(
     parts = as_integer(splits, "plan: splits", minimum=1, maximum=MOST_SPLITS)
     if kind not in RESULTS[loop.d]:
         some = " or ".join(RESULTS[loop.d])
-        raise DescriptorError(f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}: give one, or none")
+        raise DescriptorError(
+            f"plan: C of {loop.d} accumulators must be {some}, found {brief(c)}",
+            proposals=[Advice({"c_dtype": one}) for one in RESULTS[loop.d]],
+        )
     done = _terms(terms, loop.d)
     needed = kind != loop.d or parts > 1
     way = choose("plan: store", ("tma" if needed else "registers") if store is None else store, STORES)
     if way == "registers":
         if needed:
             what = f"C of {kind}" if kind != loop.d else f"{parts} parts along K"
-            raise DescriptorError(f"plan: {what} must be stored through shared memory: give store tma, or leave it out")
+            raise DescriptorError(
+                f"plan: {what} must be stored through shared memory, found store registers",
+                proposals=[Advice({"store": "tma"})],
+            )
         return Epilogue(kind, terms=done)
     if parts > 1 and loop.d == "f16":
-        raise DescriptorError("plan: parts along K must be of f32 or s32 accumulators, found f16: leave --splits out")
+        raise DescriptorError(
+            "plan: parts along K must be of f32 or s32 accumulators, found f16", proposals=[Advice({"splits": 1})]
+        )
     stored = kind if parts == 1 else loop.d
-    width = loop.extents[1] if values is None else values
+    m, n, k = loop.extents
+    width = n if values is None else values
     row = gcd(width * BITS[stored] // 8, _BOX_BYTES)
     if row < 16:
         wide = 128 // BITS[stored]
@@ -278,19 +287,23 @@ def epilogue_of(
             wide *= 2  # a thread has half of a row
         what = "a row of an accumulator" if values is None else "what a load gives a thread of a row"
         raise DescriptorError(
-            f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements: "
-            f"give an N of the instruction, and of the tile, that is a multiple of {wide}"
+            f"plan: {what} must be whole 16 bytes of {stored} to be stored by the copy engine, found {width} elements",
+            proposals=[
+                Advice({"instruction": (m, one, k), "tile": (loop.tile[0], times * one, loop.tile[2])})
+                for one in (n // wide * wide, -(-n // wide) * wide)
+                for times in (loop.blocks[1], -(-loop.tile[1] // max(1, one)))
+                if one
+            ],
         )
     return Epilogue(kind, parts, done, Pieces(stored, row * 8 // BITS[stored], writers, rows=rows))
 
 
-def check_columns(made: Epilogue, filters: int, d: str) -> None:
+def check_columns(made: Epilogue, filters: int) -> None:
     """Refuse a convolution whose rows of C the copy engine does not store.
 
     Args:
         made: its epilogue.
         filters: elements of a row of C.
-        d: type of the accumulators.
 
     Raises:
         DescriptorError: if they are not whole 16 bytes.
@@ -298,10 +311,10 @@ def check_columns(made: Epilogue, filters: int, d: str) -> None:
     if made.staged is None or not filters * BITS[made.staged.type] % 128:
         return
     whole = 128 // BITS[made.staged.type]
-    other = "" if made.c != d or made.splits > 1 else ", or leave --store tma out"
     raise DescriptorError(
         f"plan: outputs of a pixel must be whole 16 bytes of {made.staged.type} to be stored by the copy engine, found "
-        f"{filters} filters: pad K to {-(-filters // whole) * whole}{other}"
+        f"{filters} filters; {-(-filters // whole) * whole} are the next",
+        proposals=[Advice({"store": "registers"})],
     )
 
 
@@ -312,5 +325,5 @@ def _terms(terms: Sequence[str], d: str) -> tuple[str, ...]:
         raise DescriptorError(f"plan: terms must be names of terms, found {brief(terms)}")
     asked = {choose("plan: terms", one, TERMS) for one in terms}
     if asked and d != "f32":
-        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}: leave --terms out")
+        raise DescriptorError(f"plan: terms must be of f32 accumulators, found {d}", proposals=[Advice({"terms": ()})])
     return tuple(name for name in TERMS if name in asked)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.errors import DescriptorError, ProofError, as_flag
+from descriptors.errors import Advice, DescriptorError, ProofError, advised, as_flag, proposing
 from descriptors.gemm.budget import budget
 from descriptors.gemm.mma_operand import mma_operand
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_product import MmaProduct
-from descriptors.gemm.mma_request import mma_loop
+from descriptors.gemm.mma_request import K_BYTES, mma_loop
 from descriptors.gemm.mma_scales import mma_scales
+from descriptors.gemm.plan_request import smaller
 from descriptors.smem.operands.operand import ElementType, Major, MajorName
 from descriptors.targets import WARP_ARCHITECTURES
 
@@ -27,6 +28,7 @@ from descriptors.targets import WARP_ARCHITECTURES
 USUAL_STAGES, FEWEST_STAGES = 4, 2
 
 
+@advised
 def mma_plan(
     instruction: str | Sequence[int] | None,
     dtype: str | ElementType,
@@ -85,13 +87,16 @@ def mma_plan(
     sides = zip("AB", loop.tile, (loop.a, loop.b), strict=False)
     parts = tuple((name, extent * loop.tile[2] * one.storage_bits // 8) for name, extent, one in sides)
     of = WARP_ARCHITECTURES[loop.arch]
-    room = budget(
-        parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
-    )
+    tiles = smaller(loop.tile, (16, 16, K_BYTES * 8 // loop.a.storage_bits))
+    with proposing(tiles):
+        room = budget(
+            parts, stages, capacity=of.shared if smem is None else smem, barrier_bytes=8 * of.tma, usual=USUAL_STAGES
+        )
     if room.stages < FEWEST_STAGES:
         raise DescriptorError(
             f"plan: stages must be {FEWEST_STAGES} or more, one multiplied while another is copied, found "
-            f"{room.stages}; give {'a tile of less M, N or K' if room.most_stages < 2 else '--stages 2'}"
+            f"{room.stages}",
+            proposals=[Advice({"stages": FEWEST_STAGES}), *tiles],
         )
     a = mma_operand(loop, "A")
     b = mma_operand(loop, "B", base=room.stages * a.stage_bytes)

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.warp_multiplications import SCALES, warp_findings
-from descriptors.errors import DescriptorError, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_integer, brief
 from descriptors.gemm.epilogue import BITS, RESULTS
-from descriptors.gemm.plan_request import extents_of, three
+from descriptors.gemm.plan_request import extents_of, resized, smaller, three
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_element_type, as_major, choose
 from descriptors.targets import NEWEST, WARP_ARCHITECTURES, tensor_arches
@@ -136,8 +136,8 @@ def mma_loop(
 
     >>> mma_loop("mma.m16n8k16", "bf16", tile=(128, 100, 32))
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: plan: N of the tile must be a multiple of 16, which ldmatrix.x4 loads of B, \
-found 100: give 96 or 112; tile = 128x100x32
+    descriptors.errors.DescriptorError: plan: tile N is 100, which is not a multiple of 16, which ldmatrix.x4 loads of \
+B; tile = 128x100x32
     """
     a, b, extents = _types(instruction, dtype, b_dtype)
     scale_dtype, scale_vector = _factors(scale_dtype, scale_vector)
@@ -218,7 +218,8 @@ def _architecture(arch: object, a: ElementType, b: ElementType, kind: str) -> st
     if name in tensor_arches():
         names = ", ".join(WARP_ARCHITECTURES)
         raise DescriptorError(
-            f"plan: arch of mma.sync must be one of {names}, found {name}: give sm80, which it runs too"
+            f"plan: arch of mma.sync must be one of {names}, found {name}",
+            proposals=[Advice({"arch": one}) for one in WARP_ARCHITECTURES],
         )
     return choose("plan: arch", name if name in WARP_ARCHITECTURES else arch, {one: one for one in WARP_ARCHITECTURES})
 
@@ -229,12 +230,12 @@ def _check_tile(tile: tuple[int, int, int], extents: tuple[int, int, int], a: El
         name = "m{}n{}k{}".format(*extents)
         raise DescriptorError(f"plan: the instruction of {a} must be m16n8k{whole_k} in a main loop, found {name}")
     why = ("the instruction's rows", "which ldmatrix.x4 loads of B", "the instruction's K")
-    for letter, extent, part, reason in zip("MNK", tile, (16, 16, whole_k), why, strict=True):
+    for mode, (letter, extent, part, reason) in enumerate(zip("MNK", tile, (16, 16, whole_k), why, strict=True)):
         if extent % part:
-            low, high = extent // part * part, -(-extent // part) * part
             raise DescriptorError(
-                f"plan: {letter} of the tile must be a multiple of {part}, {reason}, found {extent}: give "
-                f"{f'{low} or ' if low else ''}{high}; tile = {extents_text(tile)}"
+                f"plan: tile {letter} is {extent}, which is not a multiple of {part}, {reason}; tile = "
+                f"{extents_text(tile)}",
+                proposals=resized(tile, mode, part),
             )
 
 
@@ -267,7 +268,8 @@ def _warps(loop: MmaLoop, warps: Sequence[int] | None) -> tuple[int, int]:
     if not every:
         raise DescriptorError(
             f"plan: the accumulators must fit {counted(MOST_REGISTERS, 'register')} of each thread of {MOST_WARPS} "
-            f"warps, find none that divide the tile; give a smaller M or N; tile = {extents_text(loop.tile)}"
+            f"warps, find none that divide the tile; tile = {extents_text(loop.tile)}",
+            proposals=smaller(loop.tile, (16, 16, loop.tile[2])),
         )
     return min(every, key=lambda one: _cost(loop, *one))
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import Advice, DescriptorError, brief
 from descriptors.smem.operands.operand import (
     Matrix,
 )
@@ -50,7 +50,8 @@ def as_cluster(value: Sequence[int] | None, cta_group: int) -> tuple[int, int]:
         )
     if cta_group == 2 and along_m * along_n > 1:
         raise DescriptorError(
-            "plan: the cluster must be left out with cta_group 2, whose pair is one; give one of them"
+            "plan: with cta_group 2 the pair of CTAs is the cluster, another one is not supported",
+            proposals=[Advice({"cluster": None})],
         )
     return along_m, along_n
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from math import gcd
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import Advice, DescriptorError
 from descriptors.gemm.multicast import cut, in_pieces
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derivation import Derivation
@@ -147,9 +147,24 @@ def operand(
     >>> operand(main_loop("m64n32k16", "bf16", tile=(64, 32, 64), b_major="MN"), "B", 2).derivation.swizzle
     SwizzleMode.B64
     """
-    staged = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
+    try:
+        staged = _widest_mode(loop, matrix, stages, None if swizzle is None else _mode(loop, matrix, swizzle), base)
+    except DescriptorError as error:
+        error.proposals = tuple(_of_plan(loop, matrix, one) for one in error.proposals)
+        raise
     ctas = loop.cluster["BA".index(matrix)]
     return replace(staged, tma=cut(staged.tma, ctas, matrix), ctas=ctas)
+
+
+def _of_plan(loop: MainLoop, matrix: Matrix, one: Advice) -> Advice:
+    """Return the advice for an operand as arguments of the plan."""
+    changes = {f"{matrix.lower()}_{name}": value for name, value in one.changes.items() if name != "tile"}
+    if "tile" in one.changes:
+        mn, k, *_ = one.changes["tile"]
+        k = k * loop.tile[2] // loop.stored(matrix, loop.tile[2])
+        m, n = (mn * loop.cta_group, loop.tile[1]) if matrix == "A" else (loop.tile[0], mn * loop.cta_group)
+        changes["tile"] = (m, n, k)
+    return Advice(changes)
 
 
 def _mode(loop: MainLoop, matrix: Matrix, swizzle: SwizzleMode | SwizzleName) -> SwizzleMode:

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
+from math import prod
+from operator import floordiv, mul, ne
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.gemm.metadata import arrangement
 from descriptors.gemm.multicast import as_cluster
 from descriptors.smem.derivation.request import sparse_by_name
@@ -20,6 +23,7 @@ from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.legality import check_operand, check_shape, check_transposed_b, check_types
 from descriptors.smem.instructions.rules import MODES, IllegalError, Legality, dense_k, kind_of, rows_of, rows_read
+from descriptors.smem.operands.atoms import multiples, replaced
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
@@ -160,7 +164,8 @@ def main_loop(
     zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
     usual = dense_k(of, named) * (1 + zeros_left_out)
     check_types(of, named, a, b, d, wide=extents[2] > usual, legality=mode)
-    row, stored_k = _shape(of, named, extents, pair, mode, place, zeros_left_out), extents[2] // (1 + zeros_left_out)
+    row = _shape(of, named, extents, pair, mode, place, zeros_left_out, whole)
+    stored_k = extents[2] // (1 + zeros_left_out)
     # The order of registers is the instruction's own: A gets there from a tile of any major.
     read = [(b, majors[1])] if place == "rmem" else [(a, majors[0]), (b, majors[1])]
     for element, major in read:
@@ -237,9 +242,12 @@ def kind_of_request(
         scaled = not promoted and (scale_dtype is not None or vector is not None)
         if kind not in (None, known) or scaled:
             what = f"kind {brief(kind)}" if kind not in (None, known) else "scale factors"
-            near = f"; e4m3 and e5m2 of sm90 can have --scale-vector {PROMOTED[1]} of {PROMOTED[0]}" if scaled else ""
             raise DescriptorError(
-                f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90{near}"
+                f"plan: a kind with its options must be of sm100 here, found {what}; arch = sm90",
+                proposals=[
+                    Advice({"scale_vector": PROMOTED[1], "scale_dtype": PROMOTED[0]}),
+                    Advice({"kind": None, "scale_vector": None, "scale_dtype": None}),
+                ],
             )
         return known
     scale = "ue8m0" if scale_dtype is None and vector in (32, REPEATED[1]) else scale_dtype
@@ -273,7 +281,10 @@ def _scale(
 
     if vector == REPEATED[1]:
         if sparse:
-            raise DescriptorError("plan: a factor for 128 elements must be of a dense A, found a sparse one; 16 or 32")
+            raise DescriptorError(
+                "plan: a factor for 128 elements must be of a dense A, found a sparse one",
+                proposals=[Advice({"scale_vector": 16}), Advice({"scale_vector": 32})],
+            )
         if k != _REPEATED_K:
             raise DescriptorError(
                 f"plan: a factor for 128 elements must be of instructions of K {_REPEATED_K}, found {k}"
@@ -295,6 +306,7 @@ def _shape(
     legality: Legality,
     a_source: str,
     sparse: bool,
+    tile: tuple[int, int, int],
 ) -> ShapeRow | None:
     """The row that allows the shape; a refusal that names the nearest legal ones."""
     m, n, k = extents
@@ -303,14 +315,23 @@ def _shape(
             arch, kind, m=m, n=n, k=k, cta_group=pair, sparse=sparse, a_source=a_source, legality=legality
         )
     except IllegalError as error:
-        near = ", ".join("m{}n{}k{}".format(*one) for one in nearest(arch, kind, extents, pair, legality, sparse))
-        before, opening, source = str(error).partition(" (")
-        other = f"; K {k} is {'that of a dense one' if sparse else 'that of a sparse one, which --sparse takes'}"
-        before += other if k == dense_k(arch, kind) * (2 - sparse) else ""
-        error.args = (f"{before}; nearest are {near}{opening}{source}" if near else str(error),)
+        near = nearest(arch, kind, extents, pair, legality, sparse)
+        names = ", ".join("m{}n{}k{}".format(*one) for one in near)
+        before, opening, source = error.args[0].partition(" (")
+        if k == dense_k(arch, kind) * (2 - sparse):
+            before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
+        error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
+        error.proposals = (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
+        error.proposals += tuple(
+            Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
+            for one in near
+            for pairs in [tuple(zip(tile, one, strict=True))]
+        )
         raise
     if k == 96 and not has("K = 96", architecture_of(arch).target):
-        raise DescriptorError(f"plan: K 96 must be of {holders('K = 96')}, found arch {arch}: give --arch sm103")
+        raise DescriptorError(
+            f"plan: K 96 is of {holders('K = 96')}, found arch {arch}", proposals=[Advice({"arch": "sm103"})]
+        )
     return row
 
 
@@ -342,20 +363,25 @@ def _check_sparse(loop: MainLoop) -> None:
     """Refuse what this plan knows no metadata for."""
     if loop.arch == "sm90" and loop.scale is not None:
         raise DescriptorError(
-            "plan: accumulators that are promoted must be of a dense A, found a sparse one; leave out --scale-vector, "
-            "or plan a block-scaled kind of sm100"
+            "plan: accumulators that are promoted must be of a dense A, found a sparse one",
+            proposals=[Advice({"scale_vector": None, "scale_dtype": None})],
         )
     one = arrangement(loop.a, loop.arch)
     if loop.tile[2] % one.covered:
-        low, high = loop.tile[2] // one.covered * one.covered, -(-loop.tile[2] // one.covered) * one.covered
         raise DescriptorError(
-            f"plan: K of a sparse tile must be a multiple of {one.covered}, whose metadata are packed together, found "
-            f"{loop.tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(loop.tile)}"
+            f"plan: tile K is {loop.tile[2]}, which is not a multiple of the {one.covered} whose metadata are packed "
+            f"together; tile = {extents_text(loop.tile)}",
+            proposals=resized(loop.tile, 2, one.covered),
         )
-    if generation(loop.arch) == "sm100" and loop.extents[0] != 128 * loop.cta_group:
+    rows = 128 * loop.cta_group
+    if generation(loop.arch) == "sm100" and loop.extents[0] != rows:
         raise DescriptorError(
             "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
-            f"found {loop.extents[0]}: give M {128 * loop.cta_group}; cta_group = {loop.cta_group}"
+            f"found {loop.extents[0]}; cta_group = {loop.cta_group}",
+            proposals=[
+                Advice({"instruction": (rows, *loop.extents[1:]), "tile": (whole, *loop.tile[1:])})
+                for whole in (loop.tile[0], *multiples(loop.tile[0], rows))
+            ],
         )
 
 
@@ -364,28 +390,45 @@ def check_groups(tile: tuple[int, int, int]) -> None:
 
     >>> check_groups((128, 128, 64))
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: plan: K of a tile with a factor for 128 elements must be a multiple of 128,
-    found 64: give 128; tile = 128x128x64
+    descriptors.errors.DescriptorError: plan: tile K is 64, which is not a multiple of the 128 elements that share a
+    factor; tile = 128x128x64
     """
     group = PROMOTED[1]
     if tile[2] % group:
-        low, high = tile[2] // group * group, -(-tile[2] // group) * group
         raise DescriptorError(
-            f"plan: K of a tile with a factor for {group} elements must be a multiple of {group}, found "
-            f"{tile[2]}: give {f'{low} or ' if low else ''}{high}; tile = {extents_text(tile)}"
+            f"plan: tile K is {tile[2]}, which is not a multiple of the {group} elements that share a factor; tile = "
+            f"{extents_text(tile)}",
+            proposals=resized(tile, 2, group),
         )
+
+
+def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Advice]:
+    """Return smaller tiles of whole parts: those with one extent changed first, then the largest.
+
+    >>> print(*smaller((64, 512, 128), (64, 256, 16))[:3])
+    --tile 64x256x128 --tile 64x512x64 --tile 64x512x32
+    """
+    counts = tuple(map(floordiv, tile, parts))
+    sizes = [sorted({one for part in (1, 2, 4, 8, count) if (one := count // part)}) for count in counts]
+    others = [blocks for blocks in product(*sizes) if blocks != counts]
+    others.sort(key=lambda one: (sum(map(ne, one, counts)), -prod(one)))
+    return [Advice({"tile": tuple(map(mul, blocks, parts))}) for blocks in others]
+
+
+def resized(tile: tuple[int, int, int], mode: int, part: int) -> list[Advice]:
+    """Return the tiles with a multiple of ``part`` in one mode, the nearest first."""
+    near = multiples(tile[mode], part)
+    return [Advice({"tile": replaced(tile, mode, whole)}) for whole in (*near, near[-1] + part, near[-1] + 2 * part)]
 
 
 def _check_tile(loop: MainLoop) -> None:
     about = f"tile = {extents_text(loop.tile)}, instruction = {loop.name}"
-    for letter, whole, part in zip("MNK", loop.tile, loop.extents, strict=True):
+    for mode, (letter, whole, part) in enumerate(zip("MNK", loop.tile, loop.extents, strict=True)):
         if whole % part:
-            low, high = whole // part * part, -(-whole // part) * part
-            give = f"give {high}" if not low else f"give {low} or {high}"
             m, n, k = loop.tile
-            turned = not (m % loop.extents[0] or k % loop.extents[1] or n % loop.extents[2])
-            hint = f"; a tile is M x N x K: if you wrote M x K x N, give {m}x{k}x{n}" if turned else ""
+            tiles = resized(loop.tile, mode, part)
             raise DescriptorError(
-                f"plan: {letter} of the tile must be a multiple of the instruction's {part}, found {whole}: "
-                f"{give}{hint}; {about}"
+                f"plan: tile {letter} is {whole}, which is not a multiple of the instruction's {letter} ({part}); "
+                f"{about}",
+                proposals=[*tiles[:2], Advice({"tile": (m, k, n)}, "if you wrote M x K x N"), *tiles[2:]],
             )

@@ -39,8 +39,10 @@ from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.product import Product
+from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
+from descriptors.gemm.thread_registers import register_budget
 from descriptors.gemm.turns import free_barriers
 from descriptors.targets import generation
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
@@ -76,6 +78,8 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     one, accumulators, room = plan.asked, plan.accumulators, plan.budget
     if because:
         yield "arch", f"{one.arch}, assumed, {because}"
+    if reason := cuda_refusal(plan):
+        yield "program", f"--emit cuda does not support this plan: {reason}"
     yield "ptx", plan.line.short
     yield "", f"{_instructions(plan)} a stage: {_blocks(plan)}"
     if plan.line.idescs:
@@ -98,6 +102,7 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     if isinstance(accumulators, Registers):
         groups = counted(accumulators.warpgroups, "warpgroup")
         yield "D", f"{accumulators.registers} of {THREAD_REGISTERS} registers a thread, {groups}"
+        yield from _register_rows(plan)
     else:
         yield "D", f"{accumulators.plan.used} columns used, {accumulators.plan.allocate} to allocate: {_columns(plan)}"
         if accumulators.sets > 1:
@@ -112,6 +117,15 @@ def _head(plan: Plan, because: str) -> Iterator[tuple[str, str]]:
     pieces = f"C at {plan.epilogue.staged.base}, " if plan.epilogue.staged else ""
     places = f"A at {plan.a.base}, B at {plan.b.base}, {pieces}barriers at {plan.barriers}"
     yield "memory", f"{room.used} of {room.capacity} bytes: {places}; {counted(room.most_stages, 'stage')} at most"
+
+
+def _register_rows(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The registers of each role of a program for sm90."""
+    budget = register_budget(plan)
+    if budget is not None:
+        launch, roles = str(budget).split("; ")
+        yield "registers", launch
+        yield "", roles
 
 
 def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]:
@@ -225,6 +239,7 @@ def _accumulators(plan: Plan) -> Iterator[str]:
         shape = f"{one.extents[0]}x{one.extents[1]} {one.d}"
         yield f"Accumulators: {accumulators.each} of {shape} in the registers of each of {groups}"
         yield f"   registers  {accumulators.registers} a thread, of {THREAD_REGISTERS}"
+        yield from _register_steps(plan)
         yield f"   layout     (thread, value) -> m + {one.extents[0]} n: {accumulators.fragment.layout}"
         if one.blocks[0] > 1:
             yield f"   blocks     M block i is of warpgroup i % {accumulators.warpgroups}"
@@ -236,6 +251,18 @@ def _accumulators(plan: Plan) -> Iterator[str]:
     yield f"   read by    {read.move.ptx}, {len(read.loads) // 4} a warp of each: (thread, value) -> {read.elements}"
     if accumulators.sets > 1:
         yield f"   in turn    2 sets, {accumulators.step} columns on: {_turn(accumulators)}"
+
+
+def _register_steps(plan: Plan) -> Iterator[str]:
+    """How the roles of a program for sm90 share the registers that the CTA has at launch."""
+    budget = register_budget(plan)
+    if budget is None:
+        return
+    yield f"   at launch  {budget.launch} for each of {budget.threads} threads: a pool of {budget.pool}"
+    for name, threads, each in budget.roles:
+        way = "keep" if each == budget.launch else f"setmaxnreg.{'dec' if each < budget.launch else 'inc'}"
+        yield f"   {name:<11}{way} {each}: {threads} threads have {threads * each}"
+    yield f"   together   {budget.used} of {budget.pool}"
 
 
 def _columns(plan: Plan) -> str:
@@ -307,6 +334,7 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
         **metadata_record(plan),
         **promotion_record(plan),
         "accumulators": _accumulators_record(plan),
+        "register_budget": _register_record(plan),
         "epilogue": _epilogue_record(plan),
         "transaction_bytes": plan.transaction_bytes,
         "shared_memory": {
@@ -317,8 +345,17 @@ def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
         },
         "traffic": contents(traffic(plan)),
         "order": [step._asdict() for step in order(plan)],
+        "cuda_refusal": cuda_refusal(plan) or None,
         "proof": None if proof is None else _proof_record(proof),
     }
+
+
+def _register_record(plan: Plan) -> dict[str, Any] | None:
+    budget = register_budget(plan)
+    if budget is None:
+        return None
+    roles = [{"name": name, "threads": threads, "registers": each} for name, threads, each in budget.roles]
+    return {**fields(budget, "threads launch pool used accumulators others"), "roles": roles}
 
 
 def _accumulators_record(plan: Plan) -> dict[str, Any]:

@@ -24,9 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from descriptors import targets
-from descriptors.errors import DescriptorError, ProofError, as_flag, as_integer
-from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, tensor_columns
-from descriptors.gemm.budget import EXTRA_BYTES, SET_BYTES, Budget, budget
+from descriptors.errors import Advice, DescriptorError, ProofError, advised, as_flag, as_integer, proposing, unadvised
+from descriptors.gemm.accumulators import Registers, TensorColumns, registers_of, roomier, tensor_columns
+from descriptors.gemm.budget import EXTRA_BYTES, EXTRA_BYTES_OF_SETS, Budget, budget
 from descriptors.gemm.epilogue import WARPS, Epilogue, check_columns, epilogue_of
 from descriptors.gemm.implicit_gemm import implicit_gemm
 from descriptors.gemm.plan import Plan
@@ -39,6 +39,7 @@ from descriptors.gemm.promotion import promotion_of
 from descriptors.gemm.ptx_line import line_of
 from descriptors.gemm.register_operand import a_in_registers
 from descriptors.gemm.schedule import read_bytes
+from descriptors.gemm.thread_registers import check_registers
 from descriptors.smem.instructions.facts import ShapeRow
 from descriptors.smem.instructions.rules import Legality, as_mode, rows_of, rows_read
 from descriptors.smem.operands.operand import (
@@ -61,6 +62,7 @@ from layoutalg.frozen import frozen, replace
 _ALIGNMENT = 1024
 
 
+@advised
 def plan(
     instruction: str | Sequence[int],
     dtype: str | ElementType,
@@ -151,29 +153,40 @@ def plan(
     held = _accumulators(loop, warpgroups, accumulators)
     scales = _scales(loop, held) if isinstance(held, TensorColumns) and loop.scale else None
     epilogue = _epilogue(loop, held, c_dtype, store, splits, terms)
-    beside = epilogue.staged_bytes
+    extra = 0
     if isinstance(held, TensorColumns):
-        beside += EXTRA_BYTES + (held.sets * SET_BYTES if held.sets > 1 else 0)
-    room = _budget(loop, scales, beside, stages, smem, epilogue.staged_bytes)
+        extra = EXTRA_BYTES if held.sets == 1 else EXTRA_BYTES_OF_SETS
+    with proposing(roomier(loop)):
+        room = _budget(loop, scales, extra, stages, smem, epilogue.staged_bytes)
+    places = room.places()
     promotion = promotion_of(loop, held) if loop.scale and isinstance(held, Registers) else None
     a = operand(loop, "A", room.stages, swizzle=a_swizzle)
-    b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=_aligned(room.stages * a.stage_bytes))
-    end = _aligned(b.base + room.stages * b.stage_bytes)
+    b = operand(loop, "B", room.stages, swizzle=b_swizzle, base=places["B"])
     if epilogue.staged is not None:
-        epilogue = replace(epilogue, staged=replace(epilogue.staged, base=end))
-        end += epilogue.staged_bytes
+        epilogue = replace(epilogue, staged=replace(epilogue.staged, base=places["C"]))
     if scales is not None:
-        bases = (end, end + room.stages * scales.a.bytes)
-        scales, end = replace(scales, bases=bases), bases[1] + room.stages * scales.b.bytes
+        scales = replace(scales, bases=(places["SFA"], places["SFB"]))
     loads = a_in_registers(loop, a) if loop.a_source == "rmem" else None
-    metadata = _metadata(loop, held, end) if loop.sparse else None
-    end += room.stages * metadata.bytes if metadata else 0
+    metadata = _metadata(loop, held, places.get("E", 0)) if loop.sparse else None
     implicit = None if problem is None else implicit_gemm(problem, loop, a, b, splits)
     if problem is not None and problem.operand == "A":
-        check_columns(epilogue, problem.filters, loop.d)
+        check_columns(epilogue, problem.filters)
     whole_plan = Plan(
-        loop, a, b, line_of(loop, scales), held, epilogue, scales, room, end, loads, metadata, promotion, implicit
+        loop,
+        a,
+        b,
+        line_of(loop, scales),
+        held,
+        epilogue,
+        scales,
+        room,
+        places["barriers"],
+        loads,
+        metadata,
+        promotion,
+        implicit,
     )
+    check_registers(whole_plan)
     if with_proof:
         prove_plan(whole_plan)
     return whole_plan
@@ -201,11 +214,15 @@ def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Register
         if count > 1:
             raise DescriptorError(
                 "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
-                "warps that multiply, found accumulators 2: leave it out"
+                "warps that multiply, found accumulators 2",
+                proposals=[Advice({"accumulators": 1})],
             )
         return registers_of(loop, warpgroups)
     if warpgroups is not None:
-        raise DescriptorError(f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}")
+        raise DescriptorError(
+            f"plan: warpgroups must be of sm90, where they issue wgmma, found arch {loop.arch}",
+            proposals=[Advice({"warpgroups": None})],
+        )
     return tensor_columns(loop, count)
 
 
@@ -234,11 +251,7 @@ def _metadata(loop: MainLoop, accumulators: Registers | TensorColumns, base: int
     return metadata_of(loop, column=first.column, base=base)
 
 
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
-
-
-def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | None, smem: int, pieces: int) -> Budget:
+def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | None, smem: int, pieces: int) -> Budget:
     (m, n, k), pair = loop.tile, loop.cta_group
     parts = [
         (name, rows // pair * loop.stored(name, k) * element.storage_bits // 8)
@@ -248,10 +261,8 @@ def _budget(loop: MainLoop, scales: Scales | None, beside: int, stages: int | No
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
     if loop.sparse and generation(loop.arch) == "sm100":
         parts.append(("E", metadata_of(loop).bytes))
-    # Operands begin at multiples of 1024 bytes, so that what lies before them may leave a gap.
-    gaps = sum(_ALIGNMENT for _, size in parts[:2] if size % _ALIGNMENT)
     most = targets.architecture(loop.arch).shared
-    return budget(tuple(parts), stages, extra=gaps + beside, capacity=smem, most=most, pieces=pieces)
+    return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most, pieces=pieces, alignment=_ALIGNMENT)
 
 
 @frozen
@@ -372,7 +383,8 @@ def _try(
 ) -> None:
     group, *extents = shape
     try:
-        fits.append(plan(extents, cta_group=group, **arguments))
+        with unadvised():
+            fits.append(plan(extents, cta_group=group, **arguments))
     except DescriptorError as error:
         majors = "".join(
             f", {name[0].upper()} {arguments[name]}-major" for name in ("a_major", "b_major") if name in arguments

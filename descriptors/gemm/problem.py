@@ -33,21 +33,21 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import gcd
 from typing import Any, Literal, TypeAlias
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import Advice, DescriptorError, advising, as_integer, proposing, unadvised
 from descriptors.gemm.accumulators import usual_warpgroups
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.epilogue import BITS, BUFFERS, ROWS
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_request import three
 from descriptors.gemm.planner import plan, prove_plan
-from descriptors.gemm.thread_registers import check_registers
 from descriptors.smem.operands.operand import ElementType, Major, as_element_type, as_major
 from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture
-from descriptors.text import Told, extents_text
+from descriptors.text import Told, bits_text, extents_text
 from layoutalg.frozen import frozen
 
 #: What is known of the times that the model expects.
@@ -247,8 +247,13 @@ def propose_tiles(
     if gathers is not None:
         named["convolution"] = gathers
     model = plan("m64n16k" + str(_K_BITS // a.bits), tile=(64, 16, deep), verify=False, **named)
-    rows_of = _memory_rows(extents, (a, b), majors, gathers)
-    tried = list(_candidates(model, extents, rows_of, gathers))
+
+    def attempt(changes: Mapping[str, Any]) -> list[Candidate]:
+        padded = changes.get("problem", extents)
+        return list(_candidates(model, padded, _memory_rows(padded, (a, b), majors, gathers), gathers))
+
+    with advising(attempt), proposing([] if gathers else _padded(extents, min(a.bits, b.bits, BITS[model.epilogue.c]))):
+        tried = attempt({})
     ranked = sorted(tried, key=lambda one: one.estimate(extents).microseconds)
     plans, kept = list[Plan](), list[Estimate]()
     for one in ranked:
@@ -322,11 +327,17 @@ def _copied(extent: int, bits: int) -> bool:
 
 
 def _ragged(matrix: str, letter: str, extent: int, element: str, bits: int) -> DescriptorError:
-    step = 128 // bits
     return DescriptorError(
-        f"plan: a row of {matrix} must be whole 16 bytes for the copy engine, found {letter} = {extent} of {element}: "
-        f"pad {letter} to {-(-extent // step) * step}, the next multiple of {step}"
+        f"plan: a row of {matrix} is {letter} = {extent} of {element}, {bits_text(extent * bits)}; the copy engine "
+        "needs whole 16 bytes"
     )
+
+
+def _padded(extents: tuple[int, int, int], bits: int) -> list[Advice]:
+    """Return the products with some extents padded to whole 16 bytes, the fewest first."""
+    whole = [-(-extent * bits // 128) * 128 // bits for extent in extents]
+    subsets = [some for count in (1, 2, 3) for some in combinations((2, 1, 0), count)]
+    return [Advice({"problem": tuple(whole[i] if i in some else extents[i] for i in range(3))}) for some in subsets]
 
 
 def _candidates(
@@ -363,11 +374,10 @@ def _planned(one: Candidate, named: dict[str, Any]) -> Plan | None:
     k = _K_BITS // named["dtype"].bits
     store = "tma" if one.staged else None
     try:
-        made = plan(
-            three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
-            store=store, verify=False, **named,
-        )  # fmt: skip
-        check_registers(made)
+        with unadvised():
+            return plan(
+                three((64, one.columns, k), "the instruction"), tile=one.tile, cluster=one.cluster, splits=one.splits,
+                store=store, verify=False, **named,
+            )  # fmt: skip
     except DescriptorError:
         return None
-    return made

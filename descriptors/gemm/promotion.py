@@ -29,8 +29,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from descriptors.errors import DescriptorError, as_array, as_integer
-from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers
+from descriptors.errors import Advice, DescriptorError, as_array, as_integer
+from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, roomier
 from descriptors.gemm.plan_request import MainLoop, check_groups
 from layoutalg import Fragment, Layout, make_layout
 from layoutalg.frozen import frozen
@@ -98,14 +98,20 @@ def promotion_of(loop: MainLoop, accumulators: Registers) -> Promotion:
     check_groups(loop.tile)
     if GROUP % n or (loop.tile[1] > GROUP and loop.tile[1] % GROUP) or (loop.tile[1] < GROUP and GROUP % loop.tile[1]):
         raise DescriptorError(
-            f"plan: N of the instruction and of the tile must divide {GROUP} or be its multiple, so that an N block "
-            f"has one factor, found {n} and {loop.tile[1]}: give 8, 16, 32, 64 or {GROUP}"
+            f"plan: N of the instruction is {n} and N of the tile {loop.tile[1]}; each must divide {GROUP} or be its "
+            "multiple, so that an N block has one factor",
+            proposals=[
+                Advice({"instruction": (loop.extents[0], width, k), "tile": (loop.tile[0], whole, loop.tile[2])})
+                for whole in (loop.tile[1], GROUP)
+                for width in (GROUP, 64, 32, 16, 8)
+            ],
         )
     need = 2 * accumulators.registers + 2 * accumulators.each + loop.blocks[1]
     if need > THREAD_REGISTERS:
         raise DescriptorError(
-            f"plan: accumulators, their sums and factors must fit {THREAD_REGISTERS} registers a thread, need {need}: "
-            f"{need - THREAD_REGISTERS} too many; more warpgroups, or a smaller M or N of the tile"
+            f"plan: accumulators, their sums and factors need {need} registers a thread, a thread has at most "
+            f"{THREAD_REGISTERS}",
+            proposals=roomier(loop, accumulators.warpgroups),
         )
     own = loop.blocks[0] // accumulators.warpgroups
     return Promotion(

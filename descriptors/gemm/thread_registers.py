@@ -1,74 +1,132 @@
-"""Registers of the threads of a program for sm90: what the assembler gives each, and whether a plan fits them.
+"""The registers of the threads of a program: at launch, after ``setmaxnreg``, and what each role needs of them.
 
-Law: all warpgroups together have no more than an SM.
+A CTA is launched with the same number of registers for every thread. In a program for sm90 the warpgroup that copies
+then gives up registers, and the warpgroups that multiply take them. ``setmaxnreg.inc`` waits until the CTA's pool has
+them, so that a kernel whose roles want more than the pool never ends (PTX ISA 9.1, setmaxnreg).
 
->>> all(128 * (few + most * groups) <= SM_REGISTERS for groups in range(2, 8) for _, few, most in [registers(groups)])
+Law: all roles together have no more registers than the CTA has at launch.
+
+>>> all(RegisterBudget(groups).used <= RegisterBudget(groups).pool <= SM_REGISTERS for groups in range(1, 8))
 True
 """
 
 from __future__ import annotations
 
 from descriptors.errors import DescriptorError
-from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, Registers
+from descriptors.gemm.accumulators import SM_REGISTERS, THREAD_REGISTERS, WARPGROUP, Registers, roomier
 from descriptors.gemm.plan import Plan
 from descriptors.text import counted
+from layoutalg.frozen import frozen
 
 #: Registers that the assembler wants beside the accumulator of an instruction.
 _BESIDE = 26
 
 
-def registers(warpgroups: int) -> tuple[int, int, int]:
-    """Registers of a thread: at the start, where all have as many; of the copies; of those that multiply.
+@frozen
+class RegisterBudget:
+    """Registers of a CTA for sm90: one warpgroup that copies, the others multiply.
 
     Args:
-        warpgroups: that multiply.
+        warpgroups: warpgroups that multiply.
+        accumulators: registers of a thread that multiplies, for its accumulators.
+        others: registers of such a thread for A, metadata, or sums and factors of promoted accumulators.
 
-    >>> registers(1), registers(2), registers(3)
-    ((255, 255, 255), (168, 40, 232), (128, 32, 160))
+    >>> print(RegisterBudget(2, 128))
+    384 threads with 168 at launch, 64512 in all; copy 128 threads with 40, multiply 256 with 232 (128 accumulators)
     """
-    start = min(THREAD_REGISTERS, SM_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
-    if warpgroups == 1:
-        return start, start, start
-    few = {2: 40, 3: 32}.get(warpgroups, 24)
-    return start, few, min(240, (start * (warpgroups + 1) - few) // warpgroups // 8 * 8)
+
+    warpgroups: int
+    accumulators: int = 0
+    others: int = 0
+
+    @property
+    def threads(self) -> int:
+        """Threads of the CTA."""
+        return WARPGROUP * (self.warpgroups + 1)
+
+    @property
+    def launch(self) -> int:
+        """Registers of every thread at launch; the hardware allocates them by eights."""
+        return min(THREAD_REGISTERS, SM_REGISTERS // self.threads // 8 * 8)
+
+    @property
+    def copy(self) -> int:
+        """Registers of a thread that copies, after ``setmaxnreg.dec``; with one warpgroup that multiplies, all."""
+        return self.launch if self.warpgroups == 1 else {2: 40, 3: 32}.get(self.warpgroups, 24)
+
+    @property
+    def multiply(self) -> int:
+        """Registers of a thread that multiplies, after ``setmaxnreg.inc``."""
+        if self.warpgroups == 1:
+            return self.launch
+        return min(240, (self.launch * (self.warpgroups + 1) - self.copy) // self.warpgroups // 8 * 8)
+
+    @property
+    def pool(self) -> int:
+        """Registers of the CTA at launch."""
+        return self.threads * self.launch
+
+    @property
+    def used(self) -> int:
+        """Registers of all roles."""
+        return WARPGROUP * (self.copy + self.warpgroups * self.multiply)
+
+    @property
+    def roles(self) -> tuple[tuple[str, int, int], ...]:
+        """The name of each role, its threads and the registers of each."""
+        return ("copy", WARPGROUP, self.copy), ("multiply", WARPGROUP * self.warpgroups, self.multiply)
+
+    def __str__(self) -> str:
+        first, *others = [f"{name} {threads} threads with {each}" for name, threads, each in self.roles]
+        own = f", {self.others} others" if self.others else ""
+        roles = ", ".join([first, *(one.replace(" threads", "") for one in others)])
+        launch = f"{self.threads} threads with {self.launch} at launch, {self.pool} in all"
+        return f"{launch}; {roles} ({self.accumulators} accumulators{own})"
+
+
+def register_budget(plan: Plan) -> RegisterBudget | None:
+    """Return the registers of the roles of a plan's program; None on sm100, where no role gives up or takes registers.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> budget = register_budget(plan("m64n128k16", "bf16", tile=(128, 128, 64), verify=False))
+    >>> budget.launch, budget.roles
+    (168, (('copy', 128, 40), ('multiply', 256, 232)))
+    """
+    held = plan.accumulators
+    if not isinstance(held, Registers):
+        return None
+    blocks = plan.asked.blocks[0] // held.warpgroups
+    others = sum(one.registers * blocks for one in (plan.loads, plan.metadata) if one is not None)
+    if plan.promotion is not None:
+        others += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
+    return RegisterBudget(held.warpgroups, held.registers, others)
 
 
 def check_registers(plan: Plan) -> None:
-    """Refuse what the assembler refuses, or would spill.
+    """Refuse a plan whose program the assembler refuses, or would spill registers of.
 
-    It counts an instruction with the registers at the start, not with those after ``setmaxnreg``; that it wants 26
+    It counts an instruction with the registers at launch, not with those after ``setmaxnreg``; that it wants 26
     beside the accumulator was found with ptxas 13.0, for 3 to 8 warpgroups.
 
-    Args:
-        plan: a plan for sm90.
-
     Raises:
-        DescriptorError: if they do not fit.
+        DescriptorError: if the registers do not suffice.
     """
-    accumulators = plan.accumulators
-    assert isinstance(accumulators, Registers)
-    loop, (start, _, most) = plan.asked, registers(accumulators.warpgroups)
-    own = plan.loads.registers * loop.blocks[0] // accumulators.warpgroups if plan.loads else 0
-    own += plan.metadata.registers * loop.blocks[0] // accumulators.warpgroups if plan.metadata else 0
-    if plan.promotion is not None:
-        own += plan.promotion.registers + plan.promotion.a_loads + plan.promotion.b_loads
-    for what, need, there in (
-        ("an instruction", plan.line.registers + (4 if plan.loads else 0), start),
-        (
-            "accumulators and A"
-            if plan.loads
-            else "accumulators and their sums"
-            if plan.promotion
-            else "accumulators and metadata"
-            if own
-            else "accumulators",
-            accumulators.registers + own,
-            most,
-        ),
+    budget = register_budget(plan)
+    if budget is None:
+        return
+    loop, line = plan.asked, plan.line.registers + (4 if plan.loads else 0)
+    what = "accumulators"
+    if budget.others:
+        what += f" and {'A' if plan.loads else 'sums' if plan.promotion else 'metadata'}"
+    for name, need, there in (
+        (f"one {loop.name}", line, budget.launch),
+        (what, budget.accumulators + budget.others, budget.multiply),
     ):
         if need + _BESIDE > there:
+            when = "at launch" if there == budget.launch else "to multiply"
             raise DescriptorError(
-                f"emit: {what} must fit {there} registers a thread beside {_BESIDE} others, need {need}; "
-                f"{counted(accumulators.warpgroups, 'warpgroup')} of {loop.extents[0]}x{loop.extents[1]} instructions; "
-                "another number of warpgroups, or a smaller N of the instruction or the tile"
+                f"plan: {name} need{'s' * name.startswith('one ')} {need} registers a thread and {_BESIDE} others, a "
+                f"thread has {there} {when}; {counted(budget.warpgroups, 'warpgroup')} that multiply and one that "
+                f"copies; {budget}",
+                proposals=roomier(loop, budget.warpgroups),
             )

@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from math import gcd, lcm
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, LayoutError, advised, as_flag, as_integer, brief
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request_of
@@ -258,6 +258,7 @@ def search(
     return found.findings
 
 
+@advised
 def survey(
     tile: Sequence[int],
     dtype: str | ElementType,
@@ -302,8 +303,9 @@ def survey(
     >>> both = survey(tile=(128, 32), dtype="bf16", mma=(64, 16), producer="rows")
     >>> len(both.findings), [str(one.swizzle) for one in both.refusals]
     (13, ['128B', '128B_BASE32B', '128B_BASE32B'])
-    >>> print(both.refusals[0].reason.partition("; the")[0])
-    derive: tile extent 1 must be a multiple of the atom's 64, found 32; tile = (128,32), atom = (8,64):(64,1)
+    >>> print(both.refusals[0].reason)
+    derive: tile K is 32, which is not a multiple of the 64 of an atom, in bf16 elements; tile = (128,32), atom = \
+(8,64):(64,1)
     """
     by = reader(
         arch, dtype, mma, operand=operand, kind=kind, cta_group=cta_group, sparse=sparse, legality=legality,
@@ -439,7 +441,11 @@ def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
             except DescriptorError:
                 continue
             return mn, k
-    raise DescriptorError(f"search: no instruction of {by.arch} reads an MN of {tile[0]}; give --mma and --pad")
+    rows = [row for row in (64, 128) if generation(by.arch) == "sm100" or row == 64]
+    raise DescriptorError(
+        f"search: no {by.arch} instruction reads whole blocks of an MN of {tile[0]}",
+        proposals=[Advice({"mma": (row, k), "pad": True}) for row in rows],
+    )
 
 
 def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
@@ -293,7 +293,8 @@ def tmem_plan(
         notes += [_SFA_OF_64] * (mma.blocks[0] == 1) + [_NARROW_HALVES] * (n < 256)
         if mma.blocks[1] > 1:
             rule = "tmem plan: N of a tile with scale factors must be one instruction where its halves lie apart"
-            raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them: give N {n}, or M 256")
+            one = Advice({"blocks": (mma.blocks[0], 1)})
+            raise DescriptorError(f"{rule}, found {mma.blocks[1]} of them", proposals=[one])
     most = architecture(arch).exclusive_columns
     return plan_columns(_overlapped(mma, list(_parts(mma)), most), ctas=ctas, notes=notes, arch=arch)
 
@@ -311,7 +312,7 @@ def _overlapped(mma: _Mma, parts: list[Part], most: int) -> list[Part]:
     whole = sum(part.columns for part in parts[:first])
     if shared >= whole:
         rule = f"tmem plan: two accumulators must have columns of their own, need {need} of {most}"
-        raise DescriptorError(f"{rule}; each is {whole} columns: give a smaller M or N of the tile, or one accumulator")
+        raise DescriptorError(f"{rule}; each is {whole} columns", proposals=[Advice({"accumulators": 1})])
     parts[first] = replace(parts[first], shared=shared)
     return parts
 

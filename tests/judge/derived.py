@@ -57,7 +57,7 @@ def derive_or_none(arguments: dict[str, Any]) -> Derivation | None:
         assert arguments["swizzle"] == "128B_BASE32B"
         assert error.found.startswith("(2,")
     except DescriptorError as error:
-        assert "must fit 232448 bytes" in str(error)
+        assert "a CTA has 232448 bytes" in str(error)
     return None
 
 

@@ -16,6 +16,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
+from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.programs import (
     inner_loop_cutedsl,
     inner_loop_tcgen05,
@@ -39,10 +40,7 @@ def _relative(plan: Plan) -> Plan:
         DescriptorError: if LBO is an address too.
     """
     if plan.a.derivation.crossing is not None:
-        raise DescriptorError(
-            "emit: K of the instruction must not be 96, whose words have two addresses, and programs move one, found "
-            f"{plan.asked.name}; --json has every word and step"
-        )
+        raise DescriptorError(f"emit: {cuda_refusal(plan)}; --json has every descriptor and step")
     return plan
 
 
@@ -78,13 +76,8 @@ def _loop(plan: Plan) -> Plan:
 
 def _cuda(plan: Plan, name: str) -> str:
     """A whole kernel with its host program."""
-    if plan.implicit is not None and plan.implicit.convolution.operand == "B":
-        raise DescriptorError(
-            "emit: a program of a convolution must have the pixels in A, so that outputs are N P Q K, found them in B: "
-            "the same product, transposed; ptx, cutedsl and header write its inner loop"
-        )
     hopper = generation(plan.asked.arch) == "sm90"
-    return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(_alone(plan), name)
+    return sm90_kernel.kernel(plan, name) if hopper else sm100_kernel.kernel(plan, name)
 
 
 def _ptx(plan: Plan, name: str) -> str:

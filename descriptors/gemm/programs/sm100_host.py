@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
-from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.program_support import ONE_AND_TWO
 from descriptors.gemm.programs import sm100_store, sm100_turns
 from descriptors.smem.emitters.recipe import Term
 from descriptors.smem.instructions.rules import type_name
@@ -137,12 +137,7 @@ def host(plan: Plan, name: str) -> str:
     if plan.metadata is not None:
         tensors += _metadata(plan.metadata)
     if scales is not None:
-        if scales.dtype not in _ONE_AND_TWO:
-            raise DescriptorError(
-                f"emit: scale factors must be of {' or '.join(_ONE_AND_TWO)}, whose codes are published, found "
-                f"{scales.dtype}; --emit ptx writes the loop"
-            )
-        code = f"one == 1 ? {_ONE_AND_TWO[scales.dtype]}"
+        code = f"one == 1 ? {ONE_AND_TWO[scales.dtype]}"
         a, b = "kTileM / kPair", "kTileN"
         zeros = 1 + loop.sparse
         tensors += _factors("sfa", scales.a, "m", a, code, zeros)
@@ -269,9 +264,6 @@ def _terms(mode: object, name: str) -> list[str]:
         divisor *= extent
     return terms
 
-
-#: The codes of 1 and 2, by the type of the scale factors.
-_ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
 
 #: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
 _FIELDS = {

@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from string import Template
 
-from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
+from descriptors.gemm.program_support import check_cuda
 from descriptors.gemm.programs import sm100_convolution, sm100_store, sm100_turns
 from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
 from descriptors.gemm.programs.sm100_host import host
@@ -131,7 +131,7 @@ def kernel(plan: Plan, name: str) -> str:
         name: of the kernel.
 
     Raises:
-        DescriptorError: if the name is no identifier, or a tensor map has more than two dimensions.
+        DescriptorError: if the name is no identifier.
 
     >>> from descriptors.gemm.planner import plan
     >>> kernel(plan("m128n16k16", "bf16", tile=(128, 16, 64), stages=2, verify=False), "2")
@@ -139,10 +139,7 @@ def kernel(plan: Plan, name: str) -> str:
     descriptors.errors.DescriptorError: emit: name must be an identifier of at most 64 letters and digits, found '2'
     """
     identifier(name)
-    for side in (plan.a, plan.b):
-        if len(side.tma.dimensions) != 2:
-            map_text = f"{len(side.tma.dimensions)}; {side.matrix}, swizzle {side.derivation.swizzle}"
-            raise DescriptorError(f"emit: a tensor map must have two dimensions for a kernel, found {map_text}")
+    check_cuda(plan)
     loop, held = plan.asked, plan.accumulators
     assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)

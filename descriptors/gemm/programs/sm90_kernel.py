@@ -32,10 +32,11 @@ from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
+from descriptors.gemm.program_support import check_cuda
 from descriptors.gemm.programs import cluster, sm90_convolution, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
 from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
-from descriptors.gemm.thread_registers import check_registers, registers
+from descriptors.gemm.thread_registers import register_budget
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, extents_text, word_text
 
@@ -56,8 +57,8 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
     if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
         raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    check_registers(plan)
-    few, more = _setmaxnreg(accumulators.warpgroups)
+    check_cuda(plan)
+    few, more = _setmaxnreg(plan)
     around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
     places = dict(
         barriers=part("barriers"),
@@ -110,14 +111,14 @@ def part(name: str) -> str:
     return files("descriptors.gemm.programs").joinpath(f"{name}.cu.in").read_text(encoding="utf-8")
 
 
-def _setmaxnreg(warpgroups: int) -> tuple[str, str]:
+def _setmaxnreg(plan: Plan) -> tuple[str, str]:
     """How the warpgroup of copies gives up registers, and what the others take of them; nothing if there is one."""
-    if warpgroups == 1:
+    budget = register_budget(plan)
+    if budget is None or budget.warpgroups == 1:
         return "", ""
-    _, few, more = registers(warpgroups)
     few_text, more_text = (
         f'    asm volatile("setmaxnreg.{how}.sync.aligned.u32 {count};");'
-        for how, count in (("dec", few), ("inc", more))
+        for how, count in (("dec", budget.copy), ("inc", budget.multiply))
     )
     return few_text, more_text
 
@@ -244,10 +245,6 @@ def constants(plan: Plan, accumulators: Registers) -> str:
 def _operand(side: StagedOperand, by_word: bool, of_matrix: bool) -> Iterator[str]:
     name = side.matrix
     low = name.lower()
-    if len(side.tma.dimensions) != 2:
-        raise DescriptorError(
-            f"emit: tensor maps must have two dimensions, found {len(side.tma.dimensions)}; operand {name}"
-        )
     unit = side.stage_bytes // 16
     assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
     yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
@@ -266,9 +263,6 @@ def _operand(side: StagedOperand, by_word: bool, of_matrix: bool) -> Iterator[st
 def _words(side: StagedOperand) -> Iterator[str]:
     """The word of an operand, and what is added to it."""
     name, low = side.matrix, side.matrix.lower()
-    rows = side.mn_steps
-    if list(rows) != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
-        raise DescriptorError(f"emit: the blocks of {name} must lie equally far apart, found {rows}")
     yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
     yield step_function(f"{low}_mn_step", side.mn_steps)
     yield step_function(f"{low}_k_step", side.k_steps)

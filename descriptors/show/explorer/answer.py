@@ -91,10 +91,10 @@ def answer(body: object) -> dict[str, Any]:
 def _for_the_page(error: dict[str, Any]) -> dict[str, Any]:
     """An error without the advice to give an argument that no control of the page has.
 
-    >>> _for_the_page({"message": "derive: too large; capacity none derives any tile"})
-    {'message': 'derive: too large'}
+    >>> _for_the_page({"message": "derive: too large; tile = (1,1); use --capacity none"})
+    {'message': 'derive: too large; tile = (1,1)'}
     """
-    return error | {"message": re.sub(r"; (?:capacity|legality|verify) \w+ [^;]*", "", error["message"])}
+    return error | {"message": re.sub(r"; use --capacity none$", "", error["message"])}
 
 
 def _part(make: Callable[[], Any]) -> Any:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from descriptors.errors import as_flag
+from descriptors.errors import advised, as_flag
 from descriptors.smem.derivation.derivation import Derivation, first_word
 from descriptors.smem.derivation.proved import proved
 from descriptors.smem.derivation.request import Request, reader, request
@@ -36,6 +36,7 @@ __all__ = ["SMEM_BYTES", "derive", "derived"]
 _PROOFS = {"walk": "walk", "theorem": "theorem"}
 
 
+@advised
 def derive(
     tile: Sequence[int] | None = None,
     dtype: str | ElementType | None = None,

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.legality import check_operand_tile
 from descriptors.smem.instructions.rules import MODES, Legality
@@ -102,7 +102,7 @@ def tile_of_atoms(
     if reads is None:
         raise DescriptorError(MMA_MISSING.format("derive"))
     positions = _order(order, contiguous, len(extents))
-    _check_capacity(size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
+    _check_capacity(extents, size(extents), element, capacity, f"tile = {tuple_text(extents)}, dtype = {element}")
     return TileSpec(contiguous, mode, reads, extents, positions)
 
 
@@ -129,7 +129,7 @@ def tile_of_layout(
     if len(rows) < 2:
         raise DescriptorError(f"derive: a layout must have modes (MN, K) or more, found {tile}")
     contiguous = contiguous_major(rows, element) if major is None else as_major(major)
-    _check_capacity(start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
+    _check_capacity((), start_of(tile) + cosize(rows), element, capacity, f"layout = {tile}")
     return TileSpec(contiguous, mode, reads, tuple(size(m) for m in rows), (), tile)
 
 
@@ -227,15 +227,29 @@ def _order(value: object, major: Major, modes: int) -> tuple[int, ...]:
     return order
 
 
-def _check_capacity(elements: int, element: ElementType, capacity: int | None, about: str) -> None:
+def _check_capacity(
+    tile: tuple[int, ...], elements: int, element: ElementType, capacity: int | None, about: str
+) -> None:
     if capacity is None:
         return
     needed = elements * element.storage_bits // 8
-    if needed > capacity:
-        raise DescriptorError(
-            f"derive: a tile must fit {capacity} bytes of shared memory, needs {brief(needed)}; {about}; "
-            "capacity none derives any tile"
-        )
+    if needed <= capacity:
+        return
+    proposals, staged = [Advice({"capacity": None})], ""
+    text = str(needed) if needed.bit_length() <= 64 else f"more than 2**{needed.bit_length() - 1}"
+    if len(tile) == 3:
+        m, n, k = tile
+        staged = f" for {tile[2]} stages of {m}x{n} (the third number of a tile is the number of stages)"
+        stages = capacity * k // needed
+        proposals = [
+            Advice({"tile": (m, n, stages) if stages > 1 else (m, n)}),
+            Advice({"tile": (m, k)}, "if you wrote M x N x K, for A"),
+            Advice({"tile": (n, k)}, "if you wrote M x N x K, for B"),
+        ]
+    raise DescriptorError(
+        f"derive: the tile needs {text} bytes{staged}, a CTA has {capacity} bytes of shared memory; {about}",
+        proposals=proposals,
+    )
 
 
 #: The tables are asked once for each kind of operand.

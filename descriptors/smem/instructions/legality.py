@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief, proposing
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import CopyRow, OperandRow, ScaleRow, ShapeRow, TypeRow, spell
 from descriptors.smem.instructions.rules import (
@@ -47,6 +47,7 @@ from descriptors.smem.instructions.rules import (
     rows_read,
     type_name,
 )
+from descriptors.smem.operands.atoms import turned
 from descriptors.smem.operands.operand import (
     ElementType,
     Major,
@@ -317,8 +318,8 @@ def check_scale(
 #: imm-trans-a and imm-trans-b, which only the forms with .f16 and .bf16 operands have; FlashAttention-3 and CUTLASS for
 #: what kernels do instead (docs/sources.md).
 _NO_TRANSPOSE = (
-    ": wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on its way "
-    "into shared memory{by}, or keep a K-major copy in global memory, or use a 16-bit type"
+    ": wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
+    "registers on its way into shared memory{by}, or keep a K-major copy in global memory"
 )
 #: How 8-bit elements, which ``ldmatrix`` moves in pairs, are turned.
 _BY_PAIRS = " (ldmatrix.trans, a byte permute, stmatrix)"
@@ -362,11 +363,16 @@ def check_operand(
         if generation(of_kind.arch) == "sm90" and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
         elif major is Major.MN:
-            about += ": the kind has no transpose bit; store the tile K-major"
+            about += ": the kind has no transpose bit"
+        others = [row for row in rows_read(rows, legality) if row.major is not major]
+        ways = [{"major": str(row.major), "swizzle": str(mode)} for row in others for mode in reversed(row.swizzles)]
+        proposals = [Advice({"major": one}) for one in majors] + [Advice(one) for one in ways]
     else:
         modes = [str(mode) for row in rows_read(rows, legality) if row.major is major for mode in row.swizzles]
         rule, value, about = f"swizzle must be {', '.join(modes)}", str(swizzle), f"{about} {name} {major}-major"
-    return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, value, about, legality)
+        proposals = [Advice({"swizzle": mode}) for mode in reversed(modes)]
+    with proposing(proposals):
+        return decide(rows, lambda row: row.major is major and swizzle in row.swizzles, rule, value, about, legality)
 
 
 def check_major(
@@ -464,16 +470,16 @@ def check_operand_tile(
         extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
     about += "" if generation(arch) == "sm90" else f", cta_group {cta_group or '1 or 2'}"
-    turned = any(reads(row, extents[1], extents[0]) for row in readable)
-    about += f"; an operand is MN x K: if you wrote K x MN, give {extents[1]}x{extents[0]}" if turned else ""
-    if sparse and matrix == "A" and extents[1] % 2 == 0 and any(reads(row, k=extents[1] // 2) for row in readable):
-        half = extents[1] // 2
-        about += f"; a sparse A is stored without its zeros: of K {extents[1]} it has {half}, give {extents[0]}x{half}"
-        about += ", or the instruction's name"
-    if cta_group == 2 and extents[0] % 2 == 0 and any(reads(row, extents[0] // 2) for row in readable):
-        about += f"; each CTA of two holds half of it, give {extents[0] // 2}x{extents[1]}"
+    proposals = turned(extents, "mma")
+    if sparse and matrix == "A":
+        half = (extents[0], extents[1] // 2)
+        proposals.append(Advice({"mma": half}, "a sparse A is stored without its zeros, with half of K"))
+    if cta_group == 2:
+        half = (extents[0] // 2, extents[1])
+        proposals.append(Advice({"mma": half}, "each of the two CTAs holds half of the operand"))
     rule = f"an operand must be {' or '.join(extents_read)}"
-    return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
+    with proposing(proposals):
+        return decide(rows, reads, rule, f"{brief(extents[0])} by {brief(extents[1])}", about, legality)
 
 
 @lru_cache(maxsize=128)

@@ -17,13 +17,14 @@ Law: an atom in elements of 4 bytes stores element j of a row where the atom in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import lcm
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import Advice, DescriptorError
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode, as_major, as_swizzle_mode, choose
 from descriptors.smem.operands.swizzled import plain
-from descriptors.text import extents_text, tuple_text
+from descriptors.text import tuple_text
 from layoutalg import ComposedLayout, Layout, recast_layout, size, tile_to_shape
 from layoutalg.frozen import frozen
 
@@ -163,8 +164,8 @@ def smem_tile(
         atom: a canonical atom, in elements.
         tile: extents (MN, K) or (MN, K, stages), in elements.
         order: position of each mode in the stacking order; ``(0, 1)`` stacks along MN first.
-        element: the element type, for a refusal that names the widest swizzle that fits.
-        reads: what one instruction reads, for a refusal that sees a tile written K x MN.
+        element: the element type, for the proposals of a refusal.
+        reads: what one instruction reads, for the proposals of a refusal.
 
     Raises:
         DescriptorError: if the atom does not divide the tile.
@@ -175,33 +176,68 @@ def smem_tile(
     rows = plain(atom)
     for mode, (extent, unit) in enumerate(zip(tile, map(size, rows), strict=False)):
         if extent % unit:
-            _check_whole(rows, mode, tile, element, reads)
-            raise DescriptorError(
-                f"derive: tile extent {mode} must be a multiple of the atom's {unit}, found {extent}; "
-                f"tile = {tuple_text(tile)}, atom = {rows}{_widest(rows, mode, extent, element, reads)}"
-                f"{_turned(rows, tile, reads)}"
-            )
+            raise _not_whole(rows, mode, tile, element, reads)
     tiled: Layout | ComposedLayout = tile_to_shape(atom, tile, order)
     return tiled
 
 
-def _check_whole(
+def _not_whole(
     rows: Layout, mode: int, tile: tuple[int, ...], element: ElementType | None, reads: tuple[int, int] | None
-) -> None:
-    """Refuse, of the contiguous dimension, what is no whole number of instructions: no swizzle mends that."""
-    extent = tile[mode]
-    if not isinstance(extent, int) or element is None or reads is None or rows.stride[mode] != 1:  # type: ignore[index]
-        return
-    part = reads[mode]
-    if extent % part == 0 or part == size(rows[mode]) or _turned(rows, tile, reads):
-        return
-    near = [whole for whole in (extent // part * part, -(-extent // part) * part) if whole]
-    ways = [(whole, _fitting(whole, element)) for whole in near]
-    give = " or ".join(f"{whole} ({fitting[-1]} at most)" if fitting else str(whole) for whole, fitting in ways)
-    raise DescriptorError(
-        f"derive: {'K' if mode == 1 else 'MN'} of the tile must be a multiple of the instruction's {part}, whatever "
-        f"the swizzle, found {extent}: give {give}; tile = {tuple_text(tile)}, mma = {tuple_text(reads)}"
+) -> DescriptorError:
+    """Return the refusal of a tile whose extent is no whole number of atoms, or of instructions."""
+    dimension, extent, unit = "K" if mode else "MN", tile[mode], size(rows[mode])
+    about = f"tile = {tuple_text(tile)}, atom = {rows}"
+    if not isinstance(extent, int) or element is None:  # a symbol has no neighbors
+        return DescriptorError(
+            f"derive: tile {dimension} is {extent}, which is not a multiple of the atom's {unit}; {about}"
+        )
+    part = 1 if reads is None else reads[mode]
+    contiguous = rows.stride[mode] == 1  # type: ignore[index]  # an atom has two modes
+    proposals = list[Advice]()
+    for whole in dict.fromkeys((extent, *multiples(extent, part))) if contiguous else ():
+        resized = {"tile": replaced(tile, mode, whole)} if whole != extent else {}
+        if whole % unit == 0:
+            proposals.append(Advice(resized))
+        elif modes := _fitting(whole, element):
+            proposals.append(Advice({**resized, "swizzle": str(modes[-1])}))
+    whole = lcm(unit, part)
+    proposals.append(Advice({"tile": replaced(tile, mode, -(-extent // whole) * whole)}))
+    if reads is not None and extent % part:
+        rule = f"the instruction's {dimension} ({part}); tile = {tuple_text(tile)}, mma = {tuple_text(reads)}"
+    else:
+        rule = f"the {unit} of an atom, in {element} elements; {about}"
+    return DescriptorError(
+        f"derive: tile {dimension} is {extent}, which is not a multiple of {rule}",
+        proposals=[*proposals[:2], *turned(tile), *proposals[2:]],
     )
+
+
+def multiples(extent: int, part: int) -> tuple[int, ...]:
+    """Return the multiples of ``part`` around an extent, the smaller first.
+
+    >>> multiples(100, 16), multiples(10, 16)
+    ((96, 112), (16,))
+    """
+    return tuple(whole for whole in (extent // part * part, -(-extent // part) * part) if whole)
+
+
+def replaced(tile: Sequence[int], mode: int, extent: int) -> tuple[int, ...]:
+    """Return the tile with another extent in one mode.
+
+    >>> replaced((128, 100, 4), 1, 96)
+    (128, 96, 4)
+    """
+    return (*tile[:mode], extent, *tile[mode + 1 :])
+
+
+def turned(tile: Sequence[int], name: str = "tile") -> list[Advice]:
+    """Return the advice for a tile, or an operand, that was written K x MN; the numbers decide whether it is one.
+
+    >>> turned((64, 128))
+    [Advice(changes={'tile': (128, 64)}, when='if you wrote K x MN')]
+    """
+    k, mn, *stages = tile
+    return [Advice({name: (mn, k, *stages)}, "if you wrote K x MN")] if k != mn else []
 
 
 def _fitting(extent: int, element: ElementType) -> list[SwizzleMode]:
@@ -210,39 +246,3 @@ def _fitting(extent: int, element: ElementType) -> list[SwizzleMode]:
         one for one in SwizzleMode if one is not SwizzleMode.B128_BASE32B
     )  # as wide as 128B, and for one type only
     return [one for one in modes if extent % (one.span_bytes * 8 // element.storage_bits) == 0]
-
-
-def _widest(rows: Layout, mode: int, extent: int, element: ElementType | None, reads: tuple[int, int] | None) -> str:
-    """The way out where an extent is no multiple of an atom's: the widest swizzle that it fits, or padding."""
-    dimension = "K" if mode == 1 else "MN"
-    unit = size(rows[mode])
-    if not isinstance(extent, int) or element is None:  # a symbol is for the algebra to refuse
-        return ""
-    whole = lcm(unit, reads[mode]) if reads and mode < 2 else unit
-    padded = f"{dimension} = {extent} must be padded to {-(-extent // whole) * whole}"
-    if rows.stride[mode] != 1:  # type: ignore[index]  # an atom has two modes
-        return f"; every atom has {unit} of {dimension}, so {padded}"
-    fitting = _fitting(extent, element)
-    if not fitting:
-        return f"; every swizzle needs multiples of 16 bytes, {element.per_16_bytes} {element}, so {padded}"
-    return f"; the widest swizzle that {dimension} = {extent} fits is {fitting[-1]}"
-
-
-def _turned(rows: Layout, tile: tuple[int, ...], reads: tuple[int, int] | None) -> str:
-    """The way out where a tile was written K x MN, as the B of a product is."""
-    k, mn, *stages = tile
-    units = zip((mn, k), map(size, rows), reads or (0, 0), strict=True)
-    if reads is None or not all(type(extent) is int for extent in tile):  # a hint needs numbers
-        return ""
-    if any(extent % unit or extent % read for extent, unit, read in units):
-        return ""
-    return turned_text((mn, k, *stages))
-
-
-def turned_text(extents: tuple[int, ...]) -> str:
-    """What to give where a tile was written K x MN.
-
-    >>> turned_text((128, 64))
-    '; a tile is MN x K: if you wrote K x MN, give 128x64'
-    """
-    return f"; a tile is MN x K: if you wrote K x MN, give {extents_text(extents)}"

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from descriptors.errors import ChoiceError, DescriptorError, NotCanonicalError, brief
+from descriptors.errors import Advice, ChoiceError, DescriptorError, NotCanonicalError, brief
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, Form, Path, form
 from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain
@@ -208,8 +208,9 @@ def match_form(operand: Layout, target: Form, element: ElementType | None = None
     try:
         return _Trial(operand, target, element).match()
     except NotCanonicalError as error:
-        fits = tuple(f"{target.major}-major {other}" for other in _fitting(operand, target))
-        raise error.fitting(fits) from None
+        modes = tuple(_fitting(operand, target))
+        error.proposals += tuple(Advice({"swizzle": str(other)}) for other in reversed(modes))
+        raise error.fitting(tuple(f"{target.major}-major {other}" for other in modes)) from None
 
 
 def _fitting(operand: Layout, target: Form) -> Iterator[SwizzleMode]:

@@ -48,7 +48,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from descriptors.errors import DescriptorError
+from descriptors.errors import Advice, DescriptorError
 from descriptors.smem.operands.operand import ELEMENT_TYPES, ElementType, SwizzleMode
 from descriptors.smem.operands.swizzled import plain, start_of, swizzle_on_elements
 from layoutalg import ComposedLayout, Layout, NotationError, Swizzle, make_layout, size
@@ -309,7 +309,8 @@ def tile_of_partition(partitioned: Layout | ComposedLayout) -> tuple[Layout | Co
     if not isinstance(inner.shape, tuple) or not isinstance(inner.shape[0], tuple) or len(inner.shape[0]) != 2:
         raise DescriptorError(
             "derive: without an mma shape a layout must be partitioned, ((MN,K), MN subtiles, K subtiles, ...), "
-            f"found {partitioned}; give the mma, like 64x16, to have it cut"
+            f"found {partitioned}",
+            proposals=[Advice({"mma": (rows, columns)}) for columns in (16, 32, 64, 8) for rows in (64, 128)],
         )
     operand, rest = inner[0], list(inner)[1:]
     modes = [make_layout(mode, step) for mode, step in zip(operand, rest, strict=False)]

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from descriptors.errors import DescriptorError, NotCanonicalError
-from descriptors.smem.operands.atoms import turned_text
+from descriptors.errors import Advice, DescriptorError, NotCanonicalError
+from descriptors.smem.operands.atoms import multiples, replaced, turned
 from descriptors.smem.operands.canonical import Axis, Match, axis_of, begins, bytes_text, first_break, match_form
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
 from descriptors.smem.operands.forms import Form, form
@@ -125,10 +125,11 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
     extents = [size(mode) for mode in plain(tile)]
     for i, part in enumerate(operand):
         if extents[i] % part:
+            dimension = "K" if i else "MN"
             raise DescriptorError(
-                f"derive: tile extent {i} must be a multiple of the mma's {part}, found {extents[i]}"
-                f"{_near(extents[i], part)}; "
-                f"tile = {tuple_text(extents)}, mma = {tuple_text(operand)}{_turned(extents, operand)}"
+                f"derive: tile {dimension} is {extents[i]}, which is not a multiple of the instruction's {dimension} "
+                f"({part}); tile = {tuple_text(extents)}, mma = {tuple_text(operand)}",
+                proposals=_other_tiles(extents, i, part),
             )
     try:
         subtiles: Tile = zipped_divide(tile, operand)
@@ -142,20 +143,15 @@ def partition(tile: Tile, operand: tuple[int, int]) -> Tile:
     return subtiles
 
 
-def _near(extent: object, part: int) -> str:
-    """The multiples next to an extent that is none; nothing of a symbol."""
-    if not isinstance(extent, int):
-        return ""
-    low = extent // part * part
-    return f": give {low} or {low + part}" if low else f": give {part}"
-
-
-def _turned(extents: list[int], operand: tuple[int, int]) -> str:
-    """The way out where a tile was written K x N, as the B of a product is."""
-    k, mn, *stages = extents
-    if mn % operand[0] or k % operand[1]:
-        return ""
-    return turned_text((mn, k, *stages))
+def _other_tiles(extents: list[int], i: int, part: int) -> list[Advice]:
+    """Return the tiles that may be meant by one with an extent that is no whole number of instructions."""
+    if not all(isinstance(extent, int) for extent in extents):  # a symbol has no neighbors
+        return []
+    near = multiples(extents[i], part)
+    further = [near[0] - part, near[-1] + part, near[-1] + 2 * part, near[-1] + 3 * part]
+    wholes = [*near, *(whole for whole in further if whole > 0)]
+    resized = [Advice({"tile": replaced(extents, i, whole)}) for whole in wholes]
+    return [*resized[: len(near)], *turned(extents), *resized[len(near) :]]
 
 
 def in_16_bytes(partitioned: Tile, element: ElementType, form: Form) -> Tile:
@@ -215,26 +211,24 @@ def _check_whole(operand: Layout, element: ElementType, form: Form) -> None:
     whole, contiguous = element.per_16_bytes, form.major.contiguous_mode
     other = 1 - contiguous
 
-    def failure(mode: tuple[int, ...], expected: str, found: str, why: str, way_out: str = "") -> NotCanonicalError:
+    def failure(mode: tuple[int, ...], expected: str, found: str, why: str) -> NotCanonicalError:
         return NotCanonicalError(
-            form=str(form), mode=mode, expected=expected, found=found, layout=str(operand), why=why, way_out=way_out,
-            unit="elements",
-        )  # fmt: skip
+            form=str(form), mode=mode, expected=expected, found=found, layout=str(operand), why=why, unit="elements"
+        )
 
     first, *others = flatten(coalesce(operand[contiguous]))
     if first.stride != 1 or size(first) % whole:
         at, step, offset = first_break(operand[contiguous], 1)
         along = Axis("column" if contiguous else "row", str(form.major), 1)
         why = begins(along, 1, at, at * step, offset, f"as 16 bytes hold {whole} {element}", element.storage_bits)
-        turned = next(iter(flatten(coalesce(operand[other])))).stride == 1
-        way_out = f"the layout is contiguous along {'MN' if contiguous else 'K'}, so give that major" if turned else ""
-        raise failure(
-            (contiguous,),
-            f"{whole} contiguous {element} elements (16 bytes) first",
-            str(operand[contiguous]),
-            why,
-            way_out,
+        actual = Major.MN if contiguous else Major.K
+        other_major = next(iter(flatten(coalesce(operand[other])))).stride == 1
+        why += f"; the layout is contiguous along {actual}" if other_major else ""
+        error = failure(
+            (contiguous,), f"{whole} contiguous {element} elements (16 bytes) first", str(operand[contiguous]), why
         )
+        error.proposals = (Advice({"major": str(actual)}),) if other_major else ()
+        raise error
     for path, step in (*_strides(others, contiguous), *_strides(flatten(operand[other]), other)):
         if step % whole:
             axis = axis_of(path[0], form.major, element)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import log2
 
-from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.errors import Advice, DescriptorError, NotCanonicalError, brief
 from descriptors.smem.operands.operand import ElementType, SwizzleMode
 from layoutalg import ComposedLayout, Layout, Swizzle
 
@@ -95,15 +95,16 @@ def recognise(swizzle: Swizzle, unit_bits: int, layout: object) -> SwizzleMode:
     have = nearest.swizzle
     assert have is not None
     nearest_text = f"{Swizzle(have.bits, have.base - _shift(unit_bits), have.shift)} on units of {unit_bits} bits"
-    if unit_bits != 8 and any(mode.swizzle == swizzle for mode in modes):
-        nearest_text += f" ({swizzle} on byte addresses has unit 'cute')"
-    raise NotCanonicalError(
+    error = NotCanonicalError(
         form=f"{nearest}, {have} on bytes",
         mode=None,
         expected=nearest_text,
         found=f"{swizzle}, on bytes {_swizzle_text(swizzle.bits, base, swizzle.shift)}",
         layout=str(layout),
     )
+    # CuTe prints the swizzle of a pointer as it acts on bytes.
+    error.proposals = (Advice({"unit": "cute"}, "if CuTe printed the layout"),)
+    raise error
 
 
 def _shift(unit_bits: int) -> int:

@@ -16,10 +16,10 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
     [
         (
             ["--dtype", "e2m1", "--swizzle", "128B", "--major", "K", "--tile", "128x64", "--mma", "128x64"],
-            "the widest swizzle that K = 64 fits is 32B",
+            "; use --swizzle 32B",
         ),
-        ([*BF16, "--major", "MN", "--tile", "96x64", "--mma", "96x16"], "the widest swizzle that MN = 96 fits is 64B"),
-        ([*BF16, "--major", "K", "--tile", "64x128", "--mma", "128x16"], "if you wrote K x MN, give 128x64"),
+        ([*BF16, "--major", "MN", "--tile", "96x64", "--mma", "96x16"], "; use --swizzle 64B"),
+        ([*BF16, "--major", "K", "--tile", "64x128", "--mma", "128x16"], "if you wrote K x MN, use --tile 128x64"),
         (
             ["--dtype", "bf16", "--layout", CROSSING, "--mma", "64x16"],
             "K crosses from one atom to the next: let a slice start at a multiple of 16 columns",
@@ -32,29 +32,27 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
             [*BF16, "--major", "MN", "--layout", "((32,32),16):((1,4000),64)", "--mma", "64x16", "--capacity", "none"],
             "MN crosses from one atom to the next: let a slice start at a multiple of 64 rows",
         ),
-        ([*BF16, "--major", "K", "--tile", "128x32", "--mma", "64x16"], "the widest swizzle that K = 32 fits is 64B"),
-        ([*BF16, "--major", "MN", "--tile", "32x64", "--mma", "32x16"], "if you wrote K x MN, give 64x32"),
-        ([*BF16, "--major", "K", "--tile", "64x64", "--mma", "16x64"], "if you wrote K x MN, give 64x16"),
-        ([*BF16, "--major", "K", "--tile", "60x64", "--mma", "64x16"], "so MN = 60 must be padded to 64"),
+        ([*BF16, "--major", "K", "--tile", "128x32", "--mma", "64x16"], "; use --swizzle 64B"),
+        ([*BF16, "--major", "MN", "--tile", "32x64", "--mma", "32x16"], "if you wrote K x MN, use --tile 64x32"),
+        ([*BF16, "--major", "K", "--tile", "64x64", "--mma", "16x64"], "if you wrote K x MN, use --mma 64x16"),
+        ([*BF16, "--major", "K", "--tile", "60x64", "--mma", "64x16"], "tile MN is 60, which is not a multiple of"),
         (
             [*BF16, "--major", "K", "--tile", "64x100", "--mma", "64x16"],
-            "K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: "
-            "give 96 (64B at most) or 112 (32B at most)",
+            "use --tile 64x96 --swizzle 64B, --tile 64x112 --swizzle 32B or --tile 64x128",
         ),
         (
             ["--dtype", "e4m3", "--swizzle", "128B", "--major", "K", "--tile", "128x176", "--mma", "128x32"],
-            "descriptors: derive: K of the tile must be a multiple of the instruction's 32, whatever the swizzle, "
-            "found 176: give 160 (32B at most) or 192 (64B at most)",
+            "use --tile 128x160 --swizzle 32B, --tile 128x192 --swizzle 64B or --tile 128x256",
         ),
         (
             ["--dtype", "e4m3", "--swizzle", "none", "--major", "K", "--tile", "128x176", "--mma", "128x32"],
-            "tile extent 1 must be a multiple of the mma's 32, found 176: give 160 or 192",
+            "tile K is 176, which is not a multiple of the instruction's K (32)",
         ),
-        ([*BF16, "--major", "K", "--tile", "100x64", "--mma", "64x16"], "so MN = 100 must be padded to 128"),
+        ([*BF16, "--major", "K", "--tile", "100x64", "--mma", "64x16"], "; use --tile 128x64"),
         (
             [*BF16, "--major", "K", "--tile", "128x64", "--mma", "64x32", "--operand", "A", "--sparse", "--arch",
              "sm90"],
-            "a sparse A is stored without its zeros: of K 32 it has 16, give 64x16, or the instruction's name",
+            "a sparse A is stored without its zeros, with half of K, use --mma 64x16",
         ),
         (
             [*BF16, "--major", "K", "--tile", "128x64", "--mma", "wgmma-m64n128k16", "--operand", "A"],
@@ -69,12 +67,12 @@ CROSSING = "S<3,3,3> o 56 o ((8,16),(8,2)):((64,512),(1,8136))"
              "sm90", "--cta-group", "2"],
             "cta_group must be 1, found 2; sm90 f8, whose instructions have one CTA each",
         ),
-        ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "contiguous along MN, so give that"),
+        ([*BF16, "--major", "K", "--layout", "(64,64):(1,64)", "--mma", "64x16"], "is contiguous along MN; in"),
         ([*BF16, "--layout", "0x4000404000010000"], "found the word 0x4000404000010000; decode reads it"),
         (
             ["--dtype", "e4m3", "--swizzle", "MN_SW128", "--tile", "128x64", "--mma", "64x32", "--arch", "sm90"],
-            "wgmma has transpose bits for 16-bit types only; store the tile K-major: transpose it in registers on "
-            "its way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major copy in global ",
+            "wgmma has transpose bits for 16-bit types only; kernels store such a tile K-major: they transpose it in "
+            "registers on its way into shared memory (ldmatrix.trans, a byte permute, stmatrix), or keep a K-major ",
         ),
         (
             ["--dtype", "bf16", "--major", "K", "--tile", "64x64", "--mma", "64x16"],
@@ -102,7 +100,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         ),
         (
             ["plan", "m64n128k32", "bf16", "--tile", "128x128x64"],
-            "K must be 16, found 32; sm90 f16 dense, M 64; K 32 is that of a sparse one, which --sparse takes",
+            "K must be 16, found 32; sm90 f16 dense, M 64; K 32 is that of a sparse one; nearest are m64n128k16",
         ),
         (["plan", "m64n8k16", "bf16", "--tile", "64x8x64", "--swizzle", "128B"], "'--swizzle'; give --a-swizzle and"),
         (
@@ -122,7 +120,10 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["tma", "--dtype", "e4m3", "--swizzle", "96B", "--major", "K", "--tile", "128x96"],
             "operand: swizzle: 96B is S<1,4,3> on byte addresses (PTX; not measured), which only tensormap.replace",
         ),
-        (["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"], "no instruction of sm90 reads an MN of"),
+        (
+            ["search", "--tile", "100x64", "--dtype", "bf16", "--arch", "sm90"],
+            "no sm90 instruction reads whole blocks of an MN of",
+        ),
         (["derive", "0x4000404000010000"], "derive takes options only, found '0x4000404000010000'; a word is read by "),
         (["derive", "(64,64):(64,1)"], "derived by descriptors derive --layout"),
         (["tma", "128x64"], "a tile is given by --tile"),
@@ -182,11 +183,11 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
                 "--operand",
                 "B",
             ],
-            "each CTA of two holds half of it, give 128x16",
+            "each of the two CTAs holds half of the operand, use --mma 128x16",
         ),
         (
             ["derive", "--dtype", "e2m1", "--swizzle", "MN_SW128", "--tile", "256x64", "--mma", "128x64"],
-            "the kind has no transpose bit; store the tile K-major",
+            "the kind has no transpose bit",
         ),
         (["tma"], "--dtype is missing: f16 bf16 tf32"),
     ],

@@ -18,8 +18,9 @@ def test_as_many_stages_as_fit_and_no_more(size: int) -> None:
     assert int(re.findall(r"needs (\d+)", loop_plan.limit)[0]) == (most + 1) * each + 16 - 232448
     if most < 64:
         budget((("A", size), ("B", 2048)), most, extra=16)
-        with pytest.raises(DescriptorError, match=f"give --stages {most} or fewer"):
+        with pytest.raises(DescriptorError, match=f"^plan: {most + 1} stages need") as caught:
             budget((("A", size), ("B", 2048)), most + 1, extra=16)
+        assert [dict(one.changes) for one in caught.value.proposals] == [{"stages": most}]
 
 
 def test_the_number_of_stages_is_told_as_people_say_it() -> None:

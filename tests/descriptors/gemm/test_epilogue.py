@@ -93,28 +93,28 @@ def test_matrix_stores_of_a_piece_have_no_bank_conflict() -> None:
 REFUSED = [
     ({"terms": "bias,gelu"}, "'gelu'"),
     ({"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"}, "terms must be of f32 accumulators"),
-    ({"c_dtype": "bf16", "store": "registers"}, "give store tma"),
-    ({"splits": 2, "store": "registers"}, "give store tma"),
+    ({"c_dtype": "bf16", "store": "registers"}, "use --store tma"),
+    ({"splits": 2, "store": "registers"}, "use --store tma"),
     ({"c_dtype": "s32"}, "C of f32 accumulators must be f32 or bf16 or f16 or e4m3 or e5m2, found 's32'"),
     ({"splits": 65}, "splits"),
     ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),
-    ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "multiple of 16"),
+    ({"c_dtype": "e4m3", "instruction": "m64n8k16", "tile": (64, 8, 32)}, "found 8 elements"),
     (
         {"store": "tma", "smem": 20000},
-        "B 8192, barriers 16, beside them C through shared memory 16384",
+        "B 8192, barriers 16.; C through shared memory needs 16384 bytes",
     ),
     (
         {"c_dtype": "bf16", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
-        "found 30 filters: pad K to 32$",
+        "found 30 filters; 32 are the next$",
     ),
     (
         {"store": "tma", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
-        "found 30 filters: pad K to 32, or leave --store tma out$",
+        "found 30 filters; 32 are the next; use --store registers$",
     ),
     ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
     (
         {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
-        "found 8 elements: give an N of the instruction, and of the tile, that is a multiple of 32",
+        "found 8 elements; use the instruction m128n32k16 --tile 128x32x64",
     ),
 ]
 

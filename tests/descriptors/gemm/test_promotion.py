@@ -87,12 +87,18 @@ def test_packed_factors_of_a_lie_as_the_layout_says(m: int, k: int) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tile": (128, 128, 64)}, "K of a tile with a factor for 128 elements must be a multiple of 128.*give 128"),
+        ({"tile": (128, 128, 64)}, "tile K is 64, which is not a multiple of the 128 elements.*use --tile 128x128x128"),
         ({"instruction": "m64n96k32", "tile": (128, 96, 128)}, "must divide 128 or be its multiple"),
-        ({"tile": (192, 128, 128), "warpgroups": 1}, "accumulators must fit|their sums and factors must fit 255"),
-        ({"scale_vector": 32, "arch": "sm90"}, "e4m3 and e5m2 of sm90 can have --scale-vector 128 of f32"),
+        (
+            {"tile": (192, 128, 128), "warpgroups": 1},
+            "their sums and factors need 398 registers.*at most 255; use --warpgroups 3",
+        ),
+        (
+            {"scale_vector": 32, "arch": "sm90"},
+            "found scale factors; arch = sm90; use --scale-vector 128 --scale-dtype f32",
+        ),
         ({"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"}, "must be of sm100 here, found scale factors"),
-        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*leave out --scale-vector"),
+        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*use no --scale-vector"),
     ],
 )
 def test_what_cannot_be_promoted_is_refused_with_the_way_out(change: dict[str, Any], message: str) -> None:

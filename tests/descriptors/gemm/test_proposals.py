@@ -91,7 +91,7 @@ def test_twelve_reasons_are_told_and_the_others_counted() -> None:
     """Refusals that begin with the same reason are one line, in the words of the first."""
     proposals = propose("bf16", tile=(256, 256, 64), arch="sm100", top=1)
     names = [name for name, _ in proposals.refused]
-    same = [line for line in tell(proposals).splitlines() if "accumulators must fit" in line]
+    same = [line for line in tell(proposals).splitlines() if "accumulators need" in line]
     assert same == [f"   {', '.join(dict.fromkeys(names))}: {proposals.refused[0][1]}"]
     for count, more in ((12, 0), (13, 1), (14, 2)):
         refused = tuple((f"m{i}", f"reason {i}; a way") for i in range(count))
@@ -109,8 +109,8 @@ def test_twelve_reasons_are_told_and_the_others_counted() -> None:
         ((100, 256, 64), "M must be a multiple of 64, found 100"),
         ((64, 20, 64), "N must be a multiple of 8"),
         ((64, 64, 24), "K must be a multiple of 16, found 24"),
-        ((256, 512, 64), "must fit 255 registers a thread"),
-        ((128, 256, 6400), "4682768 too many"),
+        ((256, 512, 64), "registers a thread, a thread has at most 255"),
+        ((128, 256, 6400), "need. 4915216 bytes of shared memory"),
         ((128, 64), "M x N x K"),
     ],
 )

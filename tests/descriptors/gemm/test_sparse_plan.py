@@ -150,16 +150,22 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tile": (128, 32, 96)}, "K of a sparse tile must be a multiple of 64.*found 96: give 64 or 128"),
+        (
+            {"tile": (128, 32, 96)},
+            "tile K is 96, which is not a multiple of the 64.*use --tile 128x32x64 or --tile 128x32x128",
+        ),
         (
             {"a_source": "registers", "arch": "sm100", "sparse": True, "instruction": "m128n16k32"},
             "A in registers must be of sm90, where wgmma reads them",
         ),
         ({"instruction": "wgmma.sp.m64n16k16"}, "K 16 is that of a dense one; nearest are m64n16k32"),
-        ({"instruction": "m64n16k32"}, "K 32 is that of a sparse one, which --sparse takes; nearest are m64n16k16"),
+        (
+            {"instruction": "m64n16k32"},
+            "K 32 is that of a sparse one; nearest are m64n16k16.*use --sparse or the instruction m64n16k16",
+        ),
         (
             {"dtype": "e2m1", "instruction": "m128n32k128", "sparse": True, "arch": "sm100"},
-            "K of a sparse tile must be a multiple of 256",
+            "tile K is 128, which is not a multiple of the 256",
         ),
         (
             {"dtype": "e4m3", "instruction": "m128n32k64", "sparse": True, "scale_vector": 64, "kind": "mxf8f6f4"},
@@ -167,11 +173,11 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ),
         (
             {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},
-            "promoted must be of a dense A.*leave out --scale-vector",
+            "promoted must be of a dense A.*use no --scale-vector",
         ),
         (
             {"arch": "sm100", "sparse": True, "instruction": "m64n16k32", "tile": (64, 16, 128)},
-            "M of a sparse instruction must be 128 rows a CTA.*found 64: give M 128",
+            "M of a sparse instruction must be 128 rows a CTA.*found 64.*use the instruction m128",
         ),
     ],
 )

@@ -44,7 +44,7 @@ def test_sets_are_proved_and_told(asked: dict[str, Any]) -> None:
     assert [leg.name for leg in proof.chain.legs][-2:] == ["D of set 0", "D of set 1"]  # type: ignore[union-attr]
     assert check_events(events(made)).ok
     assert "2 sets in turn" in tell(made) and record(made)["accumulators"]["sets"]
-    assert made.budget.used == plan(**asked, verify=False).budget.used + 32
+    assert made.budget.used == plan(**asked, verify=False).budget.used + 24
 
 
 def test_columns_are_shared_where_there_are_too_few_and_nowhere_else() -> None:

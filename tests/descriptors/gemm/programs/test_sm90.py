@@ -10,8 +10,9 @@ from each import each
 
 from descriptors import DescriptorError, plan
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs.sm90_kernel import kernel, registers
+from descriptors.gemm.programs.sm90_kernel import kernel
 from descriptors.gemm.programs.sm90_wgmma import instruction
+from descriptors.gemm.thread_registers import RegisterBudget
 from probes.main_loops import drawn
 
 PLANS = [plan(**one, verify=False) for one in drawn(24, 4)]
@@ -90,16 +91,20 @@ def test_both_ways_of_loading_are_drawn() -> None:
 
 @pytest.mark.parametrize("warpgroups", range(1, 9))
 def test_registers_never_exceed_those_of_an_sm(warpgroups: int) -> None:
-    start, few, more = registers(warpgroups)
-    assert start * 128 * (warpgroups + 1) <= 65536
-    assert few + warpgroups * more <= start * (warpgroups + 1)
-    assert all(one == 255 or one % 8 == 0 for one in (start, few, more))
+    budget = RegisterBudget(warpgroups)
+    assert budget.pool <= 65536 and budget.used <= budget.pool
+    assert all(one == 255 or one % 8 == 0 for one in (budget.launch, budget.copy, budget.multiply))
 
 
-def test_a_program_for_too_many_warpgroups_is_refused_with_the_way_out() -> None:
-    loop_plan = plan("m64n256k16", "bf16", tile=(192, 256, 64), arch="sm90", verify=False)
-    with pytest.raises(DescriptorError, match=r"must fit 128 registers a thread beside 26 others, need 128; 3 warpgr"):
-        kernel(loop_plan)
+def test_a_plan_that_no_program_has_registers_for_is_refused_and_its_advice_is_accepted() -> None:
+    asked = {"instruction": "m64n256k16", "dtype": "bf16", "tile": (192, 256, 64), "arch": "sm90", "verify": False}
+    with pytest.raises(
+        DescriptorError, match=r"needs 128 registers a thread and 26 others, a thread has 128"
+    ) as caught:
+        plan(**asked)
+    assert caught.value.advice
+    for one in caught.value.advice:
+        assert kernel(plan(**asked | dict(one.changes)))
 
 
 def test_a_name_is_an_identifier_and_the_plan_of_sm90() -> None:

@@ -56,8 +56,8 @@ def test_the_answer_is_what_the_engine_says() -> None:
     ("body", "message"),
     [
         ({"swizzle": "128B_BASE32B"}, "legality: swizzle must be none, 32B, 64B, 128B"),
-        ({"tile": "100x64"}, "tile extent 0 must be a multiple of the atom's 8"),
-        ({"tile": "99999999x99999999"}, "must fit 232448 bytes"),
+        ({"tile": "100x64"}, "tile MN is 100, which is not a multiple of"),
+        ({"tile": "99999999x99999999"}, "a CTA has 232448 bytes"),
         ({"dtype": "bf17"}, "did you mean bf16?"),
         ({"cell": "128,0"}, "the cell must be an element of the tile"),
         ({"layout": "<script>alert(1)</script>"}, "notation"),

@@ -165,7 +165,7 @@ def test_what_no_instruction_reads_is_not_offered_for_the_stage() -> None:
 
 def test_advice_names_controls_that_the_page_has() -> None:
     message = answer({"tile": "256x512"})["error"]["message"]
-    assert "must fit 232448 bytes" in message and "capacity" not in message
+    assert "a CTA has 232448 bytes" in message and "capacity" not in message
 
 
 @pytest.mark.parametrize("text", ["0x4000404000010000", PRINTED, "(64,16):(64,1)", "((8,8),(8,2)):((8,64),(1,512))"])

@@ -117,13 +117,13 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
     [
         (
             {"tile": (128, 100)},
-            "derive: K of the tile must be a multiple of the instruction's 16, whatever the swizzle, found 100: ",
+            "derive: tile K is 100, which is not a multiple of the instruction's K (16); ",
         ),
         (
             {"mma": (64, 24)},
-            "derive: tile extent 1 must be a multiple of the mma's 24, found 128: give 120 or 144; tile = (128,128), ",
+            "derive: tile K is 128, which is not a multiple of the instruction's K (24); tile = (128,128), ",
         ),
-        ({"mma": (256, 16)}, "derive: tile extent 0 must be a multiple of the mma's 256, found 128: give 256; "),
+        ({"mma": (256, 16)}, "derive: tile MN is 128, which is not a multiple of the instruction's MN (256); "),
         ({"mma": (64, 4)}, "derive: an operand must be a multiple of 8 bf16 elements (16 bytes) along K, found 4; "),
         (
             {"tile": (120, 128), "mma": (12, 16)},
@@ -153,12 +153,12 @@ def test_the_text_of_a_derivation_is_the_expression_that_makes_it() -> None:
         ({"cp": "128x256b"}, "derive: give either mma or cp, found both; "),
         ({"mma": None, "cp": "128x512b"}, "derive: cp must be one of 128x256b, 4x256b, 128x128b, "),
         ({"mma": None, "cp": "128x256b", "arch": "sm90"}, "derive: tcgen05.cp must have arch sm100, found sm90"),
-        ({"capacity": 1024}, "derive: a tile must fit 1024 bytes of shared memory, needs 32768; "),
+        ({"capacity": 1024}, "derive: the tile needs 32768 bytes, a CTA has 1024 bytes of shared memory; "),
         ({"capacity": "all"}, "derive: capacity must be an integer, found 'all'"),
-        ({"tile": (1024, 128)}, "derive: a tile must fit 232448 bytes of shared memory, needs 262144; "),
+        ({"tile": (1024, 128)}, "derive: the tile needs 262144 bytes, a CTA has 232448 bytes of shared memory; "),
         (
             {"tile": (2**60, 2**60)},
-            "derive: a tile must fit 232448 bytes of shared memory, needs a number of 122 bits; ",
+            "derive: the tile needs more than 2**121 bytes, ",
         ),
         (
             {"tile": (10**400, 64)},

@@ -77,7 +77,7 @@ def test_a_tile_is_the_atom_at_every_place_in_the_given_order() -> None:
 def test_a_tile_that_the_atom_does_not_divide_is_refused(tile: tuple[int, int]) -> None:
     atom = canonical_atom(Major.K, SwizzleMode.B128).in_elements(as_element_type("bf16"))
     assert isinstance(atom, ComposedLayout)
-    with pytest.raises((DescriptorError, LayoutError), match="must be a multiple of the atom's"):
+    with pytest.raises((DescriptorError, LayoutError), match="which is not a multiple of the atom's"):
         smem_tile(atom, tile, (0, 1))
 
 

@@ -29,7 +29,7 @@ def test_every_swizzle_is_recognised_in_every_unit(mode: SwizzleMode, element: A
             "S<3,4,3> o 0 o (64,64):(64,1)",
             "elements",
             "128B, S<3,4,3> on bytes",
-            "S<3,3,3> on units of 16 bits (S<3,4,3> ",
+            "S<3,3,3> on units of 16 bits",
         ),
         ("S<3,4,4> o 0 o (64,64):(64,1)", "cute", "128B, S<3,4,3> on bytes", "S<3,4,3> on units of 8 bits"),
         ("S<2,3,4> o 0 o (64,64):(64,1)", "elements", "64B, S<2,4,3> on bytes", "S<2,3,3> on units of 16 bits"),

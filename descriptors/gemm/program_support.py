@@ -1,0 +1,52 @@
+"""Which plans ``--emit cuda`` can write as a program, and why not the others.
+
+A plan and the writers of programs ask this one function, so that a plan says in its first lines what no program is
+written for.
+"""
+
+from __future__ import annotations
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.plan import Plan
+from descriptors.targets import generation
+from descriptors.text import extents_text
+
+#: Codes of 1 and 2 in the types of scale factors whose codes are published, as programs for sm100 choose from them.
+ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
+
+
+def cuda_refusal(plan: Plan) -> str:
+    """Return why no CUDA program is written for a plan; "" if one is.
+
+    >>> from descriptors.gemm.planner import plan
+    >>> cuda_refusal(plan("m128n16k16", "bf16", tile=(128, 16, 64), cluster=(2, 1), verify=False))
+    'the CTAs of a cluster of 2x1 share their copies, which programs for sm100 do not'
+    """
+    loop, hopper = plan.asked, generation(plan.asked.arch) == "sm90"
+    if plan.a.derivation.crossing is not None:
+        return f"the descriptors of {loop.name} have two addresses, and programs move only one"
+    if plan.implicit is not None and plan.implicit.convolution.operand == "B":
+        return "the convolution has its pixels in B, and programs need them in A so that the outputs are N P Q K"
+    if not hopper and loop.cluster != (1, 1):
+        cluster = extents_text(loop.cluster)
+        return f"the CTAs of a cluster of {cluster} share their copies, which programs for sm100 do not"
+    for side in (plan.a, plan.b):
+        if len(side.tma.dimensions) != 2:
+            return f"the tensor map of {side.matrix} has {len(side.tma.dimensions)} dimensions, and programs encode two"
+        rows = list(side.mn_steps)
+        by_word = side.matrix == "B" or plan.loads is None
+        if hopper and by_word and rows != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
+            return f"the blocks of {side.matrix} are not equally far apart: {rows}"
+    if plan.scales is not None and plan.scales.dtype not in ONE_AND_TWO:
+        return f"the codes of {plan.scales.dtype} scale factors are not published"
+    return ""
+
+
+def check_cuda(plan: Plan) -> None:
+    """Refuse a plan for which no CUDA program is written.
+
+    Raises:
+        DescriptorError: with the reason.
+    """
+    if reason := cuda_refusal(plan):
+        raise DescriptorError(f"emit: --emit cuda does not support this plan: {reason}")
