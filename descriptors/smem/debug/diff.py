@@ -123,7 +123,7 @@ def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest:
     False
     """
     for base in implied:
-        if 0 <= base <= highest and (base - lowest) % alignment == 0:
+        if base == lowest or (0 <= base <= highest and (base - lowest) % alignment == 0):
             return Placement(base, offset != 0 and base != lowest, alignment=alignment)
     return Placement(lowest, fits=False, alignment=alignment)
 
@@ -220,9 +220,11 @@ class Diff(Told):
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
-            known = self.shape in operand_extents(self.arch, self.element)
-            read = "one instruction reads" if known else "the operand is more than one instruction reads,"
-            assumed.append(f"{read} all {extents_text(self.shape)} (--mma names what one instruction reads)")
+            whole = extents_text(self.shape)
+            if self.shape in operand_extents(self.arch, self.element):
+                assumed.append(f"one instruction reads all {whole} (--mma names what it reads)")
+            else:
+                assumed.append(f"{whole} is one operand, of which an instruction reads a part (--mma names the part)")
         return tuple(assumed)
 
     @property
