@@ -196,7 +196,7 @@ class Diff(Told):
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """The reasons for which an agreement of all compared elements does not prove the word; () if it does."""
+        """The reasons why an agreement of all compared elements does not prove the word; () if it does."""
         questions = []
         if self.placement is not None and self.placement.start_is_open:
             start = smem_word(self.arch).decode(self.word)["start_address"]
@@ -229,7 +229,7 @@ class Diff(Told):
 
     @property
     def start_notes(self) -> tuple[str, ...]:
-        """The reason for which no implied base was accepted, and the subtile that the start address would be right for."""
+        """The reason why no implied base was accepted, and the subtile that the start address is right for."""
         if self.placement is None or (self.placement.fits and not self.placement.start_is_open):
             return ()
         notes, start = [], smem_word(self.arch).decode(self.word)["start_address"]
