@@ -77,7 +77,7 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     MAP is the driver's arguments, NAME=VALUE, fastest dimension first, named as in cuda.h or as above; or the 128 bytes
     as a debugger prints them (x/16gx, or print), or 256 hexadecimal digits; "-" reads it from standard input. An
     im2col map has lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs. A word
-    is undecided (exit status 0) where the instruction reads more than the box fills; the first line says what it reads.
+    is undecided (exit status 0) where the instruction reads more than the box fills; the first line names both.
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:

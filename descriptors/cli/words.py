@@ -221,11 +221,11 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     descriptors diff 0x4000404000010004 --tile 64x64 --swizzle 128B --mma 64x16 --subtile 0,2 --dtype bf16 --major K
 
     LAYOUT is (MN, K), plain or swizzled, in CuTe's notation. Shows the word that would be right, if there is one, the
-    first elements that differ, and a picture of all of them. LAYOUT says where elements are stored: with --swizzle the
+    first elements that differ, and a picture of all of them. LAYOUT is where elements are stored: with --swizzle the
     swizzle is applied to a plain layout, without it a plain layout has none.
     Without --base the first line names the address that was assumed for the tile. The first subtile is then right for a
     tile at that address. Another subtile is undecided (exit status 0) unless that address is 0, because an advance that
-    is wrong by a multiple of the tile's alignment cannot be told from another address: give --base.
+    is wrong by a multiple of the tile's alignment looks like another address: give --base.
     --symbolic puts it to a solver, if one is installed: an element that is read from elsewhere, or none wherever both
     are moved by a multiple of 1024 bytes; --smt2 writes the question down.
     """

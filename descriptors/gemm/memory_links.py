@@ -368,7 +368,7 @@ class SharedLayout:
         return str(self.layout)
 
     def text(self, tile: Tile) -> str:
-        """The layout that is stored, with the swizzle that was given beside it."""
+        """Return the layout that is stored, with the swizzle that was given beside it."""
         if not self.swizzle:
             return str(self)
         return stored_text(replace(self, base=0).tile(tile.element), tile.element)

@@ -3,8 +3,8 @@
 The layout is the claim about where the elements lie, the word what the tensor core is told. The word that would be
 right is derived from the layout by its canonical form, and proved before it is offered.
 
-Where the address of the layout is not given, ``place_layout`` alone decides which address is assumed, and whether the
-start address of the word can be judged at all.
+If the address of the layout is not given, ``place_layout`` alone decides which address is assumed, and if the start
+address of the word can be judged.
 
 Law: whatever the word, the right word reads the layout.
 
@@ -82,7 +82,7 @@ Verdict: TypeAlias = Literal["same", "different", "undecided"]
 
 @frozen
 class Placement:
-    """An address that was assumed for a layout because none was given.
+    """An address that is assumed for a layout if the caller does not give one.
 
     Args:
         base: address of the layout's offset 0, in bytes.
@@ -99,9 +99,9 @@ class Placement:
 
 
 def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest: int, highest: int) -> Placement:
-    """Decide which address of a layout is assumed where none is given, and whether that leaves the start address open.
+    """Decide which address is assumed for a layout if the caller gives none, and if the start address stays open.
 
-    A word says where its operand starts and not where the tile starts. With base 0 every start address can be judged.
+    A word contains the address of its operand and not that of the tile. With base 0 every start address can be judged.
     An address of the tile that the word implies is accepted only if a tile may start there. For the first operand of a
     tile that address is named in the answer. For another operand it proves nothing: an advance that is wrong by a
     multiple of the alignment implies an aligned address as well.
@@ -111,7 +111,7 @@ def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest:
         offset: where the operand begins in the layout, in bytes.
         alignment: what the address of a tile is a multiple of, counted from ``lowest``.
         lowest: the address that is assumed where the word implies none: 0, or where the swizzle pattern starts.
-        highest: the highest address at which the layout lies in the address window.
+        highest: the highest address at which the layout fits the address window.
 
     >>> place_layout([0], 32, alignment=1024, lowest=0, highest=200000)
     Placement(base=0, start_is_open=False, fits=True, alignment=1024)
@@ -123,7 +123,7 @@ def place_layout(implied: Sequence[int], offset: int, *, alignment: int, lowest:
     False
     """
     for base in implied:
-        if 0 <= base <= highest and (base - lowest) % alignment == 0:
+        if base == lowest or (0 <= base <= highest and (base - lowest) % alignment == 0):
             return Placement(base, offset != 0 and base != lowest, alignment=alignment)
     return Placement(lowest, fits=False, alignment=alignment)
 
@@ -196,7 +196,7 @@ class Diff(Told):
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """Why an agreement of all compared elements does not prove the word; () if it does."""
+        """The reasons why an agreement of all compared elements does not prove the word; () if it does."""
         questions = []
         if self.placement is not None and self.placement.start_is_open:
             start = smem_word(self.arch).decode(self.word)["start_address"]
@@ -215,19 +215,21 @@ class Diff(Told):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was assumed because it was not given: the address of the tile, and what one instruction reads."""
+        """The assumptions about values that were not given: the address of the tile, and the extents of one operand."""
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
-            known = self.shape in operand_extents(self.arch, self.element)
-            read = "one instruction reads" if known else "the operand is more than one instruction reads,"
-            assumed.append(f"{read} all {extents_text(self.shape)} (--mma names what one instruction reads)")
+            whole = extents_text(self.shape)
+            if self.shape in operand_extents(self.arch, self.element):
+                assumed.append(f"one instruction reads all {whole} (--mma names what it reads)")
+            else:
+                assumed.append(f"{whole} is one operand, of which an instruction reads a part (--mma names the part)")
         return tuple(assumed)
 
     @property
     def start_notes(self) -> tuple[str, ...]:
-        """Why the start address was compared with that of a tile at the lowest base, and what it would be right for."""
+        """The reason why no implied base was accepted, and the subtile that the start address is right for."""
         if self.placement is None or (self.placement.fits and not self.placement.start_is_open):
             return ()
         notes, start = [], smem_word(self.arch).decode(self.word)["start_address"]
@@ -241,7 +243,7 @@ class Diff(Told):
 
     @property
     def headline(self) -> str:
-        """The answer in one line, with what was compared and what was assumed."""
+        """The answer in one line, with the compared subtile and the assumptions."""
         elements, verdict = counted(self.shape[0] * self.shape[1], "element"), self.verdict
         compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
         assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
@@ -371,7 +373,7 @@ def _other_operand(
     tile: Layout | ComposedLayout, element: ElementType, shape: tuple[int, int], start: int,
     placement: Placement | None, lowest: int,
 ) -> tuple[tuple[int, ...], int] | None:  # fmt: skip
-    """The operand of a tile that begins at a start address, with the address of the tile: the lowest, else aligned."""
+    """Find the operand of a tile that begins at a start address, for a tile at the lowest or at an aligned address."""
     if placement is None or (placement.fits and not placement.start_is_open):
         return None
     rows, _, offset = parts(tile)
@@ -392,7 +394,7 @@ def _other_operand(
 
 
 def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> str:
-    """The smallest operand of an instruction where none divides a shape; "" where one does, or the type has none."""
+    """Return the smallest operand of an instruction if no operand divides a shape; "" if one does."""
     legal = operand_extents(arch, element)
     if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
         return ""
@@ -400,7 +402,7 @@ def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> 
 
 
 def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
-    """Where a layout ends, from its offset 0, in bytes."""
+    """Return the distance from a layout's offset 0 to its end, in bytes."""
     try:
         return (start_of(tile) + cosize(plain(tile))) * element.storage_bits // 8
     except LayoutError:  # beyond 64 bits
@@ -408,7 +410,7 @@ def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
 
 
 def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: ElementType) -> bool:
-    """Whether an operand has the canonical form of a swizzle mode, K-major or MN-major."""
+    """Check if an operand has the canonical form of a swizzle mode, K-major or MN-major."""
     rows = parts(operand)[0]
     for major in Major:
         try:
@@ -420,7 +422,7 @@ def _has_form(operand: Layout | ComposedLayout, mode: SwizzleMode, element: Elem
 
 
 def _unswizzled(address: int, mode: SwizzleMode, pattern_start: int) -> int:
-    """The address before the swizzle, of an address behind it; a swizzle is its own inverse."""
+    """Undo the swizzle of an address; a swizzle is its own inverse."""
     if mode.swizzle is None:
         return address
     start = pattern_start % mode.period_bytes - mode.period_bytes  # so that the distance is not negative
@@ -512,7 +514,7 @@ def _right_word(
 
 
 def _modes_from(mode: SwizzleMode) -> list[SwizzleMode]:
-    """Every mode, one of them first."""
+    """Return all modes, one of them first."""
     return sorted(SwizzleMode, key=lambda one: one is not mode)
 
 

@@ -222,7 +222,7 @@ def _right_word(diff: Diff) -> Iterator[str]:
 
 
 def _illegal(diff: Diff) -> Iterator[str]:
-    """Why no instruction reads an operand that a word describes."""
+    """Yield a line if no instruction reads the operand that the right word describes."""
     if diff.illegal:
         yield f"but no instruction reads such an operand: {diff.illegal}"
 

@@ -150,7 +150,10 @@ def test_diff_by_tile_without_an_instruction_says_that_the_whole_was_compared(
 ) -> None:
     tile = ["--tile", "128x64", "--swizzle", "128B", "--arch", "sm90", *BF16_K]
     printed = run(capsys, "diff", "0x4000004000010000", *tile)
-    assert printed.startswith("same: ") and "all 128x64 (--mma names" in printed.splitlines()[0]
+    assert (
+        printed.startswith("same: ")
+        and "128x64 is one operand, of which an instruction reads a part (--mma names" in printed.splitlines()[0]
+    )
     printed = run(capsys, "diff", "0x4000004000010000", *tile, "--mma", "64x16")
     assert printed.splitlines()[0].endswith("compared: subtile (0,0), 64x16; assumed: the tile starts at 0x0 "
                                             "(--base checks it)")  # fmt: skip

@@ -27,7 +27,7 @@ NARROW = MAP.replace("128B", "64B")
         ([MAP, "0x4000404000010000", "--major", "K"], 0, "same: the word reads all 4096 elements"),
         ([MAP, "0x8000402000010000", "--major", "K"], 1, "right word: 0x4000404000010000"),
         ([MAP, "0x4000004000010000", "--major", "K", "--arch", "sm90", "--shape", "64x16"], 0, "same: the word reads"),
-        ([MAP, "0x4000004000010000", "--major", "K"], 0, "all 64x64 (--mma names what one instruction reads)"),
+        ([MAP, "0x4000004000010000", "--major", "K"], 0, "64x64 is one operand, of which an instruction reads a part"),
         ([MAP, "0x4000004000010000", "--major", "K", "--mma", "64x16"], 0, "compared: subtile (0,0), 64x16"),
         ([MAP, "0x4000004000010033", "--major", "K", "--mma", "64x16"], 1, "change: start_address 816 -> 0"),
         ([MAP, "0x4000004000010040", "--major", "K", "--mma", "64x16"], 0, "assumed: the tile starts at 0x400"),

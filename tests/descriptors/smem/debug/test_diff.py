@@ -153,6 +153,13 @@ def test_a_start_below_the_offset_of_the_subtile_is_different_and_no_refusal() -
     assert "note: 0x0 is the start of subtile (0,0) of a tile at 0x0" in tell(found)
 
 
+def test_a_tile_that_is_larger_than_the_window_can_only_start_at_0() -> None:
+    large = "S<3,3,3> o 0 o (4096,64):(64,1)"
+    assert diff(tile_word(32), large, **SUBTILE_0_1).headline == diff(tile_word(32), TILE, **SUBTILE_0_1).headline
+    assert not diff(tile_word(32), large, **SUBTILE_0_1).start_notes
+    assert diff(tile_word(1024 + 32), large, **SUBTILE_0_1).verdict == "different"
+
+
 def test_a_start_of_another_subtile_is_named_with_the_address_of_the_tile() -> None:
     for start, at, base in ((64, "(0,2)", "0x0"), (0x440, "(0,2)", "0x400"), (0x860, "(0,3)", "0x800")):
         found = diff(tile_word(start), TILE, **SUBTILE_0_1)
@@ -226,7 +233,7 @@ def test_a_layout_that_is_smaller_than_every_operand_is_undecided(rows: int, col
 
 def test_the_headline_names_what_one_instruction_is_assumed_to_read() -> None:
     whole = diff(tile_word(0), "S<3,3,3> o 0 o (128,64):(64,1)", **BF16_K)
-    assert whole.ok and "the operand is more than one instruction reads, all 128x64 (--mma names" in whole.headline
+    assert whole.ok and "128x64 is one operand, of which an instruction reads a part (--mma names" in whole.headline
     assert "one instruction reads all 64x16" in diff(tile_word(0), SW128, **BF16_K).headline
     assert "assumed: one" not in diff(tile_word(0), SW128, **BF16_K, shape=(64, 16)).headline
 
