@@ -20,8 +20,8 @@ from descriptors.course.source import Exercise, exercises, find, find_lesson, le
 from descriptors.course.workbook import ON_A_GPU, judged, workbook
 from descriptors.errors import DescriptorError
 from layoutalg.cli.console import Status, say
-from layoutalg.errors import shortened
 from layoutalg.files import write_whole
+from layoutalg.messages import shortened
 
 
 @click.command(context_settings={"ignore_unknown_options": True})

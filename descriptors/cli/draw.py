@@ -26,7 +26,7 @@ from descriptors.text import known_record
 from layoutalg import Picture, Swizzle, evaluate
 from layoutalg import draw as plain_picture
 from layoutalg.cli.console import json_text, line_width, printable, save_picture, say, wants_color
-from layoutalg.errors import shortened
+from layoutalg.messages import shortened
 
 #: What can be drawn; two of them of a word.
 NAMES = (*KINDS, "diff", "all")

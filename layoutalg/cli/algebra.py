@@ -15,13 +15,14 @@ from layoutalg.cli.options import EXPRESSIONS, is_file, json_option, lines_of, s
 from layoutalg.cli.values import difference, need_few_cells, record, record_offsets, tell
 from layoutalg.compilers.encoding import Encoding, dump_encodings
 from layoutalg.drawing.text_table import table
-from layoutalg.errors import LayoutError, shortened
+from layoutalg.errors import LayoutError
 from layoutalg.fragments.families import FAMILIES, LANES, MMA_TYPES, SPARSE_MMA_TYPES, WGMMA_TYPES, Family, family_of
 from layoutalg.fragments.fragment import Fragment
 from layoutalg.fragments.fragment_names import fragment, names
 from layoutalg.frozen import arguments
 from layoutalg.layouts.composed import ComposedLayout
 from layoutalg.layouts.layout import Layout
+from layoutalg.messages import shortened
 from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
 
 

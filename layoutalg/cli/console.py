@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
-from layoutalg.errors import shortened
+from layoutalg.messages import shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

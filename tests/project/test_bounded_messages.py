@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from layoutalg.errors import MOST_OF_A_MESSAGE, shortened
+from layoutalg.messages import MOST_OF_A_MESSAGE, shortened
 
 PROGRAMS = ("descriptors", "layoutalg")
 #: Commands that do not end by themselves.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from descriptors.errors import LayoutError
-from layoutalg.errors import shortened
+from layoutalg.messages import shortened
 
 #: Functions that answer, each under its name: a record for whatever JSON holds.
 Answers = Mapping[str, Callable[[object], dict[str, Any]]]

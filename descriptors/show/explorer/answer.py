@@ -83,8 +83,8 @@ def answer(body: object) -> dict[str, Any]:
     makers = _makers(q, view, str(body.get("known", "")))
     made = {part: boxed if part == "pasted" else _part(makers[part]) for part in parts}
     for part in ("told", "edited"):  # without the word of the tile, or the changed one, no other part can be shown
-        if refused := (made.get(part) or {}).get("error"):
-            return {"ok": False, "question": q.state(), "error": _for_the_page(refused), "pasted": boxed}
+        if wrong := (made.get(part) or {}).get("error"):
+            return {"ok": False, "question": q.state(), "error": _for_the_page(wrong), "pasted": boxed}
     return parts_told | made
 
 

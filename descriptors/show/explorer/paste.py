@@ -44,8 +44,8 @@ from layoutalg import (
     parse_pointer,
     size,
 )
-from layoutalg.errors import shortened
 from layoutalg.frozen import replace
+from layoutalg.messages import shortened
 
 #: What a layout or a tensor begins with, or an operation on layouts.
 _LAYOUT = re.compile(r"tensor<|\S*memref<|(?:Swizzle|Sw|S)<|\w*ptr\[|\(|\d+:|\w+\(", re.ASCII)

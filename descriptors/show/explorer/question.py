@@ -43,8 +43,8 @@ from descriptors.smem.words.bitfield import Field, span
 from descriptors.smem.words.descriptor import smem_word
 from descriptors.text import counted, word_text
 from layoutalg import Layout, evaluate
-from layoutalg.errors import shortened
 from layoutalg.frozen import frozen
+from layoutalg.messages import shortened
 
 #: What can be asked for, in the order in which a page shows it.
 PARTS = ("told", "proof", "stage", "inspector", "code", "story", "edited", "pasted", "links")
