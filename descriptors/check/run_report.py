@@ -171,16 +171,19 @@ def _not_modeled(function: Function, properties: Collection[str], functions: Col
         properties: those of which the text has anything.
         functions: functions that are in the text or have no effect on these properties.
     """
+    rows: dict[tuple[str, str, str], list[int]] = {}
     for one in function.code:
         found = effect_of(one.opcode)
-        if one.opcode.startswith("call") and not any(
-            isinstance(name, str) and name in functions for name in one.operands
-        ):
+        called = any(isinstance(name, str) and name in functions for name in one.operands)
+        if one.opcode.startswith("call") and not called:
             found = EXTERNAL
         if found.effect is Effect.NOT_MODELED:
             for name in [name for name in found.properties if name in properties]:
-                why = f"{found.effect.value}: {found.reason}"
-                yield Undecided(name, one.line, ".".join(one.qualifiers[:2]), why, "", function.name)
+                rows.setdefault((name, ".".join(one.qualifiers[:2]), found.reason), []).append(one.line)
+    for (name, opcode, reason), lines in rows.items():
+        what = opcode if len(lines) == 1 else f"{len(lines)} {opcode}"
+        why = f"{Effect.NOT_MODELED.value}: {reason}"
+        yield Undecided(name, lines[0], what, why, "", function.name)
 
 
 def _closed(function: Function, one: Counts) -> str:

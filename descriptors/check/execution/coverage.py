@@ -48,7 +48,9 @@ class Coverage:
         self._executed: set[int] = set()
         self._reach: dict[int, Reach] = {}  # by the number of the loop
         self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
-        self._saturated: set[tuple[int, tuple[str, int]]] = set()  # loops that a larger parameter does not make longer
+        self._by_value: dict[
+            tuple[int, tuple[str, int], int], dict[int, int]
+        ] = {}  # iterations of a loop by a parameter
         self._stopped: dict[int, int] = {}  # iterations in a run that was stopped
 
     def take(self, one: Run) -> None:
@@ -66,6 +68,10 @@ class Coverage:
             if not ended:
                 self._stopped[loop.number] = max(self._stopped.get(loop.number, 0), now.iterations)
                 continue
+            for key, value in machine.launch.scalars.items():
+                if key not in self.given:
+                    values = self._by_value.setdefault((loop.number, key, machine.launch.size), {})
+                    values[value] = max(values.get(value, 0), now.iterations)
             before = self._reach.get(loop.number, Reach(0, 0))
             self._reach[loop.number] = Reach(*map(max, before, now))
 
@@ -82,13 +88,15 @@ class Coverage:
         """The parameters that bound a loop."""
         return self._keys.get(loop.number, set())
 
-    def reached(self, loop: BoundedLoop) -> int:
-        """The most iterations of a loop in a row in a completed run."""
-        return self._reach.get(loop.number, Reach(0, 0)).iterations
-
-    def saturate(self, loop: BoundedLoop, key: tuple[str, int]) -> None:
-        """A larger parameter does not make a loop longer."""
-        self._saturated.add((loop.number, key))
+    def is_saturated(self, loop: BoundedLoop, key: tuple[str, int]) -> bool:
+        """Whether a parameter that is at least twice as large did not make a loop longer, as of a remainder."""
+        return any(
+            2 * one <= other and values[other] <= values[one]
+            for (number, name, _), values in self._by_value.items()
+            if (number, name) == (loop.number, key)
+            for one in values
+            for other in values
+        )
 
     def short(self, loop: BoundedLoop) -> bool:
         """Whether a loop was executed, and no completed run took it far enough."""
@@ -113,7 +121,7 @@ class Coverage:
             yield Blind(properties, lines[0], what, f"no completed run executes it{also}{more}")
         for loop in self.made.bounded:
             found, keys = self._reach.get(loop.number), self.keys(loop)
-            free = [key for key in keys if (loop.number, key) not in self._saturated]
+            free = [key for key in keys if not self.is_saturated(loop, key)]
             if not self.short(loop) or found is None or not free or any(key in closed for key in keys):
                 continue
             made = counted(found.iterations, "iteration")

@@ -57,9 +57,12 @@ _UNKNOWN = Configuration()
 CLOSING = 90_000
 #: Steps of the runs that take loops farther, and their launches: the value of one parameter, and of the others.
 FARTHER = 240_000
-FARTHER_LAUNCHES = ((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]), (4 * LARGE, SMALL[0]))
+FARTHER_LAUNCHES = (
+    *((447, LITTLE), (960, LITTLE)),  # 3 more than a multiple of 4, as iterations and in tiles of 64
+    *((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]), (4 * LARGE, SMALL[0])),
+)
 #: Values of one parameter that leave other remainders where a loop was unrolled.
-REMAINDERS = (448, 320, 640, 832, 192, 96)
+REMAINDERS = (448, 447, 446, 445, 320, 640, 832, 192)
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 
@@ -171,6 +174,7 @@ class _Record:
         self.witnesses: dict[tuple[str, int], Witness] = {}  # the first of each rule and instruction
         self.blind: dict[tuple[object, ...], Blind] = {}  # the first of each line, what it is, and what it leaves open
         self.executed: list[Executed] = []
+        self.launches: list[Launch] = []  # likewise, as they were begun
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided, "" for nothing
         self.long: dict[tuple[str, int], int] = {}  # steps of those in which one parameter is large
         self.coverage = Coverage(made, set(first.launch.scalars))
@@ -181,6 +185,7 @@ class _Record:
     def take(self, launch: Launch) -> bool:
         """Run a launch; whether there is a sense in more launches."""
         several = list(runs(self.made, launch))
+        self.launches.append(launch)
         for one in several:
             self.steps += one.machine.count
             self._take(one, small=launch.size in SMALL)
@@ -206,26 +211,24 @@ class _Record:
         if self.first.stop is not None or not any(one.ended for one in self.executed):
             return
         bounding = bounding_parameters(self.made, self.first)
-        for loop in self.made.bounded:
-            for key in [one for one in bounding if one in self.coverage.keys(loop)]:
-                before = 0
-                for value, others in FARTHER_LAUNCHES:
-                    if is_wrong(self.witnesses.values()) or not self.coverage.short(loop):
-                        break
-                    if self.steps + BUDGET > most:
-                        return
-                    if not self.take(with_large(launch, key, value, others)):
-                        return
-                    if self.executed[-1].ended and self.coverage.reached(loop) == before:
-                        self.coverage.saturate(loop, key)
-                        break
-                    before = self.coverage.reached(loop)
         for key in bounding:
             for value in REMAINDERS:
                 if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
+                    break
+                farther = with_large(launch, key, value, LITTLE)
+                if farther not in self.launches and not self.take(farther):
                     return
-                if not self.take(with_large(launch, key, value, LITTLE)):
-                    return
+        for loop in self.made.bounded:
+            for key in [one for one in bounding if one in self.coverage.keys(loop)]:
+                for value, others in FARTHER_LAUNCHES:
+                    tried = value > LARGE and self.coverage.is_saturated(loop, key)
+                    if tried or is_wrong(self.witnesses.values()) or not self.coverage.short(loop):
+                        break
+                    if self.steps + BUDGET > most:
+                        return
+                    farther = with_large(launch, key, value, others)
+                    if farther not in self.launches and not self.take(farther):
+                        return
 
     def rows(self, closed: Sequence[Counts]) -> Iterator[Blind]:
         """What is not decided; of launches that were stopped, what no completed launch covers."""
