@@ -132,7 +132,7 @@ def _held(
             found = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
             missing, loose = machine.lanes.missing(earlier.bit, known)
             if missing < 0:
-                if doubtful and clash.wrote and earlier.line == access.line:
+                if doubtful and clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line):
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
                     machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")

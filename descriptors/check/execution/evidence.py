@@ -10,7 +10,7 @@ Law: a wait that nothing ends is found with what it waits for, and what comes af
 >>> from descriptors.check.execution.program import program
 >>> from descriptors.check.execution.runs import run
 >>> from descriptors.check.ptx.ptx_module import parse
->>> body = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p bra L; bar.sync 1, 64; L: ret;"
+>>> body = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p bra L; barrier.sync 1, 64; L: ret;"
 >>> launch = Launch((32, 1, 1), (1, 1, 1), (1, 1, 1), 0, {}, {}, {}, {})
 >>> one = run(program(parse(f".version 8.8\\n.entry k() {{ {body} }}").functions[0]), launch)
 >>> [(row.rule, row.found) for row in witnesses(one)], [row.what for row in blind(one)]
