@@ -163,7 +163,7 @@ def _tables(selection: Selection, note: _Note) -> Iterator[list[tuple[str, ...]]
 
 
 #: Operand types whose descriptors are derived for another type, with the remark that says so.
-_DERIVED_AS = {("b1",): ("derive it as u8 with K / 8",)}
+_DERIVED_AS: dict[tuple[str, ...], tuple[str, ...]] = {("b1",): ("derive it as u8 with K / 8",)}
 
 
 def _shape_cells(row: ShapeRow, note: _Note) -> tuple[str, ...]:
