@@ -54,6 +54,19 @@ def test_the_word_of_every_subtile_is_the_same_as_the_tile_there(d: Derivation, 
 
 
 @given(d=derivations(), data=st.data())
+def test_without_a_base_the_word_of_a_subtile_is_the_same_or_undecided_by_where_the_tile_is(
+    d: Derivation, data: st.DataObject
+) -> None:
+    subtile, word = subtile_and_word(d, data)
+    base = d.swizzle.alignment_bytes * data.draw(st.integers(0, 8))
+    found = diff_of(d, word + base // 16, subtile, base=None)
+    assert (found.base, found.differing) == (base, 0)
+    assert found.verdict == ("undecided" if base and found.offset else "same")
+    away = diff_of(d, word + data.draw(st.integers(1, 255)), subtile, base=None)
+    assert d.descriptor_at(away.base) and (away.verdict != "same" or (away.base and not away.offset))
+
+
+@given(d=derivations(), data=st.data())
 def test_a_damaged_word_is_mended_by_the_changes_and_by_nothing_else(d: Derivation, data: st.DataObject) -> None:
     subtile, word = subtile_and_word(d, data)
     layout = d.descriptor.word
