@@ -19,7 +19,7 @@
   const first = baked.first;
   let state = structuredClone({ ...first, ...baked.question });
   let shown = { ...baked.answer }, good = structuredClone(state);
-  let latest = 0, lastSvg = null, typing = null, refused = false;
+  let latest = 0, lastSvg = null, typing = null, refused = false, underway = "";
   const frozen = baked.engine === "none";
 
   // ---- the engine: a server, a worker with Pyodide, or none: then the answers that the page was made with ----
@@ -112,6 +112,7 @@
       if (found.frozen) { status(`This page is frozen: ${found.frozen}. Run descriptors explore to ask for others.`); state = structuredClone(good); typing = null; fill(); tabs(); writeHash("keep"); arrived(["told", "stage", "proof"]); return; }
       if (!found.ok) {
         refused = true;
+        underway = "";
         if (mode === "typing") { status(`not an answer yet: ${found.error.message}`); return; }
         shown = { ...shown, proof: null, edited: null };
         status("");
@@ -129,10 +130,11 @@
       document.documentElement.dataset[want.includes("stage") ? "drawn" : want[0]] = String(Math.round(performance.now() - began));
       if (kind === "cell" && shown.told.word !== shown.links?.word && !steps.some(([one]) => one === "links")) steps.push(["links"]);
     }
+    underway = "";
     document.documentElement.dataset.settled = String(mine);
   }
   let timer = 0;
-  const soon = (kind, mode) => { clearTimeout(timer); wait(); timer = setTimeout(() => refresh(kind, mode), 60); };
+  const soon = (kind, mode) => { clearTimeout(timer); underway = mode; wait(); timer = setTimeout(() => refresh(kind, mode), 60); };
   const problem = (text) => { $("problem").hidden = !text; $("problem").replaceChildren(make("b", { textContent: text }), text ? " What stands below is the last that could be answered." : ""); document.body.classList.toggle("stale", Boolean(text)); };
 
   // ---- showing ----
@@ -436,7 +438,7 @@
     let value = control.type === "checkbox" ? control.checked : control.value;
     if (typeof first[name] === "number" && /^-?\d+$/.test(String(value).trim())) value = Number(value);
     const kind = OPERAND.includes(name) || ["base", "stage"].includes(name) ? "all" : "look";
-    if (state[name] === value) { if (refused && mode === "push") refresh(kind, "keep"); return; }
+    if (state[name] === value) { if (mode === "push" && (refused || underway === "typing")) soon(kind, "keep"); return; }  // Enter, before what was typed is answered
     const again = typing === control && mode === "typing";
     typing = control;
     state[name] = value;

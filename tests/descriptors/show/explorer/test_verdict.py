@@ -242,3 +242,12 @@ def test_a_base_that_no_tile_can_have_is_refused_and_a_good_one_answered_again(h
     assert not is_green(home)
     settled(home, lambda: home.fill("#controls [name=base]", "2048") or home.press("#controls [name=base]", "Enter"))
     assert home.is_hidden("#problem") and is_green(home) and text(home, "#headword") == "0x4000404000010080"
+
+
+def test_enter_before_the_answer_to_what_was_typed_is_answered_in_words(home: Any) -> None:
+    free = hold(home)
+    home.fill("#controls [name=base]", "7")
+    home.wait_for_timeout(200)  # the question of what was typed is asked, and not answered yet
+    home.press("#controls [name=base]", "Enter")
+    let_go(home, free)
+    home.locator("#problem", has_text="the base address must be a multiple of 128 bytes, found 7").wait_for()
