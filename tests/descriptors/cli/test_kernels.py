@@ -38,8 +38,8 @@ def test_a_good_kernel_ends_with_0(file: Path, capsys: pytest.CaptureFixture[str
     assert " ".join(out.split()).endswith(
         f"{file}: 8 MMA instructions of sm_90a. Forms, order, barriers, reuse: clean. Words: clean (16 of 16). Tensor "
         "memory: none. Bytes: incomplete, 7 not decided. Proxies: incomplete, 3 not decided. product was run with 128 "
-        "threads, one CTA; scalar parameters: product_param_5 = 256, 1024, 448, 64, 1, 128, 192, 320, 384, 512, 576, 640, "
-        "704, 768, 832, 896, 960; every multiple of 64 of product_param_5 follows, by periods of 6 rounds."
+        "threads, one CTA; scalar parameters: product_param_5 = 256, 1024, 448, 64, 1, 128, 192, 320, 384, 512, 576, "
+        "640, 704, 768, 832, 896, 960; every multiple of 64 of product_param_5 follows, by periods of 6 rounds."
     )
 
 
