@@ -225,9 +225,12 @@ class _Record:
             for value in REMAINDERS:
                 if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
                     break
-                farther = with_large(launch, key, value, LITTLE)
-                if farther not in self.launches and not self.take(farther):
-                    return
+                for others in (SIZES[0], LITTLE):  # several tiles, so that what one leaves behind meets the next
+                    farther = with_large(launch, key, value, others)
+                    if farther not in self.launches and not self.take(farther):
+                        return
+                    if self.executed[-1].ended:
+                        break
         for loop in self.made.bounded:
             for key in [one for one in bounding if one in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:
