@@ -4,7 +4,8 @@ The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kerne
 (``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``, ``contents``,
 ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each instruction does to it (``integers``,
 ``branches``, and on ``accesses`` the modules of events), in one table (``dispatch``); a kernel's ``runs``, with what
-copies bring (``copy_sizes``), the ``evidence`` of one, and this judgement of all.
+copies bring (``copy_sizes``), the ``evidence`` of one, what completed runs cover (``loops``, ``coverage``), and this
+judgement of all.
 
 Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
 a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
@@ -215,9 +216,12 @@ class _Record:
             for value in REMAINDERS:
                 if is_wrong(self.witnesses.values()) or not self.coverage.missed or self.steps + BUDGET > most:
                     break
-                farther = with_large(launch, key, value, LITTLE)
-                if farther not in self.launches and not self.take(farther):
-                    return
+                for others in (SIZES[0], LITTLE):  # several tiles, so that what one leaves behind meets the next
+                    farther = with_large(launch, key, value, others)
+                    if farther not in self.launches and not self.take(farther):
+                        return
+                    if self.executed[-1].ended:
+                        break
         for loop in self.made.bounded:
             for key in [one for one in bounding if one in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:

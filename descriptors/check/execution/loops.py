@@ -119,8 +119,8 @@ def nested(graph: Sequence[Block]) -> list[Loop]:
     found: list[Loop] = []
     level: list[tuple[frozenset[int], int]] = [(frozenset(range(len(graph))), -1)]
     before: dict[int, set[int]] = {}
-    for number, one in enumerate(graph):
-        for way in one.next:
+    for number, block in enumerate(graph):
+        for way in block.next:
             before.setdefault(way, set()).add(number)
     for depth in range(DEEPEST):
         inner: list[tuple[frozenset[int], int]] = []
@@ -153,13 +153,13 @@ def _components(graph: Sequence[Block], region: frozenset[int], cut: int) -> lis
         seen.add(start)
         while waiting:
             number, ways_left = waiting[-1]
-            way = next((one for one in ways_left if one not in seen), None)
-            if way is None:
+            fresh = next((one for one in ways_left if one not in seen), None)
+            if fresh is None:
                 order.append(number)
                 waiting.pop()
             else:
-                seen.add(way)
-                waiting.append((way, iter(after[way])))
+                seen.add(fresh)
+                waiting.append((fresh, iter(after[fresh])))
     found: list[frozenset[int]] = []
     placed: set[int] = set()
     for start in reversed(order):
@@ -334,7 +334,7 @@ def executed(machine: Machine) -> set[int]:
     return found
 
 
-def reach(machine: Machine, loop: BoundedLoop, done: Collection[int]) -> Reach:
+def reach(machine: Machine, loop: BoundedLoop, done: set[int]) -> Reach:
     """How far a run that executed some instructions took a loop."""
     own = [target for target, number in machine.program.back_edges.items() if number == loop.number]
     longest = max((machine.notes.longest.get(target, 0) for target in own), default=0)

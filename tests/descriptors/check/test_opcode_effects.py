@@ -21,8 +21,8 @@ _ELSEWHERE = {"wgmma.fence", "call", "tcgen05.fence", "tcgen05.relinquish_alloc_
 def kernel(instruction: str) -> str:
     ring = "elect.sync _|q, -1; @q mbarrier.init.shared.b64 [b], 1; bar.sync 0;\n"
     fill = "@q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [b+128], [x], 16, [b];\n"
-    wait = "L: mbarrier.try_wait.parity.shared.b64 w, [b], 0; @!w bra L;\n"
-    use = f"@q mbarrier.arrive.expect_tx.shared.b64 _, [b], 16;\n{fill}{wait}"
+    expect = "@q mbarrier.arrive.expect_tx.shared.b64 _, [b], 16;\n"
+    use = f"{expect}{fill}L: mbarrier.try_wait.parity.shared.b64 w, [b], 0; @!w bra L;\n"
     regs = ".reg .pred q, w; .reg .b32 r; .reg .b64 x;\n"
     head = ".version 8.8\n.target sm_90a\n.shared .align 128 .b64 b[64];\n.entry k() .reqntid 32 {\n"
     return f"{head}{regs}{ring}{use}st.shared.u32 [b+384], 0;\n{instruction}\nret; }}\n"
