@@ -194,6 +194,7 @@ FEATURES: Mapping[str, Feature] = {
     "swizzle 96B": Feature("103a 107a", "8.8"),
     "tensormap.query": Feature("90+af", "9.5"),
     "mbarrier": Feature("80+", "7.0"),
+    "copies of a thread": Feature("80+", "7.0"),
     "mbarrier of a cluster": Feature("90+", "8.0"),
     "relaxed mbarriers": Feature("90+", "8.6"),
     "mbarrier layouts": Feature("90+", "9.3"),

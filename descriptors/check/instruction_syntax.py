@@ -104,6 +104,10 @@ def _bulk() -> Iterator[_Row]:
     yield f"{name}.wait_group", "[read]", "#", "bulk copies"
     yield f"{name}.wait_group", "sync_restrict::proxy::async", "#", "wait_group of the async proxy"
     yield from _reductions()
+    yield "cp.async.commit_group", "", "", "copies of a thread"
+    yield "cp.async.wait_group", "", "#", "copies of a thread"
+    yield "cp.async.wait_all", "", "", "copies of a thread"
+    yield "cp.async.mbarrier.arrive", f"[noinc] {_OWN} b64", "[]", "copies of a thread"
 
 
 def _reductions() -> Iterator[_Row]:
@@ -346,7 +350,7 @@ def _slot(text: str) -> Slot:
 
 
 #: Beginnings of the opcodes of which forms are known.
-SYNTAX = ("cp.async.bulk", "cp.reduce.", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
+SYNTAX = ("cp.async.", "cp.reduce.", "mbarrier.", "fence.", "tensormap.", "setmaxnreg.", "ldmatrix.",
           "stmatrix.", "st.async.", "red.async.")  # fmt: skip
 
 ClassOf = Callable[[str], str | None]
@@ -369,6 +373,8 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     [('form-qualifier', 'found .release, which mbarrier.arrive does not have so')]
     """
     name, words = _parted(one.qualifiers)
+    if one.qualifiers[:3] in (("cp", "async", "ca"), ("cp", "async", "cg")):  # whose forms are not looked at
+        return []
     if not name:
         return [("form-qualifier", f"found {one.opcode}")]
     joined = _joined(words)

@@ -24,7 +24,7 @@ Law: what an ordinary store wrote is read by the asynchronous proxy behind a fen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from descriptors.check.execution.fragment import Fragment
@@ -37,6 +37,10 @@ from descriptors.check.execution.program import Step
 Runs = Iterable[tuple[int, int]]
 #: What a copy of a thread is called.
 THREAD_COPY = "cp.async"
+
+
+def _certain() -> bool:
+    return False
 
 
 class Operation(NamedTuple):
@@ -72,7 +76,14 @@ def runs_of(starts: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
 
 
 def touch(
-    machine: Machine, one: Fragment, step: Step, runs: Runs, access: Access, *, writes: bool, doubtful: bool = False
+    machine: Machine,
+    one: Fragment,
+    step: Step,
+    runs: Runs,
+    access: Access,
+    *,
+    writes: bool,
+    is_doubtful: Callable[[], bool] = _certain,
 ) -> None:
     """An ordinary access by the threads of a fragment.
 
@@ -81,7 +92,7 @@ def touch(
         runs: the bytes.
         access: the access.
         writes: whether it writes.
-        doubtful: whether other threads may have stored the same value by the same instruction.
+        is_doubtful: whether other threads may have stored the same value by the same instruction.
     """
     runs = list(runs)
     check_storage(machine, step, runs, access)
@@ -89,7 +100,7 @@ def touch(
         if start >> RANK != one.cta:
             machine.notes.reach(step.place, start >> RANK, access.bit)
     if machine.launch.sizes is not None:
-        _held(machine, step, runs, access, one.known, writes=writes, doubtful=doubtful)
+        _held(machine, step, runs, access, one.known, writes=writes, is_doubtful=is_doubtful)
 
 
 def check_storage(machine: Machine, step: Step, runs: Runs, access: Access) -> None:
@@ -123,7 +134,14 @@ def asynchronous_read(machine: Machine, step: Step, runs: Runs, operation: Opera
 
 
 def _held(
-    machine: Machine, step: Step, runs: Runs, access: Access, known: int, *, writes: bool, doubtful: bool = False
+    machine: Machine,
+    step: Step,
+    runs: Runs,
+    access: Access,
+    known: int,
+    *,
+    writes: bool,
+    is_doubtful: Callable[[], bool] = _certain,
 ) -> None:
     """Report accesses before this one that nothing orders."""
     for start, end in runs:
@@ -132,7 +150,7 @@ def _held(
             found = f"found {access.kind} of bytes that {earlier.kind} in line {earlier.line} has {verb}"
             missing, loose = machine.lanes.missing(earlier.bit, known)
             if missing < 0:
-                if doubtful and clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line):
+                if clash.wrote and (earlier.kind, earlier.line) == (access.kind, access.line) and is_doubtful():
                     machine.notes.doubts.setdefault(step.place, _ONE_VALUE)
                 else:
                     machine.clash(step, "reuse-order", clash, f"{found}, with nothing between")

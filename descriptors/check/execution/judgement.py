@@ -1,8 +1,8 @@
 """A kernel judged by running it: what goes wrong in its runs, and what no run could look at.
 
 The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kernel is started (``launch``) and made ready
-(``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``, ``contents``,
-``tensor_memory``, ``footprints``); the ``machine`` that executes; what each instruction does to it (``integers``,
+(``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
+``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each instruction does to it (``integers``,
 ``branches``, and on ``accesses`` the modules of events), in one table (``dispatch``); a kernel's ``runs``, with what
 copies bring (``copy_sizes``), the ``evidence`` of one, what completed runs cover (``loops``, ``coverage``), and this
 judgement of all.

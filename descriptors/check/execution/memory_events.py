@@ -70,23 +70,16 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
     values = [machine.value(one, item) for item in items]
     rows = [(number * width, lane_values(value, one.many)) for number, value in enumerate(values)]
     access = machine.access(one, step, "a store", generic=True)
-    sources = [origins(machine, one, item) if width == 4 and machine.follows else () for item in items]
-    fresh: list[int] = []  # the places where something else is stored than is there
-    known = True
-    for number, place in enumerate(places):
-        parts = [
-            (place + at, row[number], of[number] if of else None) for (at, row), of in zip(rows, sources, strict=True)
-        ]
-        if not all(_is_there(machine, at, width, value, source) for at, value, source in parts):
-            fresh.append(place)
-            held = (
-                isinstance(value, int) and machine.memory.bytes.load(at, width) is not None for at, value, _ in parts
-            )
-            known &= all(held)
+    fresh = _changed(machine, one, places, items, width, rows)
     _one_value(machine, one, step, places, [row for _, row in rows])
     machine.lanes.touched(access.bit, one.executing, places, size)
     if fresh:
-        touch(machine, one, step, runs_of(fresh, size), access, writes=True, doubtful=not known)
+
+        def is_doubtful() -> bool:
+            unknown = any(first_unknown(value) is not None for value in values)
+            return unknown or any(machine.memory.bytes.load(place, size) is None for place in fresh)
+
+        touch(machine, one, step, runs_of(fresh, size), access, writes=True, is_doubtful=is_doubtful)
     carry_stored(machine, one, places, items, width)
     if all(type(value) is Unknown for value in values):
         for place in places:
@@ -95,6 +88,29 @@ def _store(machine: Machine, one: Fragment, step: Step) -> None:
     for at, row in rows:
         for place, value in zip(places, row, strict=True):
             machine.memory.bytes.store(place + at, width, value)
+
+
+def _changed(
+    machine: Machine,
+    one: Fragment,
+    places: list[int],
+    items: tuple[Operand, ...],
+    width: int,
+    rows: list[tuple[int, tuple[int | Unknown, ...]]],
+) -> list[int]:
+    """Return the places where something else is stored than is there."""
+    followed = machine.program.followed if machine.follows and width == 4 else frozenset()
+    if not any(item in followed or isinstance(row[0], int) for item, (_, row) in zip(items, rows, strict=True)):
+        return places
+    sources = [origins(machine, one, item) if item in followed else (None,) * one.many for item in items]
+    return [
+        place
+        for number, place in enumerate(places)
+        if not all(
+            _is_there(machine, place + at, width, row[number], source[number])
+            for (at, row), source in zip(rows, sources, strict=True)
+        )
+    ]
 
 
 def _is_there(machine: Machine, place: int, width: int, value: int | Unknown, source: int | Unknown | None) -> bool:
