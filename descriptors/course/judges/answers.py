@@ -69,9 +69,9 @@ def written(text: str) -> str:
 
 
 def _has_shape_alone(text: str) -> bool:
-    """Whether some call that makes a layout has only one argument."""
+    """Return whether some call that makes a layout has only one argument."""
     calls = {call.end() - 1 for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)}
-    brackets: list[tuple[int, bool]] = []  # the open ones: where each begins, and whether a comma stands in it
+    brackets: list[tuple[int, bool]] = []  # open brackets: position, and if a comma follows
     for place, letter in enumerate(text if calls else ""):
         if letter in "([":
             brackets.append((place, False))
