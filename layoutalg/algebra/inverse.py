@@ -226,7 +226,8 @@ def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
     Law: the pairs ``(a(i), b(i))`` split into runs of this length, along which both offsets grow by one; the first run
     begins at offset 0. The alignment of the runs in memory depends on their first addresses and is not checked here.
     For plain layouts whose strides are distinct no wider copy exists. For swizzled layouts only runs of whole aligned
-    blocks are considered, so that the result may be narrower where extents or strides are not powers of two, or the shift is negative.
+    blocks are considered: the result may be narrower than possible where an extent or a stride is no power of two, or
+    where the shift is negative.
 
     Args:
         a: a layout, plain or a swizzle after one.
@@ -276,8 +277,9 @@ class _Operand:
                 reached = total // index if index * extent > total and total % index == 0 else extent
                 self.modes.append((reached, stride, index))
             index *= extent
-        reached_part = Layout(tuple(mode[0] for mode in self.modes), tuple(mode[1] for mode in self.modes))
-        bits = offset_bits(reached_part) if swizzle.bits else 0
+        bits: int | None = 0
+        if swizzle.bits:
+            bits = offset_bits(Layout(tuple(mode[0] for mode in self.modes), tuple(mode[1] for mode in self.modes)))
         self.sources = swizzle.source_mask & (-1 if bits is None else bits)
         self.targets = self.sources >> swizzle.shift if swizzle.shift >= 0 else self.sources << -swizzle.shift
         lower = min(self.sources, self.targets)
