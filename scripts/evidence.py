@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def agreement(cases: list[dict[str, Any]], who: str) -> str:
-    """How an implementation answers the cases; where the suite refuses, a refusal agrees with it."""
+    """Return the counts of an implementation as text; a refusal agrees with a refusal of the suite."""
     number = Counter((case[who], "refused" in case) for case in cases)
     functions, refusals = number["same", False] + number["form", False], number["same", True]
     parts = {

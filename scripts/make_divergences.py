@@ -102,7 +102,7 @@ def row_of(row: dict[str, Any]) -> list[str]:
 
 
 def counts(data: dict[str, Any]) -> list[str]:
-    """A table of how often each tool differs, by kind; a cell of two answers counts for the first kind in it."""
+    """Return a table of the number of inputs by tool and kind; a cell of two answers counts for the first kind."""
     rows = [["tool", *KINDS]]
     for peer in data["peers"]:
         cells = [row["peers"][peer] for row in data["rows"]]

@@ -190,7 +190,7 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
-    """The layout R with ``a(R(i)) == i == b(R(i))`` whose copies tile both layouts: R holds the indices of one run.
+    """Return the layout R with ``a(R(i)) == i == b(R(i))`` whose copies tile both layouts: the indices of one run.
 
     Indices that differ by an offset of R's complement form another run, which is as contiguous in a and in b as the
     first. R is the longest of CuTe's form for plain layouts whose strides are distinct (:func:`right_inverse`).
@@ -211,20 +211,23 @@ def max_common_layout(a: AnyLayout, b: AnyLayout) -> Layout:
     modes = _common_modes(first, second)
     bound = _unbroken_run(modes, (first, second))
     for count, step in modes:
-        kept = gcd(count, bound)
-        extents.append(kept)
+        extent = gcd(count, bound)
+        extents.append(extent)
         steps.append(step)
-        bound //= kept
-        if kept < count:
+        bound //= extent
+        if extent < count:
             break
     return from_flat(*merge(tuple(extents), tuple(steps)))
 
 
 def max_common_vector(a: AnyLayout, b: AnyLayout) -> int:
-    """The widest copy between two layouts, in elements.
+    """Return the width of the widest copy between two layouts, in elements.
 
     Law: the pairs ``(a(i), b(i))`` split into runs of this length, along which both offsets grow by one; the first run
-    begins at offset 0. Whether the runs are aligned in memory is a question of their first addresses.
+    begins at offset 0. The alignment of the runs in memory depends on their first addresses and is not checked here.
+    For plain layouts whose strides are distinct no wider copy exists. For swizzled layouts only runs of whole aligned
+    blocks are considered: the result may be narrower than possible where an extent or a stride is no power of two, or
+    where the shift is negative.
 
     Args:
         a: a layout, plain or a swizzle after one.
@@ -274,15 +277,16 @@ class _Operand:
                 reached = total // index if index * extent > total and total % index == 0 else extent
                 self.modes.append((reached, stride, index))
             index *= extent
-        reached_part = Layout(tuple(mode[0] for mode in self.modes), tuple(mode[1] for mode in self.modes))
-        bits = offset_bits(reached_part) if swizzle.bits else 0
+        bits: int | None = 0
+        if swizzle.bits:
+            bits = offset_bits(Layout(tuple(mode[0] for mode in self.modes), tuple(mode[1] for mode in self.modes)))
         self.sources = swizzle.source_mask & (-1 if bits is None else bits)
         self.targets = self.sources >> swizzle.shift if swizzle.shift >= 0 else self.sources << -swizzle.shift
         lower = min(self.sources, self.targets)
         self.block = lower & -lower
 
     def length(self, step: int) -> int:
-        """The longest run of steps that stay in one mode, beginning at any multiple of that run; 0 if none does."""
+        """Return the longest run of steps that stays in one mode from every multiple of the run on; 0 without one."""
         if self.total % step:
             return 0
         extent, _, index = next(mode for mode in reversed(self.modes) if mode[2] <= step)
@@ -293,7 +297,7 @@ class _Operand:
         return gcd(extent // (step // index), self.total // step) if extent % (step // index) == 0 else 0
 
     def alignment(self, modes: list[tuple[int, int]]) -> int:
-        """The greatest common divisor of the offsets at which runs begin; 0 if one run holds all elements.
+        """Return the greatest common divisor of the offsets at which runs begin; 0 if one run has all elements.
 
         Args:
             modes: extents and steps of the indices of a run.
@@ -307,6 +311,7 @@ class _Operand:
 
 
 def _operands(a: AnyLayout, b: AnyLayout) -> tuple[_Operand, _Operand]:
+    """Return both operands, restricted to the indices that they have in common."""
     parts = [_swizzle_and_layout(a), _swizzle_and_layout(b)]
     total = min(size(layout) for _, layout in parts)
     first, second = (_Operand(swizzle, layout, total) for swizzle, layout in parts)
@@ -314,7 +319,7 @@ def _operands(a: AnyLayout, b: AnyLayout) -> tuple[_Operand, _Operand]:
 
 
 def _swizzle_and_layout(layout: AnyLayout) -> tuple[Swizzle, Layout]:
-    """The swizzle of an operand, of no bits for a plain layout, and the plain layout."""
+    """Return the swizzle of an operand (of no bits for a plain layout) and the plain layout."""
     swizzle = Swizzle(0, 0, 0)
     plain: Any = need_layout(layout, "max_common_layout")
     if isinstance(layout, ComposedLayout):
@@ -331,7 +336,7 @@ def _swizzle_and_layout(layout: AnyLayout) -> tuple[Swizzle, Layout]:
 
 
 def _common_modes(first: _Operand, second: _Operand) -> list[tuple[int, int]]:
-    """Extents and steps of the indices of the longest run that the two plain layouts have in common everywhere."""
+    """Return extents and steps of the indices of the longest run that the plain layouts have in common everywhere."""
     inverse = right_inverse_plain(second.layout)
     function = ExtendedLayout([mode[0] for mode in first.modes] or [1], [mode[1] for mode in first.modes] or [0])
     modes: list[tuple[int, int]] = []
@@ -350,7 +355,7 @@ def _common_modes(first: _Operand, second: _Operand) -> list[tuple[int, int]]:
 
 
 def _unbroken_run(modes: list[tuple[int, int]], operands: tuple[_Operand, ...]) -> int:
-    """The longest part of a run that no swizzle breaks or reorders, wherever the run begins."""
+    """Return the length of the longest part of a run that no swizzle breaks or reorders, wherever the run begins."""
     length = prod(count for count, _ in modes)
     for operand in operands:
         if operand.block:
@@ -359,7 +364,7 @@ def _unbroken_run(modes: list[tuple[int, int]], operands: tuple[_Operand, ...]) 
 
 
 def _reordered_bits(first: _Operand, second: _Operand) -> tuple[int, int] | None:
-    """The bits that two equal swizzles read and change, where they reorder every run alike; None where they may not."""
+    """Return the bits that two equal swizzles read and change if they reorder every run alike, and otherwise None."""
     sources, targets = first.sources | second.sources, first.targets | second.targets
     if first.swizzle != second.swizzle and (first.sources, first.targets) != (second.sources, second.targets):
         return None

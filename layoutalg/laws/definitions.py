@@ -140,7 +140,7 @@ def law_nullspace(answer: Any, layout: Any) -> str | None:
 
 
 def law_max_common_layout(answer: Any, a: Any, b: Any) -> str | None:
-    """Both layouts are the index itself where the answer points, and consist of such runs."""
+    """Check that both layouts are the index itself where the answer points, and consist of such runs."""
     domain = min(count(a.shape), count(b.shape))
     for index, where in enumerate(values(answer)):
         if not 0 <= where < domain or not at(a, where) == at(b, where) == index:
@@ -149,7 +149,7 @@ def law_max_common_layout(answer: Any, a: Any, b: Any) -> str | None:
 
 
 def law_max_common_vector(answer: Any, a: Any, b: Any) -> str | None:
-    """The elements split into runs of this length, contiguous in both layouts; one begins at offset 0 of both."""
+    """Check that the elements split into runs of this length, contiguous in both; one begins at offset 0 of both."""
     if answer < 1:
         return f"is {answer}, must be at least 1"
     left = Counter(zip(values(a), values(b), strict=False))

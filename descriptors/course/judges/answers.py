@@ -14,7 +14,6 @@ import re
 
 from descriptors.errors import DescriptorError
 from layoutalg import ComposedLayout, Layout, evaluate
-from layoutalg.tuples.leaf import MAX_DEPTH
 
 
 def layout_of(text: str) -> Layout | ComposedLayout:
@@ -35,6 +34,7 @@ _WRITTEN = ("Layout", "make_layout", "Swizzle", "make_swizzle", "ComposedLayout"
 #: What a program in CuTe writes around the same numbers, and what encloses a single number.
 _CUTE = re.compile(r"\bcute(?:\.|::)|\bmake_(?:shape|stride|coord|tuple)\b|\{\}|\bInt(?=<)")
 _SINGLE = re.compile(r"(?<![\w>)\]])\(\s*(\d+)\s*\)|(?<=[\s(,:])<(\d+)>")
+_MOST_NESTED = 64  # deeper nesting cannot be read
 _CALL, _APPLIED = re.compile(r"\b([A-Za-z_]\w*)\s*\("), re.compile(r"[)>\]]\s*[(\[]")
 
 
@@ -54,7 +54,7 @@ def written(text: str) -> str:
     """
     text = _CUTE.sub("", text.strip(" \t\r\n`.'\""))
     text = re.sub(r"\b(?:swizzle|sw|s)\s*<", "S<", text, flags=re.I).replace("make_swizzle(", "Swizzle(")
-    for _ in range(MAX_DEPTH):  # each pass removes one level; deeper nesting cannot be read
+    for _ in range(_MOST_NESTED):  # each pass removes one level of parentheses
         simpler = _SINGLE.sub(r"\1\2", text)
         if simpler == text:
             break
@@ -69,9 +69,9 @@ def written(text: str) -> str:
 
 
 def _has_shape_alone(text: str) -> bool:
-    """Whether some call that makes a layout has only one argument."""
+    """Return whether some call that makes a layout has only one argument."""
     calls = {call.end() - 1 for call in re.finditer(r"\b(?:make_l|L)ayout\s*\(", text)}
-    brackets: list[tuple[int, bool]] = []  # the open ones: where each begins, and whether a comma stands in it
+    brackets: list[tuple[int, bool]] = []  # open brackets: position, and if a comma follows
     for place, letter in enumerate(text if calls else ""):
         if letter in "([":
             brackets.append((place, False))

@@ -186,7 +186,7 @@ def _layout_first(cute: Any, function: Callable[..., Any]) -> Callable[..., Any]
 
 
 def is_layout(cute: Any, value: Any) -> bool:
-    """Whether a value of the DSL is a layout, plain or composed."""
+    """Return whether a value of the DSL is a layout, plain or composed."""
     return isinstance(value, (cute.Layout, cute.ComposedLayout))
 
 
