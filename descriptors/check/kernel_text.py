@@ -37,6 +37,8 @@ _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
 _LIT = {Level.ERROR: "1;31", Level.ASKS: "1;33", Level.PERFORMANCE: "1;35"}
 #: How many findings of one rule are told before the rest is counted: one mistake shows in many places.
 MOST = 3
+#: Lines of what was not decided, and letters of a message.
+MOST_OPEN, LETTERS = 200, 4000
 #: Columns of the line that says everything.
 WIDTH = 80
 
@@ -148,7 +150,7 @@ def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> l
     """The line of findings that say the same, and what stands below the first of a rule."""
     one = row[0]
     registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
-    about = printable(f"{one.sentence}{registers if one.registers else ''}") + _times(row)
+    about = _short(printable(f"{one.sentence}{registers if one.registers else ''}")) + _times(row)
     place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
     line = f"{place} {level} {about} {_code(one.rule, color)}"
     if not first:
@@ -168,10 +170,19 @@ def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -
     for row in _alike(told, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
         one = row[0]
         decides = _lit(f"; decided by {printable(one.decides)}", _FAINT, color) if one.decides else ""
-        about = printable(f"{one.what}, {one.why}") + _times(row) + decides
+        about = _short(printable(f"{one.what}, {one.why}")) + _times(row) + decides
         place, open_ = _lit(f"{name}:{one.line}:", _PLACE, color), _lit("not decided:", _OPEN, color)
         lines.append(f"{place} {open_} {about} [{one.property}]")
+    if len(lines) > MOST_OPEN and not everything:
+        more = f"{len(lines) - MOST_OPEN} more (--all)"
+        place, open_ = _lit(f"{name}:", _PLACE, color), _lit("not decided:", _OPEN, color)
+        lines[MOST_OPEN:] = [f"{place} {open_} {more}"]
     return lines
+
+
+def _short(text: str) -> str:
+    """Return a message that is cut where it is longer than ``LETTERS``."""
+    return text if len(text) <= LETTERS else f"{text[:LETTERS]}..."
 
 
 def _was_looked_at(report: Report, verdict: Verdict) -> bool:

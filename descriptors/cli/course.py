@@ -187,9 +187,9 @@ def _solution(exercise: Exercise, where: str, progress: Progress) -> Status:
 def _try(exercise: Exercise, where: str, answer: str, progress: Progress) -> Status:
     judgement = verdict(exercise, answer)
     right = judgement == "right"
+    say(judgement)
     if attempt(answer, judgement):
         progress.note(where, tried=1, **({"solved": 1} if right else {}))
-    say(judgement)
     return Status.ANSWER if right else Status.DIFFERENCE
 
 

@@ -55,7 +55,7 @@ class Progress:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._done: dict[str, dict[str, int]] = {}
-        if path.exists():
+        if os.path.lexists(path):
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
                 self._done = {str(k): {str(n): int(c) for n, c in v.items()} for k, v in kept["exercises"].items()}
@@ -63,6 +63,8 @@ class Progress:
                 raise DescriptorError(
                     f"course: the file of your progress must be JSON of ours, found {path}"
                 ) from error
+            except OSError as error:
+                raise _unwritable(path, error) from None
 
     def of(self, exercise: str) -> Mapping[str, int]:
         """What was counted of an exercise: ``tried``, ``hints``, ``solved``."""
@@ -73,7 +75,17 @@ class Progress:
         return tuple(sorted(exercise for exercise, counts in self._done.items() if counts.get("solved")))
 
     def note(self, exercise: str, **counts: int) -> None:
-        """Add to the counts of an exercise, and keep them, whoever else notes at the same time."""
+        """Add to the counts of an exercise, and keep them, whoever else notes at the same time.
+
+        Raises:
+            DescriptorError: if the file cannot be written.
+        """
+        try:
+            self._note(exercise, counts)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def _note(self, exercise: str, counts: Mapping[str, int]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _alone(self.path.parent):
             self._done = Progress(self.path)._done
@@ -82,6 +94,14 @@ class Progress:
                 mine[name] = mine.get(name, 0) + count
             text = json.dumps({"schema": 1, "exercises": self._done}, indent=1, sort_keys=True)
             write_whole({self.path: f"{text}\n".encode()})
+
+
+def _unwritable(path: Path, error: OSError) -> DescriptorError:
+    """Return the refusal of a file that the system does not read or write."""
+    why = error.strerror or type(error).__name__
+    return DescriptorError(
+        f"course: your progress cannot be kept in {path}: {why}; set XDG_CONFIG_HOME to a folder that can be written"
+    )
 
 
 @contextmanager

@@ -226,6 +226,8 @@ def sarif(held: Sequence[tuple[str, ContractReport]], refused: Sequence[tuple[st
 
 #: Characters of a TOML file, and of a key with its dots: tomllib needs memory with the square of the parts of a key.
 MOST_TEXT, MOST_KEY = 4 << 20, 1000
+#: Lists and tables inside of one another.
+MOST_DEPTH = 32
 #: What may be a key with dots.
 _DOTTED = re.compile(r"[\w\-\"'. \t]*\.[\w\-\"'. \t]*")
 
@@ -252,13 +254,26 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
         if max(map(len, _DOTTED.findall(line)), default=0) > MOST_KEY:
             raise DescriptorError(f"{operation}: line {number}: a key must have at most {MOST_KEY} characters")
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DescriptorError(f"{operation}: the file must be TOML, found {brief(str(error), 200)}") from None
     except RecursionError:
-        raise DescriptorError(f"{operation}: a TOML file must not nest lists and tables so deep") from None
+        raise _too_deep(operation) from None
     except ValueError:  # Python refuses integers of more digits than it converts
-        raise DescriptorError(f"{operation}: a number in a TOML file must have fewer digits") from None
+        raise DescriptorError(f"{operation}: a number in a TOML file must have at most 4300 digits") from None
+    level: list[Any] = [tables]
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner for one in level for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]  # fmt: skip
+    if level:
+        raise _too_deep(operation)
+    return tables
+
+
+def _too_deep(operation: str) -> DescriptorError:
+    return DescriptorError(f"{operation}: lists and tables of a TOML file must be nested at most {MOST_DEPTH} deep")
 
 
 def lines_of(text: str) -> dict[str, int]:
@@ -320,13 +335,21 @@ def _sections(text: str, lines: dict[str, int]) -> Iterator[tuple[str, dict[str,
 
 def _record(section: str, arguments: dict[str, Any], lines: dict[str, int]) -> dict[str, Any]:
     """The JSON of what a section asks for."""
+    door = _DOORS[section.partition(".")[0]]
+    lacking = [
+        name for name, one in signature(door).parameters.items()
+        if one.default is one.empty and one.kind is not one.VAR_KEYWORD and name not in arguments
+    ]  # fmt: skip
+    where = f"check: line {lines.get(section, 0)}: [{section}]"
+    if lacking:
+        raise DescriptorError(f"{where}: {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
     try:
         if section.startswith("plan."):
             return dict(answers.record(plan(**arguments)))
         base = arguments.pop("base", 0)
         return dict(answers.record(derive(**arguments), base=base))
-    except (LayoutError, TypeError) as error:  # of Python where an argument is missing
-        raise DescriptorError(f"check: line {lines.get(section, 0)}: [{section}]: {error}") from None
+    except (LayoutError, TypeError) as error:  # of Python where an argument has another type
+        raise DescriptorError(f"{where}: {error}") from None
 
 
 def _flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -56,8 +56,8 @@ from descriptors.errors import ChoiceError, DescriptorError, brief
 from descriptors.targets import generation
 from layoutalg.frozen import frozen
 
-#: What a text may have at most: in bytes, and in nested blocks.
-LIMIT, DEPTH = 32 << 20, 64
+#: What a text may have at most: in bytes, in nested blocks, and in the letters of a name.
+LIMIT, DEPTH, NAME_LETTERS = 32 << 20, 64, 1 << 16
 
 
 class Statement(NamedTuple):
@@ -91,6 +91,7 @@ _SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|\#[ \t]*(?:line\b|\d)[^\n]*)+", r
 _LABEL = re.compile(r"([A-Za-z_$%][\w$%]*)\s*:(?!:)")
 _STOP = re.compile(r'[;{}"]|//|/\*')
 _STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
+_LONG_NAME = re.compile(rf"(?<![\w$%])[\w$%]{{{NAME_LETTERS + 1}}}")
 _FAST = re.compile(r'[^;{}"/]*;')
 # What nearly all statements are: code, perhaps with vectors in it, and without a label, a string or a comment.
 _PLAIN = r'[^;{}"/:]*+(?:::[^;{}"/:]*+)*+'
@@ -110,6 +111,11 @@ def statements(text: str) -> Iterator[Statement]:
     """
     if len(text) > LIMIT:
         raise DescriptorError(f"ptx: a text must have at most {LIMIT} bytes, found {len(text)}")
+    if found := _LONG_NAME.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise DescriptorError(
+            f"ptx: a name must have at most {NAME_LETTERS} letters, found {brief(found[0])}; line {line}"
+        )
     place, line, depth, counted = 0, 1, 0, 0
     while True:
         if found := _CODE.match(text, place):
