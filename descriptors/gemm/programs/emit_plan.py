@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from descriptors.errors import DescriptorError, brief
+from descriptors.errors import Advice, DescriptorError, advising, brief, proposing
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
@@ -52,7 +52,7 @@ def _alone(plan: Plan) -> Plan:
     """
     if plan.asked.cluster != (1, 1):
         cluster = extents_text(plan.asked.cluster)
-        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}; header has its numbers")
+        raise DescriptorError(f"emit: the cluster must be 1x1 in a program, found {cluster}")
     return plan
 
 
@@ -64,13 +64,10 @@ def _loop(plan: Plan) -> Plan:
     """
     if isinstance(plan.accumulators, TensorColumns) and plan.accumulators.sets > 1:
         raise DescriptorError(
-            "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2; --emit cuda "
-            "writes the kernel that takes tiles in turn"
+            "emit: an inner loop must be of one tile and one set of accumulators, found accumulators 2"
         )
     if plan.promotion is not None:
-        raise DescriptorError(
-            "emit: an inner loop must not promote accumulators, found a factor for 128; --emit cuda does"
-        )
+        raise DescriptorError("emit: an inner loop must not promote accumulators, found a factor for 128")
     return _alone(plan)
 
 
@@ -124,7 +121,10 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
         return _of_warps(made, language, name)
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
-    title, rest = write(_relative(made), name).split("\n", 1)
+    plan = _relative(made)
+    others = [Advice({"emit": one}) for one in PLAN_LANGUAGES]
+    with advising(lambda changes: PLAN_LANGUAGES[changes["emit"]](plan, name)), proposing(others):
+        title, rest = write(plan, name).split("\n", 1)
     # A header names operands, of which each says how it is known; what runs says it of the whole.
     known = [] if language == "header" else known_line(made.asked.arch)
     mark = "#" if language == "cutedsl" else "//"

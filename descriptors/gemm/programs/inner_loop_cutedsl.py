@@ -162,7 +162,7 @@ def _check(plan: Plan) -> None:
     elif loop.sparse and (loop.scale or loop.a.name not in _SPARSE or loop.b != loop.a):
         missing = [f"{loop.kind} of a sparse A, {loop.a.name} by {loop.b.name}"]
     if missing:
-        raise DescriptorError(f"emit: the CuTe DSL must have the operation, found {missing[0]}; give ptx")
+        raise DescriptorError(f"emit: the CuTe DSL must have the operation, found {missing[0]}")
 
 
 def _operation(plan: Plan) -> str:

@@ -89,8 +89,8 @@ def refusals(
 
 @pytest.mark.parametrize(
     ("function", "draw", "count", "least"),
-    [(derive, drawn_tile, 1000, 100), (derive, drawn_layout, 300, 20), (plan, drawn_plan, 300, 60),
-     (mma_plan, drawn_warps, 15, 8)],
+    [(derive, drawn_tile, 1000, 100), (derive, drawn_layout, 300, 20), (plan, drawn_plan, 250, 50),
+     (mma_plan, drawn_warps, 8, 4)],
 )  # fmt: skip
 def test_what_a_refusal_advises_is_accepted(
     function: Callable[..., object], draw: Callable[[random.Random], dict[str, Any]], count: int, least: int
@@ -155,7 +155,7 @@ def command_lines(chooser: random.Random) -> Iterator[list[str]]:
 
 def test_what_a_command_advises_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
     chooser, tried = random.Random(5), set[str]()
-    for words in (words for _ in range(40) for words in command_lines(chooser)):
+    for words in (words for _ in range(20) for words in command_lines(chooser)):
         status = main(words)
         message = capsys.readouterr().err
         if status != 2:

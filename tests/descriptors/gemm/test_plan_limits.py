@@ -73,11 +73,26 @@ def test_a_plan_is_written_as_a_program_or_says_why_not() -> None:
         except DescriptorError as error:
             refused += 1
             assert reason is not None and reason in str(error), (asked, error)
+            for one in error.advice:
+                assert emit_plan(made, one.changes["emit"])
             assert f"--emit cuda does not support this plan: {reason}" in first
             continue
         assert reason is None and "does not support" not in first, asked
         assert "__global__" in text
     assert refused > 5
+
+
+def test_a_language_that_is_refused_is_advised_with_one_that_is_written() -> None:
+    advised = 0
+    for _, made in plans():
+        for language in ("ptx", "cutedsl"):
+            try:
+                emit_plan(made, language)
+            except DescriptorError as error:
+                for one in error.advice:
+                    assert emit_plan(made, one.changes["emit"])
+                    advised += 1
+    assert advised > 5
 
 
 def shared_bytes(text: str) -> int:

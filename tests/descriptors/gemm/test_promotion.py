@@ -128,7 +128,7 @@ def test_the_text_and_the_data_say_how_often_and_from_where() -> None:
     assert kept["promotion"] == {
         "dtype": "f32", "vector": 128, "registers": 64, "groups": 1, "blocks": 4, "a_loads": 2, "b_loads": 2,
     }  # fmt: skip
-    with pytest.raises(DescriptorError, match=r"must not promote accumulators.*--emit cuda does"):
+    with pytest.raises(DescriptorError, match=r"must not promote accumulators.*use --emit cuda"):
         emit_plan(made, "ptx")
 
 
