@@ -22,8 +22,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from descriptors.check.execution.bounded_loops import (
+    BoundedLoop,
+    Reach,
+    bounded_loops,
+    deciding_loads,
+    executed,
+    operations,
+    reach,
+)
 from descriptors.check.execution.evidence import Blind
-from descriptors.check.execution.loops import BoundedLoop, Reach, deciding_loads, executed, operations, reach
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.runs import Run
 from descriptors.text import counted
@@ -61,7 +69,7 @@ class Coverage:
         ended = one.stop is None and not machine.hung
         if ended:
             self._executed |= done
-        for loop in self.made.bounded:
+        for loop in bounded_loops(self.made):
             reads = {key for place in loop.bounds for key in machine.notes.reads.get(place, ())}
             self._keys.setdefault(loop.number, set()).update(reads.difference(self.given))
             now = reach(machine, loop, done)
@@ -119,7 +127,7 @@ class Coverage:
             more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
             what = ".".join(code[places[0]].opcode.split(".")[:2])
             yield Blind(properties, lines[0], what, f"no completed run executes it{also}{more}")
-        for loop in self.made.bounded:
+        for loop in bounded_loops(self.made):
             found, keys = self._reach.get(loop.number), self.keys(loop)
             free = [key for key in keys if not self.is_saturated(loop, key)]
             if not self.short(loop) or found is None or not free or any(key in closed for key in keys):

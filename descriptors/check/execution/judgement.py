@@ -4,8 +4,8 @@ The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kerne
 (``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
 ``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each instruction does to it (``integers``,
 ``branches``, and on ``accesses`` the modules of events), in one table (``dispatch``); a kernel's ``runs``, with what
-copies bring (``copy_sizes``), the ``evidence`` of one, what completed runs cover (``loops``, ``coverage``), and this
-judgement of all.
+copies bring (``copy_sizes``), the ``evidence`` of one, what completed runs cover (``bounded_loops``, ``coverage``),
+and this judgement of all.
 
 Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
 a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from descriptors.check.execution.bounded_loops import bounded_loops
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.counts import Counts, counts
 from descriptors.check.execution.coverage import Coverage
@@ -222,7 +223,7 @@ class _Record:
                         return
                     if self.executed[-1].ended:
                         break
-        for loop in self.made.bounded:
+        for loop in bounded_loops(self.made):
             for key in [one for one in bounding if one in self.coverage.keys(loop)]:
                 for value, others in FARTHER_LAUNCHES:
                     tried = value > LARGE and self.coverage.is_saturated(loop, key)

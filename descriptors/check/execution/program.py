@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from descriptors.check.execution.loops import BoundedLoop, Loop, back_edges, bounded_loops, inner_targets, nested
+from descriptors.check.execution.loops import Loop, back_edges, inner_targets, nested
 from descriptors.check.ptx.control_flow import Block, blocks, postdominators
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, names
@@ -168,11 +168,6 @@ class Program:
     def inner(self) -> dict[int, tuple[int, ...]]:
         """For each such block those of the loops inside of its loop."""
         return inner_targets(self.back_edges, self.loops)
-
-    @cached_property
-    def bounded(self) -> tuple[BoundedLoop, ...]:
-        """The loops with operations whose end is computed from a load."""
-        return bounded_loops(self)
 
     def up_to(self, block: int, branch: int) -> Iterator[int]:
         """A block and those that always follow it, up to where the ways out of a branch meet."""

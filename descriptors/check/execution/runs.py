@@ -24,12 +24,12 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
+from descriptors.check.execution.bounded_loops import bounded_loops, main_parameters
 from descriptors.check.execution.configuration import MOST_CTAS, MOST_THREADS, Configuration
 from descriptors.check.execution.copy_sizes import infer
 from descriptors.check.execution.dispatch import execution
 from descriptors.check.execution.lanes import Cause
 from descriptors.check.execution.launch import Launch
-from descriptors.check.execution.loops import main_parameters
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
@@ -213,7 +213,7 @@ def launches(made: Program, first: Trial) -> Iterator[Launch]:
 def bounding_parameters(made: Program, first: Trial) -> list[tuple[str, int]]:
     """The free parameters that bound loops with operations, those of the main loop first."""
     reads = first.run.machine.notes.reads
-    bounds = {key for loop in made.bounded for place in loop.bounds for key in reads.get(place, ())}
+    bounds = {key for loop in bounded_loops(made) for place in loop.bounds for key in reads.get(place, ())}
     return [key for key in main_parameters(made, reads, first.all_free) if key in bounds][:MOST]
 
 
