@@ -27,8 +27,8 @@ MODULES = sorted(modules())
 #: schemas of both are written in one notation.
 CONSOLE = ("layoutalg.cli.console", "layoutalg.cli.schema")
 
-#: The one way to make a value, to write a file and to say how to install, and the length of a message: mechanisms of both
-#: packages, and no algebra, so that they are no public names.
+#: The one way to make a value, to write a file and to say how to install, and the length of a message: mechanisms of
+#: both packages, and no algebra, so that they are no public names.
 MECHANISMS = ("layoutalg.frozen", "layoutalg.files", "layoutalg.installation", "layoutalg.messages")
 
 #: The door of the oracle: there is one way to ask the CuTe DSL, in a process that may die, and one reader of its text.

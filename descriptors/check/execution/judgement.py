@@ -2,10 +2,10 @@
 
 The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kernel is started (``launch``) and made ready
 (``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
-``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each instruction does to it (``integers``,
-``branches``, and on ``accesses`` the modules of events), in one table (``dispatch``); a kernel's ``runs``, with what
-copies bring (``copy_sizes``), the ``evidence`` of one, what completed runs cover (``bounded_loops``, ``coverage``),
-and this judgement of all.
+``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each
+instruction does to it (``integers``, ``branches``, and on ``accesses`` the modules of events), in one table
+(``dispatch``); a kernel's ``runs``, with what copies bring (``copy_sizes``), the ``evidence`` of one, what
+completed runs cover (``bounded_loops``, ``coverage``), and this judgement of all.
 
 Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
 a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was

@@ -137,5 +137,5 @@ def _uses(machine: Machine, users: dict[int, set[int]]) -> Iterator[Use]:
     code = machine.program.function.code
     for place, warps in sorted(users.items()):
         rows.setdefault((operation_of(code[place].opcode), tuple(sorted(warps))), []).append(code[place].line)
-    for (what, warps), lines in sorted(rows.items()):
-        yield Use(what, warps, tuple(lines))
+    for (what, who), lines in sorted(rows.items()):
+        yield Use(what, who, tuple(lines))
