@@ -58,6 +58,6 @@ def test_a_loop_whose_copies_are_shared_is_refused(language: str) -> None:
         if (language, arch) == ("cuda", "sm90"):
             assert "cluster_sync" in emit_plan(loop_plan, language)
             continue
-        with pytest.raises(DescriptorError, match=r"^emit: the cluster must be 1x1 in a program, found 2x1"):
+        with pytest.raises(DescriptorError, match=r"^emit: .*cluster .*2x1"):
             emit_plan(loop_plan, language)
         assert "#define GEMM_B_WORD" in emit_plan(loop_plan, "header")

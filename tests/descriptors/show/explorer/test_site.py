@@ -29,7 +29,7 @@ from descriptors.show.explorer.page import page as page_of
         (["--site", "x", "--pyodide", "nowhere"], "--pyodide must be the folder of the npm package pyodide"),
         (["--html", "x/y/z.html"], "--html must be a file that can be written"),
         (["--html", "x.html", "--site", "x"], "--html and --site are different answers"),
-        (["--html", "x.html", "--tile", "7x7"], "tile extent 0 must be a multiple"),
+        (["--html", "x.html", "--tile", "7x7"], "tile MN is 7, which is not a multiple"),
         (["--html", "x.html", "--cell", "7"], "cell must be two numbers"),
     ],
 )

@@ -186,8 +186,8 @@ def test_the_line_moves_with_the_tile_and_the_tile_must_be_aligned() -> None:
     [
         ({"swizzle": "64B"}, "must have swizzle 128B (PTX ISA 9.1, absolute address mode), found 64B"),
         ({"swizzle": "32B"}, "must have swizzle 128B (PTX ISA 9.1, absolute address mode), found 32B"),
-        ({"tile": (128, 512)}, "tile extent 1 must be a multiple of the mma's 96, found 512"),
-        ({"tile": (96, 768)}, "tile extent 0 must be a multiple of the mma's 128, found 96"),
+        ({"tile": (128, 512)}, "tile K is 512, which is not a multiple of the instruction's K (96)"),
+        ({"tile": (96, 768)}, "tile MN is 96, which is not a multiple of the instruction's MN (128)"),
         ({"arch": "sm90"}, "found that one ends inside an atom or mode"),
         ({"mma": (128, 192)}, "found that one ends inside an atom or mode"),
     ],

@@ -159,7 +159,11 @@ def test_a_tile_without_symbols_is_derived_as_by_numbers() -> None:
             "8 to 11 of K must begin 1024 bytes after columns 0 to 3, as stride_byte_offset is one step for all, found "
             "1024*m bytes; in 16-byte units mode (1,1) must have a single stride, has (2,2):(32,64*m); ",
         ),
-        ({"tile": ("64*m", "64*k+1")}, DescriptorError, "derive: tile extent 1 must be a multiple of the atom's 64, "),
+        (
+            {"tile": ("64*m", "64*k+1")},
+            DescriptorError,
+            "derive: tile K is 64*k+1, which is not a multiple of the atom's 64; ",
+        ),
         ({"tile": ("64*m", "0")}, DescriptorError, "derive: tile extent 1 must be a positive number or expression; "),
         ({"tile": ("64*m", "(4,4)")}, DescriptorError, "derive: tile extent 1 must be a number or expression, "),
         ({"tile": ("64*m",)}, DescriptorError, "derive: tile must be (MN, K) or (MN, K, stages), found ('64*m',)"),

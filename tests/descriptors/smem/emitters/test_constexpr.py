@@ -50,8 +50,8 @@ SAYS = {
     "cta_group": ("cta_group must be 1",),
     "instruction": ("legality: an operand must be",),
     "crosses_atoms": ("cross from one swizzle atom to the next",),
-    "whole_atoms": ("must be a multiple of the atom's", "whatever the swizzle"),
-    "whole_operands": ("must be a multiple of the mma's",),
+    "whole_atoms": ("of an atom, in", "not a multiple of the instruction's"),
+    "whole_operands": ("not a multiple of the instruction's",),
     "inside_atom": ("must be the same part of the tile",),
     "whole_16_bytes": ("elements (16 bytes) along",),
 }
