@@ -256,7 +256,7 @@ def read(text: str, operation: str = "check") -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DescriptorError(f"{operation}: the file must be TOML, found {brief(str(error), 200)}") from None
+        raise DescriptorError(f"{operation}: the file must be TOML, found {str(error)[:200]}") from None
     except RecursionError:
         raise _too_deep(operation) from None
     except ValueError:  # Python refuses integers of more digits than it converts

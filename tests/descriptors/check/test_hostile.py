@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ring_kernels import ring_sm90
 
 from descriptors import DescriptorError, check_ptx
 from descriptors.check import run_report
@@ -91,3 +92,8 @@ def test_a_hostile_toml_is_refused_in_a_short_line(text: str, reason: str) -> No
 
 def test_ordinary_toml_is_read() -> None:
     assert read('[operand.a]\ntile = [[1, 2], [3, 4]]\nwords.1.3 = "a.b"\n')["operand"]["a"]["words"]["1"]["3"] == "a.b"
+
+
+def test_an_address_beyond_the_shared_memory_of_the_cluster_ends_no_check() -> None:
+    """The bits above an address are the rank of a CTA, and here there is none of that rank."""
+    assert check_ptx(ring_sm90(1).replace("[at+8192]", "[at+999999999]")).verdict == "errors"
