@@ -210,11 +210,8 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
     for one in machine.fragments:
         known[one.cta] |= one.known
     for (index, rank), bits in machine.notes.reaches.items():
-<<<<<<< HEAD
-        if not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
-=======
-        if rank < machine.ctas and any(not known[rank] >> bit & 1 for bit in bits):  # beyond is no shared memory
->>>>>>> f
+        # An address beyond the cluster is not shared memory of any CTA that ran.
+        if rank < machine.ctas and not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
             yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
 
 

@@ -135,14 +135,7 @@ def _uses(machine: Machine, users: dict[int, set[int]]) -> Iterator[Use]:
     """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
     code = machine.program.function.code
-<<<<<<< HEAD
-    for place, warps in sorted(users.items()):
-        rows.setdefault((operation_of(code[place].opcode), tuple(sorted(warps))), []).append(code[place].line)
-    for (what, who), lines in sorted(rows.items()):
-        yield Use(what, who, tuple(lines))
-=======
     for place, used in sorted(users.items()):
         rows.setdefault((operation_of(code[place].opcode), tuple(sorted(used))), []).append(code[place].line)
     for (what, warps), lines in sorted(rows.items()):
         yield Use(what, warps, tuple(lines))
->>>>>>> f
