@@ -30,6 +30,8 @@ LOCAL = 1 << 40
 PARAMETERS = 1 << 42
 #: Where a pointer in a parameter points: far from shared memory, and far from one another.
 _POINTERS, _APART = 1 << 44, 1 << 36
+#: Hashes of parameter names, and pointers of one parameter: PTX allows 32,764 bytes of parameters.
+_NAMES, _SLOTS = 1 << 15, 1 << 12
 #: Bytes of shared memory that a CTA may have.
 _SHARED = 227 << 10
 _FULL = 0xFFFFFFFF
@@ -99,13 +101,19 @@ def multicast(address: int, mask: int | None, ctas: int) -> list[int]:
 
 
 def pointer(name: str, offset: int) -> int:
-    """What a pointer in a parameter is: an address of its own.
+    """Return the address that is assumed for a pointer in a parameter.
+
+    Pointers of one kernel get different addresses, so that accesses through them are not taken for accesses of the same
+    bytes. Names that differ only in a number of up to three digits, as compilers write them, have different hashes.
 
     Args:
-        name: of the parameter.
-        offset: of the pointer in it, in bytes.
+        name: name of the parameter.
+        offset: offset of the pointer in the parameter, in bytes.
     """
-    return _POINTERS + (sum(map(ord, name)) * 64 + offset // 8) * _APART
+    number = 0
+    for letter in name:
+        number = (31 * number + ord(letter)) % _NAMES
+    return _POINTERS + (number * _SLOTS + offset // 8) * _APART
 
 
 def place_name(address: int, launch: Launch) -> str:
