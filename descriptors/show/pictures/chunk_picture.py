@@ -162,9 +162,9 @@ def chunks_heading(a: Anatomy) -> list[str]:
     rows, columns = a.chunk_grid
     (u, v), (mn, k) = a.chunk_units, a.chunk_extents
     shape = f"{mn} \u00d7 {16 * v} B" if a.derivation.major.contiguous_mode else f"{16 * u} B \u00d7 {k}"
-    before = "" if a.derivation.swizzle is SwizzleMode.NONE else ", before the swizzle"
+    swizzle = "" if a.derivation.swizzle is SwizzleMode.NONE else ", unswizzled"
     return [f"{times(a.chunk_grid)} {many(rows * columns, chunk_name(a.derivation))} of {shape}",
-            f"a number: its offset in bytes{before}"]  # fmt: skip
+            f"a number: byte offset{swizzle}"]  # fmt: skip
 
 
 def chunk_heading(a: Anatomy) -> tuple[str, list[str]]:
