@@ -359,7 +359,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
         "import sys; from layoutalg.cli import main; main(['--help']); "
         "loaded = {m for m in sys.modules if m.startswith('layoutalg.')}; "
         "sys.exit(sorted(loaded - {'layoutalg.cli', 'layoutalg.cli.command', 'layoutalg.cli.console', "
-        "'layoutalg.errors'}) or 0)"
+        "'layoutalg.errors', 'layoutalg.messages'}) or 0)"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
