@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlencode
+from zipfile import BadZipFile, ZipFile
 
 from builder.handout import card, handout, solution_book
 from builder.markup import part, web
@@ -25,7 +26,9 @@ from builder.pages import Engine, annex, first_steps, index, lines_page, page
 from builder.slides import deck
 from builder.teacher import teacher_page
 from descriptors.course.source import Lesson, folder, lessons
+from descriptors.errors import DescriptorError
 from descriptors.show.browser.folder import archive, runtime, source, write, zip_bytes
+from layoutalg.files import write_whole
 
 
 def write_course(
@@ -59,8 +62,20 @@ def write_zip(target: Path) -> Path:
         for one in sorted(target.rglob("*"))
         if one.is_file()
     }
-    write(target.parent, {f"{target.name}.zip": zip_bytes(contents)}, "FOLDER")
-    return target.parent / f"{target.name}.zip"
+    path = target.parent / f"{target.name}.zip"
+    if path.exists() and not _is_of(path, target.name):
+        raise DescriptorError(f"site: {path} exists and was not written by this program; remove it, or write elsewhere")
+    write_whole({path: zip_bytes(contents)})
+    return path
+
+
+def _is_of(path: Path, folder: str) -> bool:
+    """Whether a file is a zip file that holds one folder of this name and no more."""
+    try:
+        with ZipFile(path) as held:
+            return all(name.startswith(f"{folder}/") for name in held.namelist())
+    except (BadZipFile, OSError):
+        return False
 
 
 def site(

@@ -23,6 +23,7 @@ from places import ROOT
 from builder.site import site, write_course, write_zip
 from descriptors.course.progress import read_receipt
 from descriptors.course.source import lessons
+from descriptors.errors import DescriptorError
 
 LESSON = lessons()[0]
 PAGE = f"{LESSON.number:02}.html"
@@ -100,6 +101,15 @@ def test_a_zip_is_the_same_every_time(tmp_path: Path) -> None:
     first = write_zip(tmp_path / "course").read_bytes()
     assert write_zip(tmp_path / "course").read_bytes() == first
     assert write_course is not None
+
+
+def test_a_zip_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "a.html").write_text("a")
+    (tmp_path / "course.zip").write_text("mine")
+    with pytest.raises(DescriptorError, match="was not written by this program"):
+        write_zip(tmp_path / "course")
+    assert (tmp_path / "course.zip").read_text() == "mine"
 
 
 # ---- in a browser ----

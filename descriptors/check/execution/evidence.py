@@ -302,11 +302,13 @@ def _doubts(one: Run) -> Iterator[Blind]:
     machine = one.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _code(machine, index).line, what, why)
-    pending = 0
+    # Where lanes met, each has the groups of all: a group is done if the lane that waited for it knows so.
+    pending = waited = 0
     for held in machine.fragments if one.stop is None and not machine.hung else ():
         pending |= held.groups.all("bulk")
+        waited |= held.known
     for index, bits in machine.notes.bulk_stores.items():
-        if bits & pending:  # kernels in use leave the wait out
+        if bits & pending & ~waited:  # kernels in use leave the wait out
             yield Blind(("reuse",), _code(machine, index).line, _UNREAD, _UNREAD_WHY)
     for row in _witnesses(one) if machine.launch.content and not machine.hung else ():
         if row.rule in (

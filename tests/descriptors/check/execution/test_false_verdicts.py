@@ -232,6 +232,15 @@ def test_a_bulk_store_that_nothing_waits_for_is_not_decided(commit: str) -> None
     assert verdict(report(f"{body}{store}{wait.replace('{}', '0')}END: ret;")) == "clean"
 
 
+def test_a_bulk_store_is_done_if_its_thread_waits_after_lanes_met() -> None:
+    """One lane stores, the lanes meet, and the same lane waits behind a second branch."""
+    body = f"{OWN_PLACE}st.shared.b32 [%r3], %r4;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n"
+    store = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 128;\ncp.async.bulk.commit_group;\n"
+    wait = "cp.async.bulk.wait_group.read 0;\n"
+    assert verdict(report(f"{body}@%p1 bra MET;\n{store}MET: @%p1 bra END;\n{wait}END: ret;")) == "clean"
+    assert verdict(report(f"{body}@%p1 bra MET;\n{store}MET: @%p1 bra END;\nEND: ret;")) == "incomplete"
+
+
 # -- tensor memory
 
 ALLOCATE = """tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32;
