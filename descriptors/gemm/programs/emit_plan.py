@@ -117,6 +117,8 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     #include <stdint.h>
     """
     write = choose("emit: language", language, PLAN_LANGUAGES)
+    if not isinstance(name, str):
+        raise DescriptorError(f"emit: the name of a program must be text, found {brief(name)}")
     if isinstance(made, MmaPlan):
         return _of_warps(made, language, name)
     if not isinstance(made, Plan):
