@@ -51,7 +51,7 @@ def course(
     descriptors course 5.1                 its first exercise
     descriptors course 5.1 "(3,2):(8,1)"   an answer to it
     descriptors course 5.1 --hint          the next hint
-    descriptors course card                the notation, the lessons' operations, terms
+    descriptors course card                notation, operations of the lessons, terms
     descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
     descriptors course --verify -          what each of many lines says
     descriptors course next                the first exercise that is open

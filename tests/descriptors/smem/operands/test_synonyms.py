@@ -138,7 +138,7 @@ def test_numbers_that_another_tool_counts_otherwise_are_explained(capsys: pytest
     tile = ["derive", "--tile", "128x64", "--dtype", "bf16", "--swizzle", "K_SW128", "--mma", "128x16"]
     tile += ["--arch", "sm100"]
     pair = ["--cta-group", "2"]
-    shifted = "warning: 128 is not a multiple of 1024, so that base_offset is 1: the swizzle pattern starts"
+    shifted = "warning: base 128 is not a multiple of 1024, so base_offset is 1 and the swizzle pattern starts"
     for command, line in (
         ([*tile, "--base", "0x80"], shifted),
         ([*tile, *pair], "note: with cta_group 2 each CTA holds 128 of M (of A) or N (of B) 256; idesc counts both"),
