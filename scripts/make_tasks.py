@@ -30,12 +30,12 @@ output with the official package of the protocol. *Without* is what the thread, 
 in November 2026 and in our words; *with* is the verdict of the call and what its answer says. No model's answers are
 shown: what an agent writes after reading one or the other is not ours to say.
 
-`tests/descriptors/cli/test_tasks.py` makes every call and compares; what is right was judged apart from the tool, by
-what stands in the last column, which the test runs or looks up: *record* is a measurement on a Hopper GPU, *ptxas*
+`tests/descriptors/cli/test_tasks.py` makes every call and compares. The last column has the evidence for the answer,
+which the test runs or looks up (the arithmetic of 16, 18 and 19 restates the answer; its source is the thread): *record* is a measurement on a Hopper GPU, *ptxas*
 NVIDIA's assembler, a file has words and layouts of NVIDIA's own code. Nothing about sm100 was measured.
 
-The tasks were picked, not drawn: they are of the kinds that this tool is for. In {right} of {count} the thread had come
-to the same answer, by hand, after days or on a GPU. Where the tool has none it says so: a composition that does not
+The {count} tasks were picked, not drawn: they are of the kinds that this tool is for. Several threads came to the same
+answer, by hand, after days or on a GPU. Where the tool has none it says so: a composition that does not
 exist is refused (13); of a pair with M 128 one kind is refused, and the other answered as believed only (19); for SM120
 there is no descriptor to derive (20); and of a kernel whose words nothing fills, the words are incomplete (8).
 """
@@ -65,8 +65,7 @@ def row_of(row: dict[str, Any]) -> list[str]:
 
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
-    right = sum("rightly" in row["without"] for row in data["rows"])
-    introduction = INTRODUCTION.format(count=len(data["rows"]), right=right)
+    introduction = INTRODUCTION.format(count=len(data["rows"]))
     head = ["#", "question", "without", "call", "with", "judged by"]
     return "\n".join([f"# {data['title']}", "", introduction, *table([head, *map(row_of, data["rows"])])]) + "\n"
 

@@ -68,7 +68,8 @@ COMMANDS = {
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input, 3 where --check finds no CuTe DSL. "
+    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input, 3 where something that was asked for is "
+    "not installed. "
     'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; zsh and fish likewise.'
 )
 

@@ -59,7 +59,7 @@ COMMANDS = {
 
 _EPILOG = (
     "Exit status: 0 for an answer, 1 where `same` or --check finds a difference, 2 for bad input, "
-    "3 where --check finds no CuTe DSL. "
+    "3 where something that was asked for is not installed. "
     'Shell completion for bash: eval "$(_LAYOUTALG_COMPLETE=bash_source layoutalg)"; zsh and fish likewise.'
 )
 

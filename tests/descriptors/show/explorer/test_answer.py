@@ -61,7 +61,10 @@ def test_the_answer_is_what_the_engine_says() -> None:
         ({"dtype": "bf17"}, "did you mean bf16?"),
         ({"cell": "128,0"}, "the cell must be an element of the tile"),
         ({"layout": "<script>alert(1)</script>"}, "notation"),
-        ({"layout": "(64,16):(64,1)", "major": "", "swizzle": "", "mma": "48x16"}, "tile MN is 64, which is not a multiple of"),
+        (
+            {"layout": "(64,16):(64,1)", "major": "", "swizzle": "", "mma": "48x16"},
+            "tile MN is 64, which is not a multiple of",
+        ),
         ({"mma": ""}, "mma is missing"),
         ({"lanes": "4", "tab": "banks"}, "lanes"),
     ],
