@@ -31,8 +31,10 @@ in November 2026 and in our words; *with* is the verdict of the call and what it
 shown: what an agent writes after reading one or the other is not ours to say.
 
 `tests/descriptors/cli/test_tasks.py` makes every call and compares. The last column has the evidence for the answer,
-which the test runs or looks up (the arithmetic of 16, 18 and 19 restates the answer; its source is the thread): *record* is a measurement on a Hopper GPU, *ptxas*
-NVIDIA's assembler, a file has words and layouts of NVIDIA's own code. Nothing about sm100 was measured.
+which the test runs or looks up (the arithmetic of 16, 18 and 19 restates the answer; its source is the thread):
+*record* is a measurement on a Hopper GPU, *ptxas* NVIDIA's assembler, a file has words and layouts of NVIDIA's
+own code.
+Nothing about sm100 was measured.
 
 The {count} tasks were picked, not drawn: they are of the kinds that this tool is for. Several threads came to the same
 answer, by hand, after days or on a GPU. Where the tool has none it says so: a composition that does not

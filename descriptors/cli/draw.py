@@ -211,7 +211,7 @@ def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int
         shape=derivation.mma,
         subtile=at,
         base=operand["base"],
-        pattern_start=operand["pattern_start"] or 0,
+        pattern_start=operand["pattern_start"],
     )
     return picture(difference)
 

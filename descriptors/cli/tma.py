@@ -13,7 +13,7 @@ import click
 from descriptors.cli.derive import derive
 from descriptors.cli.options import OptionsOnly, advising_tile, json_option, need, option, staged, unit_option
 from descriptors.cli.terminal import answered
-from descriptors.cli.values import numbers, word
+from descriptors.cli.values import address, numbers, word
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
@@ -64,6 +64,7 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     callback=numbers("x"),
     help="MNxK that one instruction reads, of a word.  [default: the whole box]",
 )
+@click.option("--base", callback=address, help="Address where the box lands, in bytes, of a word.  [default: assumed]")
 @unit_option
 @json_option("Write the answer as JSON.")
 def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) -> Status:
@@ -102,7 +103,7 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         context = click.get_current_context()
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
-        return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape")})
+        return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape", "base")})
     return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
 
 

@@ -206,7 +206,9 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
     help="Address of the layout's offset 0, in bytes.  [default: as the word starts, or 0 if no tile may start there]",
 )
 @click.option(
-    "--pattern-start", default="0", callback=address, help="Address where the swizzle pattern starts, in bytes."
+    "--pattern-start",
+    callback=address,
+    help="Address where the swizzle pattern starts, in bytes.  [default: 0, or the base if the word is right for that]",
 )
 @unit_option
 @click.option("--symbolic", is_flag=True, help="Ask z3 or cvc5 too: wherever word and layout are moved together.")

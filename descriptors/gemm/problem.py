@@ -233,7 +233,10 @@ def propose_tiles(
     32x14x14x256 by 256 filters of 3x3, padding 1x1; bf16: a tile of 192x64x64, 19 us expected
     """
     if arch is not None and architecture(arch) != "sm90":
-        raise DescriptorError(f"plan: a tile can be chosen for sm90, where it was measured, found arch {arch}; --tile")
+        raise DescriptorError(
+            f"plan: no tile can be chosen for {arch}, only for sm90, where tiles were timed; use --arch sm90, or an "
+            "instruction and --tile"
+        )
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     a = as_element_type(dtype)
     b = a if b_dtype is None else as_element_type(b_dtype)

@@ -332,7 +332,9 @@ def _boxes(machine: Machine) -> Iterator[Blind]:
         why = "its tensor map is a parameter"
         if size:
             why += f"; what is expected and read is consistent with {size} bytes"
-        made, properties = _code(machine, index), ("bytes",) if size else ("bytes", "proxies", "reuse")
+        else:
+            why += "; what is expected and read does not determine its bytes"
+        made, properties = _code(machine, index), ("bytes",) if size else ("barriers", "bytes", "proxies", "reuse")
         yield Blind(properties, made.line, BOX, why, decides=suggestion(machine, made, name, place))
 
 

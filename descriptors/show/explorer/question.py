@@ -328,7 +328,8 @@ def verdict(compared_word: Diff) -> str:
     """
     elements = counted(compared_word.shape[0] * compared_word.shape[1], "element")
     if compared_word.ok:
-        return f"right: all {elements}"
+        shifted = f"; a swizzle pattern starts at {compared_word.pattern_start:#x}" * compared_word.pattern_assumed
+        return f"right: all {elements}{shifted}"
     change = f"change {', '.join(map(str, compared_word.changes))}" if compared_word.changes else compared_word.reason
     return f"WRONG: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"
 
@@ -338,7 +339,7 @@ def difference(view: View, word: int) -> Diff:
     d = view.derivation
     return diff(
         word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma,
-        subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base, pattern_start=view.base,
+        subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base,
     )  # fmt: skip
 
 

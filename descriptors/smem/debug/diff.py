@@ -155,6 +155,7 @@ class Diff(Told):
         placement: how ``base`` was found; None if it was given, or printed with the layout.
         whole: whether ``shape`` was assumed: one instruction reads the whole layout.
         reads: extents that the instruction reads, if these are more than ``shape``; else None.
+        pattern_assumed: whether ``pattern_start`` was assumed for a tile that does not start where a pattern starts.
         other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
             start address is not in doubt.
     """
@@ -181,6 +182,7 @@ class Diff(Told):
     whole: bool = False
     reads: tuple[int, int] | None = None
     other: tuple[tuple[int, ...], int] | None = None
+    pattern_assumed: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -219,6 +221,8 @@ class Diff(Told):
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
+        if self.pattern_assumed:
+            assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (--pattern-start checks it)")
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element):
@@ -266,7 +270,7 @@ def diff(
     shape: tuple[int, int] | None = None,
     subtile: tuple[int, ...] | None = None,
     base: int | None = None,
-    pattern_start: int = 0,
+    pattern_start: int | None = None,
     unit: Unit = "elements",
     swizzle: SwizzleMode | SwizzleName | None = None,
 ) -> Diff:
@@ -290,8 +294,9 @@ def diff(
             condition that the headline names. For another operand it is ``"undecided"`` unless the implied address
             is 0, because a wrong advance may imply an aligned address too. A start address that implies a negative or
             misaligned address is compared with base 0, and differs.
-        pattern_start: an address where the swizzle pattern starts, in bytes: 0 where the swizzle takes absolute
-            addresses, as those of TMA and CuTe do.
+        pattern_start: an address where the swizzle pattern starts, in bytes. If left out it is 0, because the swizzle
+            of TMA and CuTe takes absolute addresses; a word of a tile that starts elsewhere in the pattern may also
+            be right for a pattern that starts with the tile, as ``derive`` places it, and the headline then says so.
         unit: what the layout's offsets and swizzle count, as in ``explicit.UNITS``.
         swizzle: name of the swizzle mode that is applied to a plain layout; a layout with a swizzle of its own must
             have this one.
@@ -312,7 +317,7 @@ def diff(
     operand, part = _operand(tile, mode, element, extents, at, name)
     values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    pattern = _address("pattern_start", pattern_start, window)
+    pattern = _address("pattern_start", pattern_start or 0, window)
     reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
     readings = [(operand, mode)]
     if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):
@@ -335,6 +340,12 @@ def diff(
         else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
     )
     fetched = fetched_rows([number], **reads, shape=extents)[0]
+    own_mode = readings[-1][1]
+    moved = pattern_start is None and own_mode is not SwizzleMode.NONE and place % own_mode.period_bytes != 0
+    if moved and not part and rows != fetched:
+        with_tile = stored_rows(operand, element, base=place, pattern_start=place, window=window)
+        if with_tile == fetched:
+            rows, pattern = with_tile, place
     wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
@@ -361,6 +372,7 @@ def diff(
         offset=first,
         placement=placement,
         whole=shape is None,
+        pattern_assumed=moved,
         other=_other_operand(tile, element, extents, int(values["start_address"]), placement, pattern),
     )
 

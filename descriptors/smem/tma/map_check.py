@@ -267,7 +267,7 @@ class WordCheck(Told):
 
 def word_check(
     one: TensorMap, word: int, arch: Arch | None = None, *, dtype: str | ElementType | None = None,
-    major: Major | MajorName, shape: tuple[int, int] | None = None,
+    major: Major | MajorName, shape: tuple[int, int] | None = None, base: int | None = None,
 ) -> WordCheck:  # fmt: skip
     """Compare what the tensor core reads for a word with where the elements of a box land.
 
@@ -282,6 +282,7 @@ def word_check(
         major: which of the two dimension 0 of the map is.
         shape: extents (MN, K) that one instruction reads, in elements, of which those that the box fills are compared;
             the whole box if left out.
+        base: address where the box lands, in bytes; assumed if left out.
 
     Raises:
         DescriptorError: as `box_layout` and `descriptors.diff`.
@@ -299,5 +300,5 @@ def word_check(
     reads = None if shape is None else as_shape(shape, layout)
     box = as_shape(None, layout)
     compared = None if reads is None else (min(reads[0], box[0]), min(reads[1], box[1]))
-    found = diff(number, layout, name, dtype=element, major=major, shape=compared)
+    found = diff(number, layout, name, dtype=element, major=major, shape=compared, base=base)
     return WordCheck(found if compared == reads else replace(found, reads=reads), _standing(one, name))

@@ -121,7 +121,7 @@ def test_each_is_told_in_a_line() -> None:
         ("(64,16):(64,1)", {"dtype": "f8"}, DescriptorError, "dtype"),
         ("(64,16):(64,1)", {"arch": "sm1"}, DescriptorError, "arch"),
         ("(64,16):(64,1)", {"shape": 64}, DescriptorError, "two extents"),
-        ("(64,16):(64,1)", {"shape": (60, 16)}, DescriptorError, "must be a multiple"),
+        ("(64,16):(64,1)", {"shape": (60, 16)}, DescriptorError, "which is not a multiple"),
         ("(64,16):(64,1)", {"unit": "bits"}, DescriptorError, "unit"),
     ],
 )

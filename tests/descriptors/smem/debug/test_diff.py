@@ -265,7 +265,8 @@ def test_a_tile_whose_pattern_starts_with_it_takes_a_base_offset() -> None:
     assert diff(plain_word, SW128, **BF16_K, base=128).ok
     difference = diff(plain_word, SW128, **BF16_K, pattern_start=128)
     assert [str(change) for change in difference.changes] == ["base_offset 0 -> 1"]
-    wrong = diff(plain_word | base_offset, SW128, **BF16_K, base=128)
+    assert diff(plain_word | base_offset, SW128, **BF16_K, base=128).ok
+    wrong = diff(plain_word | base_offset, SW128, **BF16_K, base=128, pattern_start=0)
     assert [str(change) for change in wrong.changes] == ["base_offset 1 -> 0"]
 
 
@@ -356,7 +357,7 @@ def test_the_tile_of_the_mn_major_example_is_read_by_its_word_and_no_other() -> 
         ({"dtype": "bf17"}, DescriptorError, "dtype"),
         ({"major": "L"}, DescriptorError, "major"),
         ({"shape": (64,)}, DescriptorError, "two extents"),
-        ({"shape": (48, 16)}, DescriptorError, "must be a multiple"),
+        ({"shape": (48, 16)}, DescriptorError, "which is not a multiple"),
         ({"shape": (64, 16), "subtile": (1, 0)}, DescriptorError, "must lie in"),
         ({"subtile": (0,)}, DescriptorError, "coordinate of 2 modes"),
         ({"base": 8}, DescriptorError, "multiple of 16"),
@@ -376,3 +377,23 @@ def test_a_word_without_meaning_is_an_error_and_not_a_difference() -> None:
     assert isinstance(unproved(**K_128).descriptor.word.decode(3 << 61)["swizzle"], UnknownCode)
     with pytest.raises(DescriptorError, match="swizzle code"):
         diff(3 << 61 | 1 << 46, SW128, arch="sm100", dtype="bf16", major="K")
+
+
+@pytest.mark.parametrize(("swizzle", "base"), [("128B", 128), ("128B", 512), ("64B", 256), ("32B", 128)])
+@pytest.mark.parametrize(("major", "arch"), [("K", "sm90"), ("MN", "sm100")])
+def test_a_tile_off_its_swizzle_pattern_agrees_with_derive_and_names_the_pattern(
+    swizzle: str, base: int, major: str, arch: str
+) -> None:
+    """Two words may be right, one for a pattern that starts at 0 and one for a pattern that starts with the tile."""
+    d = derive((128, 128), "bf16", major, swizzle, (64, 16), arch=arch)
+    word = d.words(base=base)[0][0]
+    asked: dict[str, Any] = {"arch": arch, "dtype": "bf16", "major": major, "shape": (64, 16), "base": base}
+    found = diff(word, d.smem_tile, **asked)
+    assert found.verdict == "same"
+    assert f"a swizzle pattern starts at {base:#x}" in found.headline
+    absolute = diff(word, d.smem_tile, **asked, pattern_start=0)
+    assert absolute.verdict == "different" and absolute.right_word is not None
+    by_address = diff(absolute.right_word, d.smem_tile, **asked)
+    assert by_address.verdict == "same" and "a swizzle pattern starts at 0x0" in by_address.headline
+    if swizzle == "128B":  # another base offset is right for neither
+        assert diff(word ^ (2 if base == 512 else 4) << 49, d.smem_tile, **asked).verdict == "different"

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
 import pytest
@@ -50,7 +51,7 @@ SAYS = {
     "cta_group": ("cta_group must be 1",),
     "instruction": ("legality: an operand must be",),
     "crosses_atoms": ("cross from one swizzle atom to the next",),
-    "whole_atoms": ("of an atom, in", "not a multiple of the instruction's"),
+    "whole_atoms": ("of an atom, in",),
     "whole_operands": ("not a multiple of the instruction's",),
     "inside_atom": ("must be the same part of the tile",),
     "whole_16_bytes": ("elements (16 bytes) along",),
@@ -103,6 +104,10 @@ def reason(error: DescriptorError) -> str:
         return "field"
     if "atom: a " in str(error):
         return "atom"
+    # A tile is checked for whole atoms before it is checked for whole operands, and the sentence may be the same.
+    modules = {frame.f_globals["__name__"] for frame, _ in walk_tb(error.__traceback__)}
+    if "not a multiple of the instruction's" in str(error) and "descriptors.smem.operands.atoms" in modules:
+        return "whole_atoms"
     return next((name for name, words in SAYS.items() if any(one in str(error) for one in words)), str(error))
 
 
