@@ -1,4 +1,8 @@
-"""The length of a message: every refusal of both programs, of their pages and of their tools is bounded by it."""
+"""The length of a message: every refusal of both programs, of their pages and of their tools is bounded by it.
+
+>>> len(shortened("x" * 100_000)) < MOST_OF_A_MESSAGE + 50
+True
+"""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ TYPES: Kinds = {
         "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
-    "Match": {"stored?": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
+    "Match": {"stored": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
     "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
     "Fit": {
         **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
@@ -307,6 +307,12 @@ TYPES: Kinds = {
         "verdict": {"clean", "errors", "incomplete"}, "properties": dict.fromkeys(PROPERTIES, "Verdict"),
         "undecided": [{"property": str, "line": int, "what": str, "why": str, "decides": str, "function": str}],
         "unresolved": [{"line": int, "what": str}], "errors": int, "left_out": int, "known": int, "notes": [str],
+        "launches": [
+            {
+                "function": str, "completed": bool, "steps": int, "threads": [int], "cluster": [int],
+                "parameters": {str: int},
+            }
+        ],
         **_KNOWN, "findings": ["Finding"],
     },
     "Verdict": {

@@ -2,6 +2,10 @@
 
 A plan and the writers of programs ask this one function, so that a plan says in its first lines what no program is
 written for.
+
+>>> from descriptors import plan
+>>> cuda_refusal(plan("m64n64k16", "bf16", tile=(64, 64, 64), stages=2, verify=False))
+''
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ ROOMS = (
         "layoutalg.files",
         "layoutalg.errors",
         "layoutalg.installation",
+        "layoutalg.messages",
         "layoutalg.tuples",
         "layoutalg.drawing",
     ),

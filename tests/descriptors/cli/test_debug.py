@@ -321,7 +321,7 @@ def test_a_question_by_tile_is_that_by_the_layout_of_the_tile(
         ([SW128, "--order", "0,1", *BF16_K], "--order goes only with --tile"),
         ([SW128, "--stages", "2", *BF16_K], "--stages goes only with --tile"),
         (["--tile", "64x16x2", "--stages", "2", "--swizzle", "32B", *BF16_K], "give the stages once"),
-        (["--tile", "64x24", "--swizzle", "32B", "--mma", "64x16", *BF16_K], "must be a multiple of"),
+        (["--tile", "64x24", "--swizzle", "32B", "--mma", "64x16", *BF16_K], "which is not a multiple of"),
     ],
 )
 def test_a_tile_is_asked_about_whole_and_instead_of_a_layout(

@@ -101,7 +101,7 @@ def test_an_option_of_an_operand_goes_before_that_of_all(capsys: pytest.CaptureF
         ([f"a: {A} --base 1024"], "operand a: --base describes no operand"),
         ([f"a: {A} --symbolic"], "operand a: --symbolic describes no operand"),
         ([f"a: {A} --draw a.svg"], "operand a: --draw describes no operand"),
-        ([f"a: {A}", "b: --major K --swizzle 128B --tile 64x100 --mma 64x16"], "operand b: derive: K of the tile must"),
+        ([f"a: {A}", "b: --major K --swizzle 128B --tile 64x100 --mma 64x16"], "operand b: derive: tile K is 100"),
         (["a: --layout '(64,64"], "operand a: No closing quotation in "),
         (["a: --nothing"], "operand a: No such option"),
         ([], "is missing"),
