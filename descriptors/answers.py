@@ -94,7 +94,7 @@ def tell(answer: object, *, steps: bool = False, **options: Any) -> str:
 
     >>> from descriptors import match
     >>> print(tell(match("(64,16):(64,1)", "bf16", swizzle="128B")).splitlines()[0])
-    form       K-major 128B ((8,m),(1,k)):((8,SBO),(-,1)), in 16-byte units
+    stored as  S<3,3,3> o 0 o (64,16):(64,1): swizzle 128B applied to (64,16):(64,1)
     """
     home = _home(answer, "tell")
     writer = (_function(home, "story") if as_flag(steps, "tell: steps") else None) or _function(home, "tell") or str

@@ -171,7 +171,7 @@ def _title(survey: Survey) -> str:
 
 
 def _nothing(survey: Survey) -> str:
-    uneven = not survey.asked.pad and any(": tile extent" in one.reason for one in survey.refusals)
+    uneven = not survey.asked.pad and any("which is not a multiple of" in one.reason for one in survey.refusals)
     return "nothing found" + ("; --pad would round the tile up to whole atoms and operands" if uneven else "")
 
 

@@ -202,7 +202,7 @@ def _not_whole(
             proposals.append(Advice({**resized, "swizzle": str(modes[-1])}))
     whole = lcm(unit, part)
     proposals.append(Advice({"tile": replaced(tile, mode, -(-extent // whole) * whole)}))
-    if reads is not None and extent % part:
+    if reads is not None and extent % part and part != unit:
         rule = f"the instruction's {dimension} ({part}); tile = {tuple_text(tile)}, mma = {tuple_text(reads)}"
     else:
         rule = f"the {unit} of an atom, in {element} elements; {about}"

@@ -95,7 +95,7 @@ def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -
         ([], "--dtype is missing: f16 bf16"),
         (changed("--dtype", "bf17"), "dtype must be one of"),
         (changed("--swizzle", ""), "swizzle must be one of"),
-        (changed("--tile", "128x100"), "must be a multiple of the atom's 64"),
+        (changed("--tile", "128x100"), "tile K is 100, which is not a multiple of the 64 of an atom"),
         (changed("--tile", "9" * 400), "must be numbers like 128x128"),
         ([*TILE, "--rank", "1"], "rank must be at least 2"),
         ([*TILE, "--rank", "6"], "rank must be at most 5"),

@@ -98,7 +98,10 @@ def test_a_pair_has_all_of_sfb_in_both_ctas_and_sfa_of_its_own_rows() -> None:
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16"}, "types must be of one kind"),
         ({"m": 128, "n": 8, "k": 64, "a_dtype": "bf16", "kind": "f16"}, "the kind must have scale factors, found f16"),
         ({"m": 64, "n": 8, "k": 64, "a_dtype": "e2m1"}, "M must be 128"),
-        ({"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "a_swizzle": "128B"}, "must be a multiple of the atom's"),
+        (
+            {"m": 128, "n": 8, "k": 64, "a_dtype": "e2m1", "a_swizzle": "128B"},
+            "which is not a multiple of the 256 of an atom",
+        ),
         ({"m": 128, "n": 8, "k": 32, "a_dtype": "e4m3", "scale_dtype": "ue4m3"}, "scale factors must be ue8m0 by 32"),
         (
             {"m": 128, "n": 96, "k": 64, "a_dtype": "e2m1", "cta_group": 2},
