@@ -107,7 +107,10 @@ descriptors formulas --bits 16 --swizzle 128B --prove
 
 #: Objects whose keys are names of things, and not of the form.
 NAMED = {"linear": {""}, "ops": {"operations"}, "plan": {"accumulators.columns"}, "shapes": {""}}
-NAMED |= {"tmem shift": {"evidence_of", "views.evidence_of"}, "check": {"launches.parameters", "files.launches.parameters"}}
+NAMED |= {
+    "tmem shift": {"evidence_of", "views.evidence_of"},
+    "check": {"launches.parameters", "files.launches.parameters"},
+}
 #: Keys of values that are numbers in one answer and texts in another, and of measures, which are no counts.
 EITHER = {
     "check": {"derived", "file"},

@@ -86,7 +86,10 @@ def test_a_wrong_value_is_told_with_its_line_and_the_right_one(
         (A.replace('dtype = "bf16"', ""), "check: line 2: [operand.a]: "),
         (A.replace('"bf16"', "1.5"), "check: line 3: operand.a.dtype must be text, a number, true, false or a list"),
         (PLAN, "check: the file must rely on something, found no table expect; --init writes one"),
-        (PLAN.replace("= 4", "= 9") + "expect.tile = 1", "check: line 1: [plan.gemm]: plan: 9 stages must fit"),
+        (
+            PLAN.replace("= 4", "= 9") + "expect.tile = 1",
+            "check: line 1: [plan.gemm]: plan: 9 stages need 295056 bytes",
+        ),
         ("[operand]\na = 1", "check: [operand.a] must be a table, found 1"),
         ("[operand.a]\nexpect = 1", "check: operand.a.expect must be a table, found 1"),
         ("", "check: the file must rely on something"),

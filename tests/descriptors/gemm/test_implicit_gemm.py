@@ -240,7 +240,7 @@ def test_pixels_in_b_are_the_same_product_transposed_and_no_program() -> None:
     one = made(PLANS[0], operand="B")
     assert one.implicit is not None and one.implicit.tiles == (1, 12)
     assert "12 filters (1 tile), 90 output pixels (12 tiles)" in tell(one)
-    with pytest.raises(DescriptorError, match="must have the pixels in A"):
+    with pytest.raises(DescriptorError, match="has its pixels in B, and programs need them in A"):
         emit_plan(one, "cuda")
     assert "wgmma" in emit_plan(one, "ptx")
 
