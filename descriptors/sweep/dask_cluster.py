@@ -35,9 +35,7 @@ def dask_executor(address: str, timeout: float = 10.0) -> Iterator[Executor]:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise DescriptorError(
-            f"atlas: --dask needs dask[distributed], which is not installed: {pip_install('dask')}"
-        ) from error
+        raise DescriptorError(f"atlas: --dask needs dask[distributed], found none: {pip_install('dask')}") from error
     try:
         client: Any = distributed.Client(address, timeout=timeout)
     except (OSError, ValueError) as error:  # a time-out is an OSError too

@@ -317,7 +317,7 @@ def diff(
     operand, part = _operand(tile, mode, element, extents, at, name)
     values, window = smem_word(name).decode(number), window_bytes(name)
     first = part.first if part else parts(operand)[2] * element.storage_bits // 8
-    pattern = _address("pattern_start", pattern_start or 0, window)
+    pattern = _address("pattern_start", 0 if pattern_start is None else pattern_start, window)
     reads: dict[str, Any] = {"arch": name, "element": element, "major": contiguous}
     readings = [(operand, mode)]
     if swizzle is None and mode is SwizzleMode.NONE and not _has_form(operand, mode, element):

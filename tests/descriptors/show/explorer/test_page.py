@@ -57,7 +57,7 @@ def test_the_script_is_plain_and_sets_no_text_as_markup() -> None:
 def test_a_question_without_an_answer_makes_no_page() -> None:
     with pytest.raises(DescriptorError, match="tile MN is 7"):
         page({"tile": "7x7"})
-    assert "tile extent 0" in frozen_page({"tile": "7x7"})["error"]["message"]
+    assert "tile MN is 7" in frozen_page({"tile": "7x7"})["error"]["message"]
 
 
 def test_a_minus_writes_the_page_to_standard_output(
