@@ -5,7 +5,7 @@ Where nobody answers, the error says what is missing: the package here, or the s
 >>> with dask_executor("tcp://127.0.0.1:1", timeout=0.1):  # doctest: +ELLIPSIS
 ...     pass
 Traceback (most recent call last):
-descriptors.errors.DescriptorError: atlas: --dask needs ..., found none...
+descriptors.errors.DescriptorError: atlas: --dask needs ...
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def dask_executor(address: str, timeout: float = 10.0) -> Iterator[Executor]:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise DescriptorError(f"atlas: --dask needs dask[distributed], found none: {pip_install('dask')}") from error
+        raise DescriptorError(
+            f"atlas: --dask needs dask[distributed], which is not installed: {pip_install('dask')}"
+        ) from error
     try:
         client: Any = distributed.Client(address, timeout=timeout)
     except (OSError, ValueError) as error:  # a time-out is an OSError too

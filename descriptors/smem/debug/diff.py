@@ -211,6 +211,8 @@ class Diff(Told):
                 f"the instruction reads {extents_text(self.reads)}, of which only {extents_text(self.shape)} were "
                 "compared"
             )
+        elif not self.whole and not _is_read(self.arch, self.element, self.shape):
+            questions.append(f"no {self.arch} instruction reads a {extents_text(self.shape)} {self.element} operand")
         elif self.whole and (least := _least_operand(self.arch, self.element, self.shape)):
             questions.append(f"an instruction reads more than {extents_text(self.shape)}: at least {least}")
         return tuple(questions)
@@ -411,6 +413,12 @@ def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> 
     if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
         return ""
     return extents_text(min(legal))
+
+
+def _is_read(arch: Arch, element: ElementType, shape: tuple[int, int]) -> bool:
+    """Whether an instruction reads an operand of these extents, or none of the architecture has the type."""
+    extents = operand_extents(arch, element)
+    return not extents or shape in extents
 
 
 def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:

@@ -128,7 +128,8 @@ def test_a_right_word_that_no_instruction_takes_says_so() -> None:
 def test_a_swizzle_that_moves_nothing_here_is_no_difference() -> None:
     one_line = "S<3,3,3> o 0 o (8,8):(8,1)"  # 128 bytes in one row of the pattern
     difference = diff(64 << 32, one_line, **BF16_K, shape=(8, 8))
-    assert difference.ok
+    assert not difference.differing
+    assert "no sm90 instruction reads a 8x8 bf16 operand" in difference.headline
     assert not difference.changes
 
 
@@ -397,3 +398,12 @@ def test_a_tile_off_its_swizzle_pattern_agrees_with_derive_and_names_the_pattern
     assert by_address.verdict == "same" and "a swizzle pattern starts at 0x0" in by_address.headline
     if swizzle == "128B":  # another base offset is right for neither
         assert diff(word ^ (2 if base == 512 else 4) << 49, d.smem_tile, **asked).verdict == "different"
+
+
+def test_an_operand_that_no_instruction_reads_is_undecided() -> None:
+    layout = derive((512, 64), "bf16", "K", "128B", (64, 16), arch="sm90").smem_tile
+    asked: dict[str, Any] = {"arch": "sm90", "dtype": "bf16", "major": "K", "base": 0}
+    found = diff(0x4000004000010000, layout, **asked, shape=(512, 16))
+    assert (found.verdict, found.differing) == ("undecided", 0)
+    assert "no sm90 instruction reads a 512x16 bf16 operand" in found.headline
+    assert diff(0x4000004000010000, layout, **asked, shape=(64, 16)).verdict == "same"
