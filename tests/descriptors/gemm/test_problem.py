@@ -146,7 +146,7 @@ def test_rows_that_no_copy_takes_are_refused_with_the_next_that_one_does() -> No
     assert odd.epilogue.staged is None
     with pytest.raises(DescriptorError, match=r"N = 1001 of bf16, 2002 bytes; .* use --problem .*x1008x"):
         propose_tiles("bf16", (1024, 1001, 1024), c_dtype="bf16")  # no program of it takes such an N
-    with pytest.raises(DescriptorError, match="arch sm100"):
+    with pytest.raises(DescriptorError, match="no tile can be chosen for sm100"):
         propose_tiles("bf16", (1024, 1024, 1024), arch="sm100")
 
 
