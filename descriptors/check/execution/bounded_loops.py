@@ -97,16 +97,13 @@ def operations(function: Function) -> frozenset[int]:
 def bounded_loops(made: Program) -> tuple[BoundedLoop, ...]:
     """The loops with operations whose end is computed from a load, outer loops first; at most ``MOST`` of them."""
     function, graph = made.function, made.graph
-    makers: dict[str, list[int]] = {}
-    for place, one in enumerate(function.code):
-        for name in targets(one):
-            makers.setdefault(name, []).append(place)
+    writers = _writers(function)
     held = operations(function) | set(function.having("mma."))
     full = {number for number, one in enumerate(graph) if not held.isdisjoint(range(one.start, one.end))}
     bounds: dict[int, tuple[int, ...]] = {}
     for number, loop in enumerate(made.loops):
         if len(bounds) < MOST and not full.isdisjoint(loop.blocks):
-            found = _bounds(function, makers, list(_leaving(function, graph, loop.blocks)))
+            found = _bounds(function, writers, list(_leaving(function, graph, loop.blocks)))
             if found:
                 bounds[number] = found
     own = {number: set(made.loops[number].blocks) for number in bounds}
@@ -132,6 +129,15 @@ def bounded_loops(made: Program) -> tuple[BoundedLoop, ...]:
     )
 
 
+def _writers(function: Function) -> dict[str, list[int]]:
+    """Return the places of the instructions that write each register."""
+    writers: dict[str, list[int]] = {}
+    for place, instruction in enumerate(function.code):
+        for name in targets(instruction):
+            writers.setdefault(name, []).append(place)
+    return writers
+
+
 def _leaving(function: Function, graph: Sequence[Block], loop: frozenset[int]) -> Iterator[str]:
     """The registers that decide whether a thread leaves a loop."""
     for number in loop:
@@ -145,13 +151,13 @@ def _leaving(function: Function, graph: Sequence[Block], loop: frozenset[int]) -
             yield from names(last.operands[0])
 
 
-def _bounds(function: Function, makers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
+def _bounds(function: Function, writers: dict[str, list[int]], registers: Iterable[str]) -> tuple[int, ...]:
     """The loads that registers are computed from, the nearest first; a wait's or a vote's answer has none."""
     found: dict[int, None] = {}
     waiting = deque(registers)
     seen: set[str] = set(waiting)
     while waiting:
-        for place in makers.get(waiting.popleft(), ()):
+        for place in writers.get(waiting.popleft(), ()):
             one = function.code[place]
             if one.opcode.startswith(_MEMORY):
                 found[place] = None
@@ -178,10 +184,7 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
             for start in block.next:
                 for other in made.up_to(start, number):
                     controls.setdefault(other, set()).add(number)
-    makers: dict[str, list[int]] = {}
-    for place, one in enumerate(function.code):
-        for name in targets(one):
-            makers.setdefault(name, []).append(place)
+    writers = _writers(function)
     stored = [
         name
         for index in function.having("st.shared")
@@ -201,9 +204,9 @@ def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozense
                 if number not in seen:
                     seen.add(number)
                     waiting.append(number)
-        loads = set(_bounds(function, makers, registers))
+        loads = set(_bounds(function, writers, registers))
         if any(function.code[load].opcode.startswith("ld.shared") for load in loads):
-            loads.update(_bounds(function, makers, stored))
+            loads.update(_bounds(function, writers, stored))
         found[place] = frozenset(loads)
     return found
 
