@@ -162,6 +162,15 @@ def smem_word(arch: Arch) -> Word:
     return WORDS[word_format(arch)]
 
 
+def start_mask(arch: Arch) -> int:
+    """Return the bits of a descriptor that hold the start address.
+
+    >>> hex(start_mask("sm100")), hex(start_mask("sm107"))
+    ('0x3fff', '0x7fff')
+    """
+    return smem_word(arch)["start_address"].mask
+
+
 def window_bytes(arch: Arch) -> int:
     """What the start address of its words can name, in bytes.
 
