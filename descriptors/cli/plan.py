@@ -17,6 +17,7 @@ from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
 from descriptors.smem.tma.convolution import convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import has_wgmma
 from descriptors.text import known_record
 from layoutalg.cli.console import json_text, say
 
@@ -179,7 +180,7 @@ def plan(
     options = {name: value for name, value in options.items() if value is not None}
     whole_plan = plan_of(*words, **options, verify=False)
     if "arch" not in options:
-        why = "as M is 64" if whole_plan.asked.arch == "sm90" else "by M, the CTAs or the kind"
+        why = "as M is 64" if has_wgmma(whole_plan.asked.arch) else "by M, the CTAs or the kind"
         assume(whole_plan.asked.arch, why)
     proof = prove_plan(whole_plan)
     if picture_path is not None:

@@ -23,7 +23,7 @@ from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode
 from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.register_operand import LoadedOperand
 from descriptors.smem.tma.map_notation import map_record
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 
 #: The longest line of a list.
@@ -143,7 +143,7 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
     code = f"a code of 4 bits for {packed.group} elements of A along K"
     yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
     yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
-    if generation(packed.arch) == "sm90":
+    if has_wgmma(packed.arch):
         yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
         rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
@@ -195,7 +195,7 @@ def metadata_record(plan: Plan) -> dict[str, Any]:
         return {}
     one = plan.metadata
     places = [one.place(k) for k in range(plan.asked.blocks[2])]
-    name = "register" if generation(one.packed.arch) == "sm90" else "column"
+    name = "register" if has_wgmma(one.packed.arch) else "column"
     return {
         "metadata": {
             "layout": str(one.layout),

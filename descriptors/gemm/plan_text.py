@@ -44,7 +44,7 @@ from descriptors.gemm.promotion import GROUP
 from descriptors.gemm.schedule import order, traffic
 from descriptors.gemm.thread_registers import register_budget
 from descriptors.gemm.turns import free_barriers
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
 from descriptors.tmem.block_scaled import factors_disputed
 from layoutalg.frozen import contents
@@ -133,7 +133,7 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
-    if generation(metadata.packed.arch) == "sm100":
+    if has_tcgen05(metadata.packed.arch):
         said = f", selector {selectors} of idesc" if selectors else ""
         yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
         if metadata.blocks > 1:

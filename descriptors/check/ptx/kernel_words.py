@@ -49,7 +49,7 @@ from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
 from descriptors.smem.words.descriptor import Arch, smem_word, start_mask
-from descriptors.targets import has, holders
+from descriptors.targets import has, has_wgmma, holders
 from layoutalg.frozen import contents, frozen
 
 
@@ -253,7 +253,7 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     started, phased = one.start_known, one.word.mask & phase == phase
     fields, shown = smem_word(one.arch), word_shown(one.word, one.arch)
     word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
-    version = fields["version"].mask if one.arch != "sm90" else 0
+    version = fields["version"].mask if not has_wgmma(one.arch) else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
         yield "word-version", f"found {shown} for {one.matrix}, which has 0"

@@ -29,8 +29,7 @@ from descriptors.smem.derivation.symbolic import SymbolicDerivation
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.words.descriptor import SmemDescriptor, word_format
-from descriptors.targets import generation
+from descriptors.smem.words.descriptor import smem_word, word_format
 from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -155,9 +154,7 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         d.symbols,
         tile.modes,
         tile.swizzle,
-        CODES[word_format(d.arch)][
-            SmemDescriptor(d.arch, 0, 0, d.swizzle).encode() >> (62 if generation(d.arch) == "sm90" else 61)
-        ],
+        CODES[word_format(d.arch)][smem_word(d.arch)["swizzle"].store(d.swizzle)],
         d.leading_byte_offset // 16,
         d.stride_byte_offset // 16,
         _modes(d.advance),

@@ -50,7 +50,7 @@ from descriptors import targets
 from descriptors.errors import DescriptorError, FieldError, as_flag
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode
 from descriptors.smem.words.bitfield import Field, Word
-from descriptors.targets import tensor_architecture
+from descriptors.targets import has_wgmma, tensor_architecture
 from layoutalg.frozen import frozen, replace
 
 #: Codes of the swizzle field.
@@ -243,7 +243,7 @@ class SmemDescriptor:
         if type(self.arch) is not str or self.arch not in WORDS:
             object.__setattr__(self, "arch", architecture(self.arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
-        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
+        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and has_wgmma(self.arch):
             raise DescriptorError(
                 f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
             )
