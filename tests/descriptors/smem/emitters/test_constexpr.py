@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -151,6 +152,13 @@ def answer(d: Derivation, base: int) -> list[int | str]:
         f"{first.encode():x}", lbo, first.stride_byte_offset, d.swizzle.alignment_bytes, int(d.transposed),
         len(words), f"{mixed(words):x}",
     ]  # fmt: skip
+
+
+def test_the_tables_of_the_header_are_those_of_the_package() -> None:
+    """The rows of shapes, codes and widths are written by a script, so that a new chip changes one table."""
+    command = [sys.executable, str(ROOT / "scripts" / "make_header.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 HEAD = """\
