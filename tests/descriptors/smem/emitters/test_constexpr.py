@@ -320,7 +320,7 @@ def test_a_part_of_every_lattice_is_as_the_engine_has_it(compiler: str, tmp_path
     assert counts["none"] > 1000 and set(counts) == set(ERRORS), counts
 
 
-@pytest.mark.lattice
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("every", [kinds_with_majors, shapes, strict_lattice])
 def test_the_whole_lattice_is_as_the_engine_has_it(every: Any, tmp_path: Path) -> None:
     assert compared(every(), tmp_path, COMPILERS[0])["none"] > 1000
