@@ -1,4 +1,4 @@
-"""The words of the whole lattice against NVIDIA's compiler: ``scripts/test --exhaustive``; a sample of it runs every time."""
+"""The words of the whole lattice against NVIDIA's compiler, exhaustive; a sample of it runs every time."""
 
 from __future__ import annotations
 
