@@ -1,5 +1,5 @@
-"""How kernels of sm100 store C: their own text runs on this machine, with tensor memory, shared memory and the copy engine
-as their definitions say; and nvcc takes all of it."""
+"""How kernels of sm100 store C: their own text runs on this machine, with tensor memory, shared memory and the copy
+engine as their definitions say; and nvcc takes all of it."""
 
 from __future__ import annotations
 
