@@ -43,7 +43,14 @@ def wrong(text: str, counts: range) -> list[int]:
 def test_a_right_ring_is_right_at_every_count_and_a_period_is_two_turns_of_the_ring(ring: object, stages: int) -> None:
     text = ring(stages)  # type: ignore[operator]
     assert follows(text) == (64, 64, 2 * stages)
-    assert wrong(text, range(1, MOST)) == []
+    assert wrong(text, range(1, 4 * stages + 2)) == []  # two periods and a round
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_a_right_ring_is_right_at_every_count(ring: object, stages: int) -> None:
+    assert wrong(ring(stages), range(1, MOST)) == []  # type: ignore[operator]
 
 
 LOOP = "PRODUCE: setp.ge.u32 pd, k, n;"
