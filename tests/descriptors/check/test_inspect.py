@@ -46,7 +46,7 @@ def test_there_are_at_least_thirty_kernels_of_both_families() -> None:
 def cases() -> Iterator[object]:
     """Yield the kernels of compilers; those of which a smaller one of the same style is checked are exhaustive."""
     for name in sorted(kernels()):
-        small = name in RECORDED or name.startswith(("nvcc", "product"))
+        small = name in RECORDED or name.startswith("nvcc")
         yield pytest.param(name, id=name, marks=() if small else pytest.mark.exhaustive)
 
 
