@@ -5,9 +5,9 @@ scripts/release.py [FOLDER] [--tag TAG] [--python PYTHON] [--no-suite] [-- PYTES
 
 An sdist and a wheel are built of the checkout as it stands. Then an environment is made elsewhere, by PYTHON or by the
 one that runs this, the wheel is installed into it with its test tools, the sdist is unpacked beside it, and its tests
-run with the packages of the wheel: PYTHONSAFEPATH keeps the folder they run in off the path. Nothing is published; with
---tag the version must be that of the tag. Exit status: 0 if all passed, 1 if not, 2 if it could not be built or
-installed, or the tag is another.
+run with the packages of the wheel, the exhaustive ones too: PYTHONSAFEPATH keeps the folder they run in off the path.
+Nothing is published; with --tag the version must be that of the tag. Exit status: 0 if all passed, 1 if not, 2 if it
+could not be built or installed, or the tag is another.
 """
 
 import argparse

@@ -85,22 +85,25 @@ def test_a_room_hands_on_nothing_and_says_its_question_in_one_line() -> None:
         assert [ast.unparse(one).partition(" = ")[0] for one in rest] == ["INTERFACE"] * (name in WINGS), name
 
 
+def wing_of(module: str) -> str:
+    """The wing that a module stands in, or the folder or module of `descriptors` that is none."""
+    return ".".join(module.split(".")[:2])
+
+
 def names_taken_from_other_wings() -> Iterator[tuple[str, str, str]]:
     """Yield (module, source, name) for each name that a module imports from another wing and that is not public."""
     for module in (one for one in MODULES if one.startswith("descriptors.")):
         for source, names in imports(module):
-            wing = ".".join(source.split(".")[:2])
-            if wing in WINGS and not f"{module}.".startswith(f"{wing}."):
-                public = {name for name, home in descriptors._HOMES.items() if f"descriptors.{home}" == source}
-                yield from ((module, source, name) for name in names or ("the module",) if name not in public)
+            if wing_of(source) in WINGS and wing_of(source) != wing_of(module):
+                private = [name for name in names if f"descriptors.{descriptors._HOMES.get(name)}" != source]
+                yield from ((module, source, name) for name in (private if names else ["the module"]))
 
 
 def test_a_wing_imports_only_public_names_and_open_modules_of_another_wing() -> None:
     private = [
-        f"{module} imports {name} from {source}, which is not in INTERFACE of {wing}"
+        f"{module} imports {name} from {source}, which is not in INTERFACE of {wing_of(source)}"
         for module, source, name in names_taken_from_other_wings()
-        for wing in [".".join(source.split(".")[:2])]
-        if source.removeprefix(f"{wing}.") not in WINGS[wing]
+        if source.removeprefix(f"{wing_of(source)}.") not in WINGS[wing_of(source)]
     ]
     assert not private, "\n".join(private)
 
