@@ -153,9 +153,10 @@ def command_lines(chooser: random.Random) -> Iterator[list[str]]:
     yield ["plan", instruction, of_plan.pop("dtype"), *typed(of_plan)]
 
 
-def test_what_a_command_advises_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("rounds", [6, pytest.param(20, marks=pytest.mark.exhaustive)])
+def test_what_a_command_advises_can_be_typed(rounds: int, capsys: pytest.CaptureFixture[str]) -> None:
     chooser, tried = random.Random(5), set[str]()
-    for words in (words for _ in range(20) for words in command_lines(chooser)):
+    for words in (words for _ in range(rounds) for words in command_lines(chooser)):
         status = main(words)
         message = capsys.readouterr().err
         if status != 2:

@@ -328,7 +328,7 @@ def test_a_part_of_every_lattice_is_as_the_engine_has_it(compiler: str, tmp_path
     assert counts["none"] > 1000 and set(counts) == set(ERRORS), counts
 
 
-@pytest.mark.lattice
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("every", "fewest"), [(kinds_with_majors, 500), (shapes, 1000), (strict_lattice, 1000)])
 def test_the_whole_lattice_is_as_the_engine_has_it(every: Any, fewest: int, tmp_path: Path) -> None:
     assert compared(every(), tmp_path, COMPILERS[0])["none"] > fewest
