@@ -36,7 +36,7 @@ from math import floor
 from typing import NamedTuple, TypeAlias
 
 from descriptors.check.execution.lanes import Unknown, Value, lane_values
-from descriptors.check.ptx.integer_instructions import IntegerOperation, decode, signed, width
+from descriptors.check.ptx.integer_instructions import DECIDES, IntegerOperation, decode, signed, width
 from descriptors.check.ptx.ptx_module import Instruction
 
 
@@ -384,7 +384,7 @@ def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequ
     """``setp``: fixed where it is the same in all periods, alone or by what it is joined with."""
     if len(values) != operation.operands or any(drift != FIXED for drift in drifts[2:]):
         return None
-    if operation.logic in ("and", "or") and values[2] == int(operation.logic == "or"):
+    if operation.logic in DECIDES and values[2] == DECIDES[operation.logic]:
         return FIXED
     first, second = drifts[:2]
     if not isinstance(first, Drift) or not isinstance(second, Drift):

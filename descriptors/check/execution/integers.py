@@ -28,7 +28,7 @@ from descriptors.check.execution.lanes import Cause, Unknown, Value, each
 from descriptors.check.execution.machine import Handler, Machine, short
 from descriptors.check.execution.origins import carry_moved
 from descriptors.check.execution.program import Step
-from descriptors.check.ptx.integer_instructions import LOGIC, IntegerOperation, decode, exact
+from descriptors.check.ptx.integer_instructions import DECIDES, LOGIC, IntegerOperation, decode, exact
 from descriptors.check.ptx.ptx_module import Instruction, targets
 from descriptors.check.ptx.ptx_operands import Operand, Pair, Vector
 
@@ -36,8 +36,6 @@ from descriptors.check.ptx.ptx_operands import Operand, Pair, Vector
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")
 #: What scales a result by a number, and asks whether there is anything to scale.
 _SCALES = ("mul.f", "mul.rn.f", "setp.eq.f", "setp.equ.f", "setp.ne", "setp.neu")
-#: The value of one predicate that decides alone.
-_ABSORBING = {"and": 0, "or": 1}
 
 
 @lru_cache(maxsize=4096)
@@ -147,9 +145,8 @@ def _predicates(target: Operand) -> tuple[Operand, ...]:
 
 def _joined(logic: str, plain: Value, other: Value, lanes: int) -> Value:
     """Join a predicate with another: one that decides alone decides."""
-    absorbing = _ABSORBING.get(logic)
-    if absorbing is not None and absorbing in (other, plain):
-        return absorbing
+    if logic in DECIDES and DECIDES[logic] in (other, plain):
+        return DECIDES[logic]
     return each(LOGIC[logic], [plain, other], lanes)
 
 

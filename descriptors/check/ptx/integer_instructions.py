@@ -351,6 +351,8 @@ def _compare(operation: IntegerOperation) -> Computation:
 
 #: The operations that join two predicates.
 LOGIC: Mapping[str, Callable[[int, int], int]] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+#: The value of one predicate that decides alone what two are joined to.
+DECIDES: Mapping[str, int] = {"and": 0, "or": 1}
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
