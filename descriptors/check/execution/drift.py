@@ -190,14 +190,6 @@ def _converted(of: _Operands) -> Moving:
     return FIXED if of.drifts[0].over(1 << bits) is not None else None
 
 
-def _sum(of: _Operands) -> Moving:
-    return of.drifts[0].plus(of.drifts[1])
-
-
-def _difference(of: _Operands) -> Moving:
-    return of.drifts[0].plus(-of.drifts[1])
-
-
 def _product(of: _Operands) -> Moving:
     parts = of.one_moves()
     if parts is None:
@@ -336,8 +328,8 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
     "mov": _same,
     "cvt": _converted,
     "cvta": _same,
-    "add": _sum,
-    "sub": _difference,
+    "add": lambda of: of.drifts[0].plus(of.drifts[1]),
+    "sub": lambda of: of.drifts[0].plus(-of.drifts[1]),
     "neg": lambda of: -of.drifts[0],
     "not": lambda of: -of.drifts[0],
     "mul": _product,

@@ -51,7 +51,7 @@ from descriptors.check.ptx.known_bits import (
     narrow,
     shift_right,
 )
-from descriptors.check.ptx.known_results import Rule, rule_of
+from descriptors.check.ptx.known_results import Rule, rule
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
 from descriptors.check.ptx.reaching_definitions import Definition, Definitions
@@ -351,7 +351,7 @@ class _Folder:
         operation = decode(one.opcode, floats=True)
         if operation is None or not (isinstance(first, str) or operation.name == "setp"):
             return _nothing, ()
-        found = rule_of(operation if number == 0 else operation.opposite())
+        found = rule(operation if number == 0 else operation.opposite())
         constants = {operand for operand in read if isinstance(operand, int)}
         allowed = {0} if operation.type[0] == "f" else {0, 1, -1} if operation.type == "pred" else constants
         if found is None or not allowed >= constants:  # a number may stand for a float of another width

@@ -8,12 +8,12 @@ value, and the distance from a base. Nothing is known of the result of any other
 Operands have as many bits as their registers; a result has zeros above the width of its type, and a predicate is one
 bit.
 
-Law: of operands that are known all is known, of an opcode that is not in the table nothing is.
+Law: of operands that are known all is known.
 
->>> [rule(name)([exactly(12), exactly(3)]).value for name in ("add.s32", "shr.u32", "xor.b32", "mul.wide.u16")]
+>>> from descriptors.check.ptx.integer_instructions import decode
+>>> opcodes = "add.s32", "shr.u32", "xor.b32", "mul.wide.u16"
+>>> [rule(decode(opcode))([exactly(12), exactly(3)]).value for opcode in opcodes]
 [15, 1, 15, 36]
->>> [rule(name) for name in ("add.sat.s32", "add.f32", "bfe.b32", "adds", "mul.s32")]
-[None, None, None, None, None]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import TypeAlias
 
-from descriptors.check.ptx.integer_instructions import Computation, IntegerOperation, decode, exact, width
+from descriptors.check.ptx.integer_instructions import Computation, IntegerOperation, exact, width
 from descriptors.check.ptx.known_bits import (
     ALL,
     NOTHING,
@@ -49,22 +49,14 @@ Rule: TypeAlias = Callable[[Sequence[Known]], Known]
 _Refinement: TypeAlias = Callable[[IntegerOperation, Sequence[Known]], Known]
 
 
-def rule(opcode: str) -> Rule | None:
-    """Return what is known of the result of an opcode; None if that is nothing for all operands.
-
-    Args:
-        opcode: with all its qualifiers.
-
-    >>> rule("shf.l.wrap.b32")([exactly(0x80000000), exactly(1), exactly(1)]).value
-    3
-    """
-    operation = decode(opcode, floats=True)
-    return None if operation is None else rule_of(operation)
-
-
 @lru_cache(maxsize=4096)
-def rule_of(operation: IntegerOperation) -> Rule | None:
-    """Return the rule of a decoded opcode; None if nothing is known of its result for all operands."""
+def rule(operation: IntegerOperation) -> Rule | None:
+    """Return the rule of an operation; None if nothing is known of its result, whatever the operands.
+
+    >>> from descriptors.check.ptx.integer_instructions import decode
+    >>> rule(decode("shf.l.wrap.b32"))([Known(0x80000000, ALL), NOTHING, exactly(1)]).mask & 3
+    1
+    """
     if operation.name == "cvta" or operation.mask > ALL:  # the bits of a generic address are not known
         return None
     refined = _REFINED.get(operation.name, _rearranged if operation.row.rearranged else _unknown)
@@ -105,13 +97,13 @@ def _rearranged(operation: IntegerOperation, operands: Sequence[Known]) -> Known
     return Known(least & mask, mask)
 
 
-def _add(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    return add(operands[0], operands[1], operation.bits)
+def _of_two(combine: Callable[[Known, Known, int], Known]) -> _Refinement:
+    """Return the rule of an operation of two operands that have the width of the type."""
 
+    def refined(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
+        return combine(*_narrowed(operation, operands), operation.bits)
 
-def _subtract(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
-    return subtract(a, b, operation.bits)
+    return refined
 
 
 def _negate(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
@@ -123,16 +115,6 @@ def _absolute(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     if not one.mask & sign:
         return NOTHING
     return subtract(exactly(0), one, operation.bits) if one.value & sign else one
-
-
-def _and(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
-    return both(a, b, operation.bits)
-
-
-def _or(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    a, b = _narrowed(operation, operands)
-    return either(a, b, operation.bits)
 
 
 def _copy(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
@@ -174,7 +156,7 @@ def _multiply(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
 
 
 def _multiply_add(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
-    product_rule = rule_of(operation._replace(name="mul"))
+    product_rule = rule(operation._replace(name="mul"))
     return NOTHING if product_rule is None else add(product_rule(operands[:2]), operands[2], operation.result_bits)
 
 
@@ -255,8 +237,8 @@ _REFINED: dict[str, _Refinement] = {
     "mov": _copy,
     "cvt": _convert,
     "selp": _select,
-    "add": _add,
-    "sub": _subtract,
+    "add": _of_two(add),
+    "sub": _of_two(subtract),
     "neg": _negate,
     "abs": _absolute,
     "mul": _multiply,
@@ -265,8 +247,8 @@ _REFINED: dict[str, _Refinement] = {
     "rem": _divide,
     "min": _extreme,
     "max": _extreme,
-    "and": _and,
-    "or": _or,
+    "and": _of_two(both),
+    "or": _of_two(either),
     "shr": _shift_right,
     "bfe": _extract,
     "popc": _count_ones,

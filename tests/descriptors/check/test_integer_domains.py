@@ -20,7 +20,7 @@ from descriptors.check.ptx.conditions import Condition, Conditions
 from descriptors.check.ptx.control_flow import blocks
 from descriptors.check.ptx.integer_instructions import TABLE, IntegerOperation, decode, exact, typed, width
 from descriptors.check.ptx.known_bits import ALL, Known
-from descriptors.check.ptx.known_results import rule_of
+from descriptors.check.ptx.known_results import rule
 from descriptors.check.ptx.ptx_module import Instruction, parse
 
 #: Operations without an independent definition: the address of another state space is a convention of each domain.
@@ -124,7 +124,7 @@ def drawn_operands(operation: IntegerOperation, draw: random.Random) -> list[Kno
 @pytest.mark.parametrize("opcode", SMALL_OPERATIONS)
 def test_known_bits_are_those_of_all_results(opcode: str) -> None:
     operation, draw = SMALL_OPERATIONS[opcode], random.Random(f"{seed_of_this_run()} {opcode}")
-    known, compute, row = rule_of(operation), exact(operation), operation.row
+    known, compute, row = rule(operation), exact(operation), operation.row
     assert known is not None
     for _ in range(60):
         operands = drawn_operands(operation, draw)
@@ -144,7 +144,7 @@ def test_known_bits_are_those_of_all_results(opcode: str) -> None:
 def test_known_bits_at_a_fixed_width_are_those_of_the_results(opcode: str) -> None:
     operation, draw = decode(opcode), random.Random(f"{seed_of_this_run()} {opcode}")
     assert operation is not None
-    known, compute = rule_of(operation), exact(operation)
+    known, compute = rule(operation), exact(operation)
     assert known is not None
     for _ in range(60):
         masks = [draw.choice([ALL, draw.getrandbits(64), ALL & ~(1 << draw.randrange(32))]) for _ in "ab"]

@@ -13,9 +13,15 @@ from itertools import product
 import pytest
 from seeds import seed_of_this_run
 
+from descriptors.check.ptx import known_results
 from descriptors.check.ptx.integer_instructions import Computation, decode, exact
 from descriptors.check.ptx.known_bits import ALL, Known
-from descriptors.check.ptx.known_results import rule
+
+
+def rule(opcode: str) -> known_results.Rule | None:
+    """What is known of the result of an opcode; None where that is nothing."""
+    decoded = decode(opcode)
+    return None if decoded is None else known_results.rule(decoded)
 
 
 def operation(opcode: str) -> Computation | None:
