@@ -2,9 +2,10 @@
 
 ``TABLE`` has one row per operation. ``decode`` turns an opcode into an ``IntegerOperation``, and ``exact`` returns its
 meaning as a function on bits, compiled once per operation. Every analysis of integers starts from these two: execution
-computes exact values, ``known_results`` known bits, ``execution.drift`` the change per loop period, and ``conditions``
-the meaning of predicates. Where all operands are known, an analysis uses the exact meaning; it may refine an operation
-further, and an operation that it does not refine has an unknown result. A new instruction is one row.
+computes exact values, ``known_results`` known bits, ``execution.drift`` the change per loop period, ``conditions`` the
+meaning of predicates, and ``threads`` a value per thread. If all operands are known, an analysis uses the exact
+meaning. It may add refinements for other operands; an operation that it does not refine has an unknown result. So a
+new instruction is one row.
 
 A value is its unsigned bits; operands may have more bits than the type, which are ignored. Only opcodes that PTX allows
 are decoded, with all their qualifiers: ``add.s32`` is, ``add.sat.s32``, ``add.f32`` and ``add.b32`` are not.
@@ -131,13 +132,13 @@ def decode(opcode: str, *, floats: bool = False) -> IntegerOperation | None:
     row = TABLE.get(name)
     if row is None or kind not in row.types.get(mode, ()) or (kind in _FLOATS and not floats):
         return None
-    return typed(name, mode, kind)
+    return make_operation(name, mode, kind)
 
 
-def typed(name: str, mode: str, kind: str) -> IntegerOperation:
+def make_operation(name: str, mode: str, kind: str) -> IntegerOperation:
     """Return an operation of the table with a type of any width, such as ``s4``.
 
-    >>> exact(typed("add", "", "u4"))(9, 9)
+    >>> exact(make_operation("add", "", "u4"))(9, 9)
     2
     """
     logic = ""

@@ -18,7 +18,7 @@ from seeds import seed_of_this_run
 from descriptors.check.execution.drift import FIXED, Drift, drift_of
 from descriptors.check.ptx.conditions import Condition, Conditions
 from descriptors.check.ptx.control_flow import blocks
-from descriptors.check.ptx.integer_instructions import TABLE, IntegerOperation, decode, exact, typed, width
+from descriptors.check.ptx.integer_instructions import TABLE, IntegerOperation, decode, exact, make_operation, width
 from descriptors.check.ptx.known_bits import ALL, Known
 from descriptors.check.ptx.known_results import rule
 from descriptors.check.ptx.ptx_module import Instruction, parse
@@ -46,7 +46,7 @@ def small_operations() -> Iterator[tuple[str, IntegerOperation]]:
             for kind in sorted({f"{kind[0]}{SMALL}" for kind in kinds if kind[0] in "bus"}):
                 narrow = f"{mode[0]}{SMALL - 1}" if name == "cvt" and width(mode) < 32 else mode
                 opcode = ".".join(filter(None, (name, narrow, kind)))
-                yield opcode, typed(name, narrow, kind)
+                yield opcode, make_operation(name, narrow, kind)
 
 
 SMALL_OPERATIONS = dict(small_operations())
