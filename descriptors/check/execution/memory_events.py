@@ -23,13 +23,13 @@ from __future__ import annotations
 import re
 
 from descriptors.check.execution.accesses import runs_of, touch
-from descriptors.check.execution.arithmetic import signed
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, place_name, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored, origins
 from descriptors.check.execution.program import Step
+from descriptors.check.ptx.integer_instructions import signed
 from descriptors.check.ptx.ptx_operands import Address, Operand
 
 _WIDTH = re.compile(r"[busf](\d+)\Z|bf?16x?2?\Z")

@@ -11,13 +11,13 @@ import pytest
 from ring_kernels import ring_sm90, ring_sm100
 
 from descriptors import check_ptx
-from descriptors.check.execution.arithmetic import operation
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
 from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.program import program
 from descriptors.check.execution.runs import run, trials
 from descriptors.check.kernel_report import Report
+from descriptors.check.ptx.integer_instructions import decode, exact
 from descriptors.check.ptx.ptx_module import Instruction, parse
 
 #: Rounds up to which every count is run alone.
@@ -144,7 +144,7 @@ def steps(rows: Sequence[tuple[str, int | str, int | str]], x: int, drift: Movin
         pairs = pairs[: 1 if opcode.startswith("cvt") else 2]
         values, drifts = [one for one, _ in pairs], [one for _, one in pairs]
         moving = drift_of(Instruction(1, opcode, ("d", *"ab"[: len(pairs)])), values, drifts)
-        value = operation(opcode)(*values)
+        value = exact(decode(opcode))(*values)
         yield value, moving
 
 
