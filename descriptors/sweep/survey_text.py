@@ -147,7 +147,8 @@ def _best(survey: Survey, one: Finding, because: str) -> Iterator[str]:
     boxes = f", {counted(one.boxes, 'box')}" if one.boxes is not None else ""
     order = "" if len(one.orders) > 1 else f", order {_orders(one)}"
     where = f"{one.total_bytes} bytes at a multiple of {one.alignment_bytes}"
-    yield f"best: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
+    best = "best" if one.fits else f"nothing fits {survey.asked.smem} bytes of shared memory; the cheapest"
+    yield f"{best}: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
     if because:
         yield f"   {survey.asked.arch} is assumed, {because}"
     if one.padding_bytes:

@@ -263,7 +263,8 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
     types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
-    raise IllegalError(f"types must be of one kind ({types_of_kinds})", " and ".join(names), arch, rows[0])
+    found = " and ".join(dict.fromkeys(names))
+    raise IllegalError(f"types must be of one kind ({types_of_kinds})", found, arch, rows[0])
 
 
 @frozen
