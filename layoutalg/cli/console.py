@@ -116,12 +116,29 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for ``--help``, from the table alone."""
         rows = [(name, text) for name, (_, text) in self.table.items()]
-        rows += [(name, f"Brought by {one.module}.") for name, one in self.others.items() if name not in self.table]
+        rows += [(name, _purpose(one)) for name, one in self.others.items() if name not in self.table]
         if self.one_line:
             room = formatter.width - 6 - max(len(name) for name, _ in rows)
             rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _purpose(command: EntryPoint) -> str:
+    """Return the first paragraph of a command's docstring, read from its source: an import would load its package."""
+    from ast import FunctionDef, get_docstring, parse
+    from importlib.machinery import PathFinder
+    from pathlib import Path
+
+    package, *names = command.module.split(".")
+    spec = PathFinder.find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        with suppress(OSError, SyntaxError, ValueError):
+            definitions = parse(Path(folder, *names).with_suffix(".py").read_text("utf-8")).body
+            for one in definitions:
+                if isinstance(one, FunctionDef) and one.name == command.attr and (text := get_docstring(one)):
+                    return text.split("\n\n")[0]
+    return f"Part of {command.module}."
 
 
 def say(text: str) -> None:
