@@ -154,3 +154,9 @@ def test_a_plan_has_one_grade_of_evidence(arch: str, capsys: pytest.CaptureFixtu
     assert data.get("evidence", data["proved"]["evidence"]) == data["proved"]["evidence"]
     assert main(["tma", *options]) == 0
     assert ("measured on a Hopper" in capsys.readouterr().out) == (arch == "sm90")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_code_is_emitted_for_a_base_that_it_would_ignore(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["derive", *TILE, "--mma", "64x16", "--emit", language, "--base", "128"]) == 2
+    assert "--base does not go with --emit: the code takes the address" in capsys.readouterr().err
