@@ -293,7 +293,11 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
 
 
 def run(
-    command: click.Command, name: str, refusals: Iterable[type[Exception]] = (), arguments: Sequence[str] | None = None
+    command: click.Command,
+    name: str,
+    refusals: Iterable[type[Exception]] = (),
+    arguments: Sequence[str] | None = None,
+    message: Callable[[Exception], str] = str,
 ) -> int:
     """Run a program and return its exit status.
 
@@ -302,6 +306,7 @@ def run(
         name: of the program.
         refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
         arguments: the command line after the name; that of this process if left out.
+        message: what a refusal says to a person who typed a command line.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -330,7 +335,7 @@ def run(
         what = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
         return _refuse(name, error, what, [])  # the output itself may be what failed
     except tuple(refusals) as error:
-        return _refuse(name, error, str(error), words)
+        return _refuse(name, error, message(error), words)
 
 
 def _collect_seldom() -> None:

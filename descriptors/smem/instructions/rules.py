@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -66,8 +66,9 @@ class IllegalError(DescriptorError):
 
     def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
         self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
-        note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
-        super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+        note = f"sources disagree: {wider.disputed}" if wider else row.source
+        proposals = [Advice({"legality": "lenient"})] if wider else []
+        super().__init__(f"legality: {rule}, found {found}; {about} ({note})", proposals=proposals)
 
 
 def as_arch(name: object) -> str:

@@ -109,12 +109,12 @@ REFUSED = [
     ),
     (
         {"store": "tma", "convolution": {"activations": (1, 9, 9, 72), "filters": (30, 3, 3), "padding": 1}},
-        "found 30 filters; 32 are the next; use --store registers$",
+        "found 30 filters; 32 are the next; use store='registers'$",
     ),
     ({"arch": "sm100", "instruction": "m128n8k16", "tile": (128, 8, 64), "c_dtype": "e5m2"}, "gives a thread of a row"),
     (
         {"arch": "sm100", "instruction": "m128n16k16", "tile": (128, 16, 64), "c_dtype": "e5m2", "cta_group": 2},
-        "found 8 elements; use the instruction m128n32k16 --tile 128x32x64",
+        r"found 8 elements; use instruction=\(128, 32, 16\), tile=\(128, 32, 64\)",
     ),
 ]
 

@@ -91,11 +91,11 @@ def test_packed_factors_of_a_lie_as_the_layout_says(m: int, k: int) -> None:
         ({"instruction": "m64n96k32", "tile": (128, 96, 128)}, "must divide 128 or be its multiple"),
         (
             {"tile": (192, 128, 128), "warpgroups": 1},
-            "their sums and factors need 398 registers.*at most 255; use --warpgroups 3",
+            "their sums and factors need 398 registers.*at most 255; use warpgroups=3",
         ),
         (
             {"scale_vector": 32, "arch": "sm90"},
-            "found scale factors; arch = sm90; use --scale-vector 128 --scale-dtype f32",
+            "found scale factors; arch = sm90; use scale_vector=128, scale_dtype='f32'",
         ),
         ({"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"}, "must be of sm100 here, found scale factors"),
         ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*use no --scale-vector"),
