@@ -321,7 +321,7 @@ def _shape(
         if k == dense_k(arch, kind) * (2 - sparse):
             before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
         error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
-        error.proposals = (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
+        error.proposals += (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
         error.proposals += tuple(
             Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
             for one in near

@@ -87,7 +87,7 @@ def drawn_idesc(chooser: random.Random) -> dict[str, Any]:
 def drawn_block_scaled(chooser: random.Random) -> dict[str, Any]:
     """Arguments of ``block_scaled``, most of which are refused."""
     return {
-        "a": chooser.choice(("e4m3", "e2m1")), "m": chooser.choice((64, 128)), "n": chooser.choice((100, 128)),
+        "a_dtype": chooser.choice(("e4m3", "e2m1")), "m": chooser.choice((64, 128)), "n": chooser.choice((100, 128)),
         "k": 128, "cta_group": chooser.choice((1, 2)),
     }  # fmt: skip
 
