@@ -406,7 +406,7 @@ def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Adv
     """Return smaller tiles of whole parts: those with one extent changed first, then the largest.
 
     >>> print(*smaller((64, 512, 128), (64, 256, 16))[:3])
-    --tile 64x256x128 --tile 64x512x64 --tile 64x512x32
+    tile=(64, 256, 128) tile=(64, 512, 64) tile=(64, 512, 32)
     """
     counts = tuple(map(floordiv, tile, parts))
     sizes = [sorted({one for part in (1, 2, 4, 8, count) if (one := count // part)}) for count in counts]

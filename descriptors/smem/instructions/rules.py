@@ -61,7 +61,7 @@ class IllegalError(DescriptorError):
     ...     check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     ... except IllegalError as error:
     ...     print(error)  # doctest: +ELLIPSIS
-    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (legality ...
+    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources ...
     """
 
     def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:

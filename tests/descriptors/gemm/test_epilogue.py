@@ -93,8 +93,8 @@ def test_matrix_stores_of_a_piece_have_no_bank_conflict() -> None:
 REFUSED = [
     ({"terms": "bias,gelu"}, "'gelu'"),
     ({"terms": ["bias"], "dtype": "f16", "d_dtype": "f16"}, "terms must be of f32 accumulators"),
-    ({"c_dtype": "bf16", "store": "registers"}, "use --store tma"),
-    ({"splits": 2, "store": "registers"}, "use --store tma"),
+    ({"c_dtype": "bf16", "store": "registers"}, "use store='tma'"),
+    ({"splits": 2, "store": "registers"}, "use store='tma'"),
     ({"c_dtype": "s32"}, "C of f32 accumulators must be f32 or bf16 or f16 or e4m3 or e5m2, found 's32'"),
     ({"splits": 65}, "splits"),
     ({"d_dtype": "f16", "dtype": "f16", "splits": 2}, "f32 or s32 accumulators"),

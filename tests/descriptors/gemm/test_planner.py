@@ -92,8 +92,8 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "if you wrote M x K x N, use tile=(128, 128, 64)" in refused(tile=(128, 64, 128))
     assert "N x K alone is an operand" in refused(tile=(128, 64))
     assert "8 stages need 262272 bytes of shared memory, 232448 are available" in refused(stages=8)
-    assert "use --stages 7" in refused(stages=8)
-    assert "use --tile 128x256x160" in refused(tile=(128, 256, 640), instruction="m64n256k16")
+    assert "use stages=7" in refused(stages=8)
+    assert "use tile=(128, 256, 160)" in refused(tile=(128, 256, 640), instruction="m64n256k16")
     assert "need 512 registers a thread, a thread has at most 255" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=1
     )
