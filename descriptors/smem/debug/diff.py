@@ -30,7 +30,7 @@ from itertools import product
 from operator import ne, sub
 from typing import Any, Literal, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.errors import DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.instructions.legality import operand_extents
@@ -266,6 +266,7 @@ class Diff(Told):
         return f"same: {agreement}{assumed}"
 
 
+@advised
 def diff(
     word: int,
     layout: Given,
