@@ -206,9 +206,7 @@ def _notes(survey: Survey) -> Iterator[str]:
 
 def _short(reason: str) -> str:
     """What is wrong and the way out, without the numbers that show it."""
-    must, *more = re.sub(r" \((?:legality \w+ allows it: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split(
-        "; "
-    )
+    must, *more = re.sub(r" \((?:sources disagree: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split("; ")
     ways = [one for one in more if not re.match(r"[a-z]\w* = |sm\d+ ", one)]
     return "; ".join([must, *ways])
 
