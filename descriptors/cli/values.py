@@ -49,11 +49,7 @@ _TAKERS = (
 def elsewhere(text: str) -> str:
     """Who takes a text that a command does not; "" where it looks like nothing that any takes."""
     takers = (taker for pattern, taker in _TAKERS if re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.ASCII))
-    if taker := next(takers, ""):
-        return taker
-    from layoutalg.cli.command import COMMANDS  # only where something is refused
-
-    return f"that is a command of layoutalg: layoutalg {text}" if text in COMMANDS else ""
+    return next(takers, "")
 
 
 def numbers(separator: str) -> Callable[[click.Context, click.Parameter, str | None], tuple[int, ...] | None]:
