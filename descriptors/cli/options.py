@@ -90,6 +90,7 @@ _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
         "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
         "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
+        "--epilogue": "the epilogue is what --terms, --c-dtype and --store name",
         "--swizzle": _EACH.format("--", "swizzle"),
         "--major": _EACH.format("--", "major"),
     },

@@ -39,7 +39,7 @@ from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
 from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, word_format
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
 from descriptors.targets import has_tcgen05, has_wgmma, known
-from descriptors.text import DOCUMENTED, some, word_text
+from descriptors.text import DOCUMENTED, extents_text, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen, replace
 
@@ -249,6 +249,13 @@ class TensorCopy:
             return self.boxes
         if prod(landing) == tile.size:
             return ((origin, self.base),)
+        if prod(landing) > tile.size:
+            whole = (prod(landing[1:]), landing[0]) if self.major is Major.K else (landing[0], prod(landing[1:]))
+            raise DescriptorError(
+                f"tma: a box must not be larger than the tile of {tile.rows}x{tile.columns}, found a box of "
+                f"{extents_text(landing)}, fastest first; a tile of {extents_text(whole)} is the whole box, whose "
+                "other links then move all of it"
+            )
         extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
         if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
             zeros = ",".join("0" * self.map.rank)

@@ -321,7 +321,7 @@ def _shape(
         if k == dense_k(arch, kind) * (2 - sparse):
             before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
         error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
-        error.proposals = (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
+        error.proposals += (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
         error.proposals += tuple(
             Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
             for one in near
@@ -406,7 +406,7 @@ def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Adv
     """Return smaller tiles of whole parts: those with one extent changed first, then the largest.
 
     >>> print(*smaller((64, 512, 128), (64, 256, 16))[:3])
-    --tile 64x256x128 --tile 64x512x64 --tile 64x512x32
+    tile=(64, 256, 128) tile=(64, 512, 64) tile=(64, 512, 32)
     """
     counts = tuple(map(floordiv, tile, parts))
     sizes = [sorted({one for part in (1, 2, 4, 8, count) if (one := count // part)}) for count in counts]

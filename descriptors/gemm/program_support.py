@@ -53,4 +53,4 @@ def check_cuda(plan: Plan) -> None:
         DescriptorError: with the reason.
     """
     if reason := cuda_refusal(plan):
-        raise DescriptorError(f"emit: --emit cuda does not support this plan: {reason}")
+        raise DescriptorError(f"emit: cuda does not support this plan: {reason}")

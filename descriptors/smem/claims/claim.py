@@ -163,6 +163,7 @@ def _of_family(d: SymbolicDerivation) -> Claim:
     one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
     subject, condition = ("every", f", for all positive integers {symbols}") if symbols else ("the", "")
+    tiles, model = ("every such tile", "a size, an operand") if symbols else ("the tile", "an operand")
     facts = (
         f"The words of {subject} tile {extents} read it{condition}",
         "",
@@ -174,8 +175,8 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or",
         "walk and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one;",
         "and all fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
-        "unsat, all four: every word of every such tile reads its operand from where the tile stores it.",
-        "sat:   the model is a size, an operand and an element, or an address, where that is not so.",
+        f"unsat, all four: every word of {tiles} reads its operand from where the tile stores it.",
+        f"sat:   the model is {model} and an element, or an address, where that is not so.",
         *_RUN,
     )
     return Claim("\n".join(facts), family_questions(one, family))

@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, advised, as_integer, brief
 from descriptors.smem.instructions.legality import (
     check_major,
     check_scale,
@@ -383,6 +383,7 @@ class DecodedInstruction:
         return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 
+@advised
 def idesc(
     a_dtype: str | ElementType,
     b_dtype: str | ElementType | None = None,

@@ -54,7 +54,7 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
         *_box_table(plan),
     ]
     if proved is not None:
-        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
+        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {_evidence(plan, arch)})")
     return "\n".join([*lines, *known_line(arch)])
 
 
@@ -123,7 +123,7 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
     >>> record_tma_plan(plan)["boxes"][1]
     {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
     """
-    proof = {"elements": proved, "boxes": len(plan.boxes), "evidence": plan.evidence}
+    proof = {"elements": proved, "boxes": len(plan.boxes), "evidence": _evidence(plan, arch)}
     return {
         "layout": str(plan.layout),
         "dtype": plan.element.name,
@@ -135,6 +135,11 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
         "proved": None if proved is None else proof,
         **known_record(arch),
     }
+
+
+def _evidence(plan: TmaPlan, arch: str) -> str:
+    """How the copy model is known on an architecture: the same grade as that of the whole answer."""
+    return known_record(arch).get("evidence", plan.evidence)
 
 
 def _tensor_map_record(plan: TmaPlan) -> dict[str, Any]:
