@@ -301,7 +301,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert all(name in done.stdout for name in COMMANDS)
 
 
-@each("answer", [[], ["--json"], ["--explain"], ["--emit", "cuda"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
+@each("answer", [[], ["--json"], ["--explain"], ["--words"], ["--subtile", "0,0"]], ids=" ".join)
 @each("proof_options", [[], ["--no-verify"]], ids=" ".join)
 @each(
     ("base", "reason"),
