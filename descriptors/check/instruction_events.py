@@ -42,6 +42,7 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
+from descriptors.check.instruction_forms import illegal_multiplication
 from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.constant_folding import WAITS, Values, number
 from descriptors.check.ptx.known_bits import Known
@@ -153,6 +154,8 @@ def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         return []
     a = names(view.a) if isinstance(view.a, Vector) else ()
     shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
+    if not view.kind or illegal_multiplication(view):
+        shape = ""  # it is reported by itself, and says nothing of others
     return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values))]
 
 

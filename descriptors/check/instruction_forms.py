@@ -81,7 +81,7 @@ def _qualifiers(one: Instruction) -> Iterator[tuple[str, str]]:
             yield "form-qualifier", f"found .{word}, which {name} does not have"
         elif rest.count(word) > 1 and word != "sync" and name != "wgmma.mma_async":
             yield "form-qualifier", f"found .{word} {rest.count(word)} times"
-    if name in _TYPES and rest[-1:] != (_TYPES[name],):
+    if name in _TYPES and rest[-1:] != (_TYPES[name],) and all(map(legal, rest)):
         yield "form-qualifier", f"found no .{_TYPES[name]} at the end"
 
 
@@ -149,23 +149,37 @@ def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
     if not view.kind:
         yield "form-types", f"found {view.types[1]}"
         return
+    illegal = illegal_multiplication(view)
+    yield from illegal
+    if any(rule == "form-shape" for rule, _ in illegal):
+        return
     m, n, k = view.shape
+    yield from _vectors(view)
+    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
+        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+    yield from _immediates(view)
+
+
+def illegal_multiplication(view: Wgmma) -> list[tuple[str, str]]:
+    """Return what is wrong with the types and with the shape of a ``wgmma.mma_async``.
+
+    >>> view = wgmma(Instruction(1, "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16", (Vector(()), "a", "b", 1)))
+    >>> illegal_multiplication(view)
+    [('form-shape', 'found m64n12k16: N must be 8..256 step 8')]
+    """
+    told, (m, n, k) = [], view.shape
     a_source = "rmem" if view.from_registers else "smem"
     try:
         check_types("sm90", view.kind, view.types[1], view.types[2], view.types[0], legality="lenient")
     except IllegalError as error:
-        yield "form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"
+        told.append(("form-types", f"found {' by '.join(view.types[1:])} into {view.types[0]}: {error.rule}"))
     try:
         check_shape(
             "sm90", view.kind, m=m, n=n, k=k, sparse=view.sparse, a_source=a_source, legality="lenient"
         )  # fmt: skip
     except IllegalError as error:
-        yield "form-shape", f"found m{m}n{n}k{k}: {error.rule}"
-        return
-    yield from _vectors(view)
-    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
-        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
-    yield from _immediates(view)
+        told.append(("form-shape", f"found m{m}n{n}k{k}: {error.rule}"))
+    return told
 
 
 def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
@@ -177,7 +191,7 @@ def _vectors(view: Wgmma) -> Iterator[tuple[str, str]]:
     if isinstance(view.a, Vector) and len(view.a.items) != REGISTERS_OF_A:
         yield "form-registers", f"found {len(view.a.items)} for A, which has {REGISTERS_OF_A}"
     for name, operand in (("A", view.a), ("B", view.b)):
-        if not isinstance(operand, str) and not (name == "A" and isinstance(operand, Vector)):
+        if not isinstance(operand, str | Vector):  # a vector for B is reported by its class
             yield "form-operands", f"found no register with a descriptor for {name}"
     if view.kind == "b1" and view.extra != ("and", "popc"):
         yield "form-qualifier", f"found .{'.'.join(view.extra) or '(nothing)'}, and b1 has .and.popc alone"
@@ -248,7 +262,7 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
         return
     for feature in _features(view, one):
         yield from needed(feature, target, version)
-    yield from _scaled(view)
+    yield from (scaled := list(_scaled(view)))
     yield from _collector(view, one)
     yield from _mask(view)
     yield from _tail(view)
@@ -262,7 +276,11 @@ def multiplication(one: Instruction, target: str, version: str = NEWEST) -> Iter
         yield "form-qualifier", "found .cta_group::2 with .ws"
     if view.ashift and (view.ws or not view.in_tensor_memory):
         yield "form-qualifier", f"found .ashift with {'.ws' if view.ws else 'A in shared memory'}"
-    if view.table is not None and (view.kind not in _DECOMPRESSED or view.ws or view.ashift or view.sparse):
+    if (
+        not scaled
+        and view.table is not None
+        and (view.kind not in _DECOMPRESSED or view.ws or view.ashift or view.sparse)
+    ):
         why = next((f".{name}" for name in ("ws", "ashift", "sparse") if getattr(view, name)), f"kind {view.kind}")
         yield "form-qualifier", f"found .decompress::lut::b with {why.replace('sparse', 'sp')}"
 
@@ -373,7 +391,7 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
         rows.append(_qualifiers(one))
     for rule, text in chain(*rows, _FORMS.get(family, _unknown)(one, target, version)):
         yield finding(one.line, rule, text, one.opcode)
-    if name in _GROUPED and not any(w in ("cta_group::1", "cta_group::2") for w in one.qualifiers):
+    if name in _GROUPED and not any(w.startswith("cta_group::") for w in one.qualifiers):
         yield finding(one.line, "form-qualifier", "found no .cta_group::1 or .cta_group::2", one.opcode)
 
 
@@ -386,10 +404,39 @@ def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
     """
     first = ""
     for one in code:
-        group = next((word for word in one.qualifiers if word.startswith("cta_group::")), "")
+        group = next((word for word in one.qualifiers if word in ("cta_group::1", "cta_group::2")), "")
         first = first or group
         if group != first and group:
-            yield finding(one.line, "form-qualifier", f"found .{group} in a function with .{first}", one.opcode)
+            yield finding(one.line, "tcgen05-cta-group", f"found .{group} after .{first}", one.opcode)
+
+
+def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
+    """The allocations of a function with a number of columns that an assembler refuses.
+
+    A deallocation is reported only if no allocation has the same number: it follows what was allocated.
+
+    >>> words = "cta_group::1.sync.aligned"
+    >>> alloc = Instruction(1, f"tcgen05.alloc.{words}.shared::cta.b32", (Address("s"), 48))
+    >>> code = [alloc, *(Instruction(2, f"tcgen05.dealloc.{words}.b32", ("t", n)) for n in (48, 16))]
+    >>> [one.found for one in column_findings(code)]  # doctest: +ELLIPSIS
+    ['found 48 columns, which must be 32, 64, 128, 256 or 512', 'found 16 columns, ...']
+    """
+    rows = [one for one in code if one.qualifiers[1:2] in (("alloc",), ("dealloc",)) and len(one.operands) == 2]
+    allocated = {_columns(one) for one in rows if one.qualifiers[1] == "alloc"}
+    for one in rows:
+        columns, exclusive = _columns(one)
+        legal = columns in ALLOCATIONS
+        must = "32, 64, 128, 256 or 512"
+        if exclusive:
+            legal, must = columns > 0 and columns % LEAST_COLUMNS == 0, f"a multiple of {LEAST_COLUMNS}"
+        if not legal and (one.qualifiers[1] == "alloc" or (columns, exclusive) not in allocated):
+            yield finding(one.line, "form-immediate", f"found {columns} columns, which must be {must}", one.opcode)
+
+
+def _columns(one: Instruction) -> tuple[int, bool]:
+    """The number of columns, which is legal where it is in a register, and whether the allocation is exclusive."""
+    columns = one.operands[1]
+    return columns if isinstance(columns, int) else LEAST_COLUMNS, "exclusive" in one.qualifiers
 
 
 _GROUPED = ("alloc", "dealloc", "relinquish_alloc_permit", "cp", "shift", "mma", "commit")
@@ -413,13 +460,8 @@ def _alloc(one: Instruction, target: str, version: str) -> _Told:
     if len(one.operands) != 2:
         yield "form-operands", f"found {len(one.operands)} operands where there are 2"
         return
-    place, columns = one.operands
-    if isinstance(place, Address) != (one.qualifiers[1] == "alloc"):
+    if isinstance(one.operands[0], Address) != (one.qualifiers[1] == "alloc"):
         yield "form-operands", f"found {'a value' if one.qualifiers[1] == 'alloc' else 'an address in brackets'}"
-    elif isinstance(columns, int) and exclusive and (columns <= 0 or columns % LEAST_COLUMNS):
-        yield "form-immediate", f"found {columns} columns, which must be a multiple of {LEAST_COLUMNS}"
-    elif isinstance(columns, int) and not exclusive and columns not in ALLOCATIONS:
-        yield "form-immediate", f"found {columns} columns, which must be 32, 64, 128, 256 or 512"
 
 
 def _apart(operands: tuple[Operand, ...]) -> _Told:
@@ -515,7 +557,7 @@ def _copy(one: Instruction, *_: str) -> _Told:
 
 
 def _shift(one: Instruction, target: str, version: str) -> _Told:
-    if "down" not in one.qualifiers:
+    if "down" not in one.qualifiers and len(one.qualifiers) < 4:
         yield "form-qualifier", "found no .down"
     if len(one.operands) != 1:
         yield "form-operands", f"found {len(one.operands)} operands where there is 1"

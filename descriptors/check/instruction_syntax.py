@@ -44,6 +44,7 @@ _REPORT = "[" + "|".join(_VALID + w for w in ("16bytes::80000000", "16bytes::800
 _SCOPES = "cta|cluster|gpu|sys"
 #: The assembler takes a scope alone in tensor copies, where the manual has none.
 _SCOPE = f"[{_SCOPES}]"
+_ORDERS = ("acq_rel", "acquire", "relaxed", "release")
 _RELAXED = "|".join(f"relaxed.{one}" for one in _SCOPES.split("|"))
 _IN_CLUSTER = "relaxed.cta|relaxed.cluster"
 _OWN, _ANY = "[shared|shared::cta]", "[shared|shared::cta|shared::cluster]"
@@ -327,6 +328,11 @@ class Form(NamedTuple):
     operands: tuple[str, ...]
     feature: str
 
+    @property
+    def words(self) -> frozenset[str]:
+        """All qualifiers that it may have."""
+        return frozenset(word for slot in self.slots for choice in slot.choices for word in choice)
+
 
 @lru_cache(maxsize=1)
 def forms() -> Mapping[str, tuple[Form, ...]]:
@@ -378,16 +384,18 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     if not name:
         return [("form-qualifier", f"found {one.opcode}")]
     joined = _joined(words)
-    best: tuple[int, list[Told]] | None = None
+    best: tuple[tuple[int, int], list[Told]] | None = None
     for form in forms()[name]:
-        told = [("form-qualifier", text) for text in _unlike(form, frozenset(joined), joined, name)]
-        weight = 100 * len(told)
-        if best is not None and weight > best[0]:
+        told: list[Told] = [("form-qualifier", text) for text in _unlike(form, frozenset(joined), joined, name)]
+        if best is not None and len(told) > best[0][0]:
             continue
-        told += _operands(form, one.operands, joined, class_of)
-        told += _available(form, name, joined, target, version)
-        weight += len(told)
-        if not weight:
+        known = joined if not told else tuple(word for word in joined if word in form.words)
+        lacks = list(_available(form, name, known, target, version))
+        operands = _operands(form, one.operands, joined, class_of)
+        weight = len(told), len(operands) + len(lacks)
+        # The qualifiers of an instruction determine its operands: where they are wrong, the operands are not judged.
+        told += lacks if told else [*operands, *lacks]
+        if not told:
             return []
         if best is None or weight < best[0]:
             best = weight, told
@@ -412,19 +420,33 @@ def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[str]:
-    """What an instruction's words have that the form has not, or lack."""
-    left = set(words)
+    """Yield what the qualifiers of an instruction have that the form has not, or lack.
+
+    A word that stands in place of another is one fault, so each surplus word is reported with a missing one.
+    """
+    left, missing = set(words), []
     for slot in form.slots:
         chosen = next((one for one in slot.choices if set(one) <= words), None)
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            yield f"found none of {', '.join('.' + '.'.join(one) for one in slot.choices)} for {name}"
-    for word in sorted(left):
-        yield f"found .{word.replace('+', '.')}, which {name} does not have so"
-    for word in sorted(words):
-        if joined.count(word) > 1 and word != "sync":
-            yield f"found .{word} {joined.count(word)} times"
+            missing.append(", ".join("." + ".".join(one) for one in slot.choices))
+            left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
+    scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
+    shown = [".".join([f".{word}", *scopes] if word in _ORDERS else [f".{word.replace('+', '.')}"])
+             for word in sorted(left - scopes)]  # fmt: skip
+    shown += [
+        f".{word} {joined.count(word)} times"
+        for word in sorted(words - left)
+        if word != "sync" and joined.count(word) > 1
+    ]
+    if len(shown) == 1 and missing:
+        missing = [" and one of ".join(missing)]
+    for word, lack in zip(shown, missing, strict=False):
+        yield f"found {word}, where {name} must have one of {lack}"
+    if surplus := shown[len(missing) :]:
+        yield f"found {', '.join(surplus)}, which {name} does not have so"
+    yield from (f"found none of {lack} for {name}" for lack in missing[len(shown) :])
 
 
 def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
@@ -450,12 +472,17 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
         wanted.append(rest if asked else text)
     if len(given) != len(wanted):
         return [("form-operands", f"found {len(given)} operands where there are {len(wanted)}")]
-    told = []
+    told: list[Told] = []
+    misplaced: list[str] = []
     for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
         found = [_wrong(operand, choice, words, class_of) for choice in text.split("/")]
         if None not in found and found[0] is not None:
-            told.append((found[0][0], f"{found[0][1]} as operand {number}"))
-    return told
+            rule, what = found[0]
+            if rule == "form-operands":  # one operand too many moves all behind it
+                misplaced.append(f"{what} as operand {number}")
+            else:
+                told.append((rule, f"{what} as operand {number}"))
+    return [("form-operands", "; ".join(misplaced)), *told] if misplaced else told
 
 
 #: What may be in a register of each class of types: bits in any, numbers in those of their own and in bits.

@@ -334,8 +334,10 @@ def _room(state: TensorState, event: Alloc) -> _Found:
         live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
         demand = "an exclusive allocation must be the only one that lives"
         yield broken("tcgen05-alloc-full", f"found one beside {live} columns that are not freed", demand=demand)
-    elif not event.exclusive and (taken := state.columns + (event.columns or 0)) > COLUMNS:
-        yield broken("tcgen05-alloc-full", f"found {taken}")
+    elif _is_legal(event) and not event.exclusive:
+        taken = sum(one.columns or 0 for one in (*state.allocated, event) if _is_legal(one))
+        if taken > COLUMNS:
+            yield broken("tcgen05-alloc-full", f"found {taken}")
 
 
 def _freed(state: TensorState, event: Dealloc) -> _Found:

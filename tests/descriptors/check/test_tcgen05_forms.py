@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from places import VECTORS
 
-from descriptors.check.inspection import check_ptx
+from descriptors.check.inspection import forms_of
+from descriptors.check.ptx.ptx_module import parse
 
 CASES = json.loads((VECTORS / "protocol_ptxas.json").read_text(encoding="utf-8"))["tcgen05"]
 
@@ -16,7 +17,8 @@ CASES = json.loads((VECTORS / "protocol_ptxas.json").read_text(encoding="utf-8")
 def forms(body: str, target: str = "sm_100a", version: str = "8.8") -> list[str]:
     """What is found about the form of each instruction: the rule, and what was found."""
     text = f".version {version}\n.target {target}\n.entry k() {{\n {body}\n ret;\n}}\n"
-    return [f"{one.rule.name}: {one.found}" for one in check_ptx(text).errors if one.rule.name.startswith("form-")]
+    module = parse(text)
+    return [f"{one.rule.name}: {one.found}" for one in forms_of(module.functions[0], module)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["case"]))
