@@ -122,7 +122,13 @@ def check_ptx(
     formed += _shared(module, text)
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
-    run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
+    run = replace(
+        run,
+        findings=tuple(
+            one for one in run.findings
+            if not told & {(one.line, one.rule.name), (one.line, _FOLLOWS.get(one.rule.name, ""))}
+        ),
+    )  # fmt: skip
     judged = [
         Judgement(
             (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)
@@ -149,6 +155,8 @@ def check_ptx(
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
 #: Rules of form, each with the rules of the protocol that say more of the same operand.
 _MORE_SPECIFIC = {"form-immediate": ("tcgen05-alloc-size", "tcgen05-dealloc-unknown")}
+#: What a run finds in a line that only follows from what the protocol finds there.
+_FOLLOWS = {"barrier-hang": "tcgen05-alloc-full"}
 
 
 def _without_repeats(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:

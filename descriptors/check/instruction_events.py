@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.check.events import (
-    Alloc,
     Arrive,
     BarrierWait,
     Call,
     Commit,
     Copy,
-    Dealloc,
     End,
     Event,
     Fence,
@@ -51,6 +49,7 @@ from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
 from descriptors.check.tensor_cells import TensorCells
 from descriptors.targets import architecture, has
+from descriptors.tmem.allocations import Alloc, Dealloc
 from layoutalg.frozen import replace
 
 
@@ -176,6 +175,7 @@ def _tensor(
     def place(number: int) -> str:
         return _named(one.operands[number : number + 1], values, conditions, index)
 
+    slot = cells.allocation(index) if cells and name in ("alloc", "dealloc") else ""
     match name:
         case "mma":
             product = cells.products.get(index) if cells else None
@@ -188,9 +188,9 @@ def _tensor(
         case "cp" | "shift":
             return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
-            return [Alloc(_columns(one, values), exclusive="exclusive" in words)]
+            return [Alloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
         case "dealloc":
-            return [Dealloc(_columns(one, values), exclusive="exclusive" in words)]
+            return [Dealloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":

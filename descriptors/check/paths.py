@@ -36,7 +36,6 @@ from typing import Any, TypeAlias
 
 from descriptors.check import tcgen05, wgmma
 from descriptors.check.events import (
-    Alloc,
     BarrierWait,
     Commit,
     Event,
@@ -59,6 +58,7 @@ from descriptors.check.tensor_memory import memory_findings
 from descriptors.check.threads import Threads, thread_findings
 from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
+from descriptors.tmem.allocations import Alloc
 
 #: What is found at an instruction.
 _Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]

@@ -221,8 +221,10 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
     frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
     if not frees or any(index in machine.notes.skipped for index in frees):
         return
-    place = next((index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc")), 0)
-    for low, high in {row for tensor in machine.memory.tensor.values() for row in tensor.allocated}:
+    for place, low, high in sorted(
+        {(tensor.places[str(low)], low, high) for tensor in machine.memory.tensor.values()
+         for low, high in tensor.allocated}
+    ):  # fmt: skip
         yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
 
 
