@@ -20,9 +20,9 @@ from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.rounds import Rounds, rounds
+from descriptors.check.execution.run_policy import FILE_LIMIT
 from descriptors.check.execution.runs import Run, Trial, launches, runs, trials, unlaunchable
 from descriptors.check.ptx.ptx_module import parse
-from descriptors.check.run_report import FILE_LIMIT
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 

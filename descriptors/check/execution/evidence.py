@@ -35,6 +35,8 @@ from descriptors.check.ptx.ptx_module import Function, Instruction
 
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
+#: What is not decided of a multiplication whose operands nothing writes, and why.
+UNFILLED = "what the operands hold", "nothing in the text fills an operand"
 #: What the box of a tensor copy is called.
 BOX = "the box of a tensor copy"
 #: Rules that a copy of unknown bytes may be the answer to.
@@ -273,7 +275,7 @@ def _passed(machine: Machine) -> Iterator[Blind]:
         yield Blind(("tensor memory",), held.line, _stem(held), why)
     if machine.notes.unwritten and not machine.notes.filled:
         line = _code(machine, min(machine.notes.unwritten)).line
-        yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
+        yield Blind(("reuse",), line, *UNFILLED)
     for index, why in machine.notes.skipped.items():
         held = _code(machine, index)
         of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))
