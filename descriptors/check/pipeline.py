@@ -15,7 +15,7 @@ Law: of a kernel in which nothing is wrong it is the run of the first size.
 
 from __future__ import annotations
 
-from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import Program, program
@@ -107,7 +107,7 @@ def _run(made: Program, first: Trial) -> Run:
 
 def _launch(run: Run, first: Trial) -> str:
     launch = run.machine.launch
-    given = {f"{name}{f'+{at}' if at else ''}": value for (name, at), value in launch.scalars.items()}
+    given = {parameter_text(key): value for key, value in launch.scalars.items()}
     others = [key for key in first.free if key not in launch.scalars]
     parts = [launch_text(launch), *(f"{name} = {value}" for name, value in given.items())]
     parts += [f"scalar parameters {launch.size}"] if others else []

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.boxes import disagreement
-from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
 from descriptors.check.execution.evidence import ALL, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
@@ -97,7 +97,7 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             undecided += _unfilled(function)
             notes.append(f"{_name(function)} was not run: nothing in it writes shared memory or waits for a barrier")
             continue
-        told = _agreed(judge(function, text, known, module.target), function, text, known)
+        told = _agreed(judge(function, text, known, module.target), function, text, known, module.target)
         steps += told.steps
         ran = ran and bool(told.ended)
         if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
@@ -158,14 +158,14 @@ def _unfilled(function: Function) -> list[Undecided]:
     return [Undecided("reuse", function.code[index].line, *UNFILLED, "", function.name) for index in places]
 
 
-def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration) -> RunJudgement:
+def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
     """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects.
 
     All else that goes wrong then may follow from that, so it is counted and left out.
     """
     if not known.tensor_maps or not is_wrong(told.witnesses):
         return told
-    made = program(function)
+    made = program(function, target)
     boxes = known.boxes(made.names)
     cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
     if cause is None:
@@ -281,12 +281,12 @@ def _parameter(function: Function, key: tuple[str, int]) -> str:
     """A parameter as it is written to ``--param``; a long name is told without that of its kernel."""
     name, offset = key
     shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
-    return f"{shown}{f'+{offset}' if offset else ''}"
+    return parameter_text((shown, offset))
 
 
 def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
     """The launches that were executed, for a program."""
     for one in told.executed:
-        values = {f"{name}{f'+{offset}' if offset else ''}": value for (name, offset), value in one.parameters.items()}
+        values = {parameter_text(key): value for key, value in one.parameters.items()}
         launch = told.launch
         yield ExecutedLaunch(function.name, launch.threads, launch.cluster, tuple(values.items()), one.ended, one.steps)

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from descriptors.check.execution.boxes import NAME_LETTERS, suggestion
+from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
 from descriptors.check.execution.machine import Machine
@@ -106,7 +107,7 @@ def _parameters(machine: Machine) -> str:
     if many == len(held) > 1:
         return f"scalar parameters {common}"
     odd = {key: value for key, value in held.items() if value != common or many < 2}
-    named = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in odd.items()]
+    named = [f"{parameter_text(key)} = {value}" for key, value in odd.items()]
     return ", ".join([*named, *([f"others {common}"] if many > 1 else [])])
 
 
@@ -263,7 +264,7 @@ def _smaller(one: Run) -> str:
     """Name the scalar parameters that a run read which was given up; "" for other runs."""
     if not one.endless:
         return ""
-    names = [f"{name}{f'+{at}' if at else ''}" for name, at in one.machine.notes.scalars][:_NAMED]
+    names = [parameter_text(key) for key in one.machine.notes.scalars][:_NAMED]
     options = " ".join(f"--param {name}=N" for name in names if len(name) <= NAME_LETTERS)
     return f"smaller scalar parameters: {options}" if options else ""
 
