@@ -5,12 +5,15 @@ of PTX must have. An instruction is right if it is of some form of its name; wha
 it lacks of the nearest.
 
     qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
-                 formats of matrices, joined with ``+``, are in theirs
+                 formats of matrices, joined with ``+``, are in theirs; one with ``$`` is the last
     operands     ``[]`` an address, ``[b64]`` one in 64 bits, ``[g]`` likewise where no state space stands; ``at`` one
                  with brackets or without; ``[D]`` one with D coordinates, D of the
                  qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
                  bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
                  ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` likewise, but no register;
+                 ``[*]`` any address, ``value`` anything else, ``any`` both, whose class is judged elsewhere; ``vR`` the
+                 registers of a load or store of tensor memory, ``vM`` and ``vH`` those of metadata and data of a
+                 compressed one;
                  ``v2`` a vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``,
                  ``v2X`` of twice as many; ``v2:type`` one of values; ``v1:b32`` a vector of one, as ``{%r1}``; ``_``
                  the sink; ``a/b`` one or the other;
@@ -34,7 +37,9 @@ from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector, alone
+from descriptors.check.tensor_forms import tensor_forms
 from descriptors.targets import has, lacking
+from descriptors.tmem.moves import MOST, tmem_move
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
 _MANY = f"[{_MASK}|multicast::cluster::32b]"
@@ -291,6 +296,7 @@ _NEEDS: Mapping[tuple[str, str], str] = {
     ("mbarrier.test_wait", "relaxed"): "relaxed mbarriers",
     ("mbarrier.try_wait", "relaxed"): "relaxed mbarriers",
     ("cp.reduce.", "relaxed"): "weak, relaxed copies",
+    ("tcgen05.commit", "sync_restrict::"): "sync_restrict::shared::read::mma::a",
     ("cp.", "weak"): "weak, relaxed copies",
     ("cp.", "cta_group::"): "cta_group of a copy",
     ("cp.", "cp_mask"): "cp_mask",
@@ -322,11 +328,13 @@ class Form(NamedTuple):
         slots: its qualifiers.
         operands: as the head of this module writes them.
         feature: that a target must have; "" for none.
+        last: the qualifier that must be the last; "" for none.
     """
 
     slots: tuple[Slot, ...]
     operands: tuple[str, ...]
     feature: str
+    last: str = ""
 
     @property
     def words(self) -> frozenset[str]:
@@ -342,16 +350,17 @@ def forms() -> Mapping[str, tuple[Form, ...]]:
     8
     """
     found: dict[str, list[Form]] = {}
-    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE):
+    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE, tensor_forms()):
         for name, words, operands, feature in rows:
             slots = tuple(_slot(text) for text in words.split())
-            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature)
+            last = next((text[:-1] for text in words.split() if text.endswith("$")), "")
+            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature, last)
             found.setdefault(name, []).append(made)
     return {name: tuple(rows) for name, rows in found.items()}
 
 
 def _slot(text: str) -> Slot:
-    choices = tuple(tuple(one.split(".")) for one in text.strip("[]").split("|"))
+    choices = tuple(tuple(one.split(".")) for one in text.strip("[]$").split("|"))
     return Slot(tuple(sorted(choices, key=len, reverse=True)), not text.startswith("["))
 
 
@@ -386,7 +395,9 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     joined = _joined(words)
     best: tuple[tuple[int, int], list[Told]] | None = None
     for form in forms()[name]:
-        told: list[Told] = [("form-qualifier", text) for text in _unlike(form, frozenset(joined), joined, name)]
+        told = list(_unlike(form, frozenset(joined), joined, name))
+        if form.last in words[:-1]:
+            told.append(("form-qualifier", f"found no .{form.last} at the end"))
         if best is not None and len(told) > best[0][0]:
             continue
         known = joined if not told else tuple(word for word in joined if word in form.words)
@@ -419,34 +430,49 @@ def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
     return (*rest, *filter(None, ordered))
 
 
-def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[str]:
+def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[Told]:
     """Yield what the qualifiers of an instruction have that the form has not, or lack.
 
     A word that stands in place of another is one fault, so each surplus word is reported with a missing one.
     """
-    left, missing = set(words), []
+    left, missing = set(words), list[Told]()
     for slot in form.slots:
         chosen = next((one for one in slot.choices if set(one) <= words), None)
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            missing.append(", ".join("." + ".".join(one) for one in slot.choices))
+            missing.append((_rule_of(slot, name), ", ".join("." + ".".join(one) for one in slot.choices)))
             left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
     scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
-    shown = [".".join([f".{word}", *scopes] if word in _ORDERS else [f".{word.replace('+', '.')}"])
-             for word in sorted(left - scopes)]  # fmt: skip
+    shown = [
+        ".".join([f".{word}", *scopes] if word in _ORDERS else [f".{word.replace('+', '.')}"])
+        for word in sorted(left - scopes)
+    ]
     shown += [
         f".{word} {joined.count(word)} times"
         for word in sorted(words - left)
         if word != "sync" and joined.count(word) > 1
     ]
     if len(shown) == 1 and missing:
-        missing = [" and one of ".join(missing)]
-    for word, lack in zip(shown, missing, strict=False):
-        yield f"found {word}, where {name} must have one of {lack}"
+        missing = [(missing[0][0], " and one of ".join(lack for _, lack in missing))]
+    for word, (rule, lack) in zip(shown, missing, strict=False):
+        yield rule, f"found {word}, where this form of {name} has {'one of ' * (',' in lack)}{lack}"
     if surplus := shown[len(missing) :]:
-        yield f"found {', '.join(surplus)}, which {name} does not have so"
-    yield from (f"found none of {lack} for {name}" for lack in missing[len(shown) :])
+        yield "form-qualifier", f"found {', '.join(surplus)}, which {name} does not have so"
+    if absent := missing[len(shown) :]:
+        yield absent[0][0], f"found none of {' and none of '.join(lack for _, lack in absent)} for {name}"
+
+
+#: Instructions with a shape and a type, which have rules of their own.
+_MOVES = ("tcgen05.ld", "tcgen05.ld.red", "tcgen05.st")
+
+
+def _rule_of(slot: Slot, name: str) -> str:
+    """Return the rule that an instruction breaks which has no word of a slot."""
+    word = slot.choices[0][0]
+    if name in _MOVES and re.match(r"\d*x\d", word):
+        return "form-shape"
+    return "form-types" if name in _MOVES and re.fullmatch(r"[bfsu]\d+", word) else "form-qualifier"
 
 
 def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
@@ -520,6 +546,11 @@ def _width(class_: str) -> str:
 
 def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
     """What is wrong with an operand; None if nothing is."""
+    if wanted == "any":
+        return None
+    if wanted in ("[*]", "value"):
+        found = "no address in brackets" if wanted == "[*]" else "an address in brackets"
+        return None if isinstance(operand, Address) == (wanted == "[*]") else ("form-operands", f"found {found}")
     if wanted.startswith("["):
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
@@ -532,11 +563,13 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return None if operand == "_" else ("form-operands", "found no sink _")
     if wanted == "pred|pred":
         return None if isinstance(operand, Pair) else ("form-operands", "found no pair of predicates")
+    if wanted in ("vR", "vM", "vH"):
+        return _vector(operand, _moved(wanted, words), "", class_of)
     if wanted.startswith("v"):
         offsets = wanted in ("v2", "vD-2")
         return _vector(operand, _length(wanted, words), "b16" if offsets else "b32", class_of)
-    if found := _NUMBERS.match(wanted):
-        return _number(operand, found, class_of)
+    if match := _NUMBERS.match(wanted):
+        return _number(operand, match, class_of)
     if isinstance(operand, int) and wanted != "pred" and not wanted.startswith("="):
         return None
     return register_of(operand, wanted.removeprefix("="), class_of)
@@ -573,6 +606,17 @@ def _length(wanted: str, words: tuple[str, ...]) -> int:
     many = next((int(word[1:]) for word in words if re.fullmatch(r"x\d", word)), 0)
     lengths = {"vX": many, "v2X": 2 * many, "vD-2": _dimensions(words) - 2, "v2": 2}
     return lengths[wanted]
+
+
+def _moved(wanted: str, words: tuple[str, ...]) -> int:
+    """Registers of a load or store of tensor memory; 0 of one that there is not."""
+    shape = next((word for word in words if word in MOST), "")
+    number = next((int(word[1:]) for word in words if re.fullmatch(r"x\d{1,3}", word)), 0)
+    if not shape or number.bit_count() != 1 or number > MOST[shape]:
+        return 0
+    if wanted == "vR":
+        return tmem_move(f"{shape}.x{number}").registers
+    return number // 2 if wanted == "vH" else -(-number // 32)
 
 
 def _dimensions(words: tuple[str, ...]) -> int:
