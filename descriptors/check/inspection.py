@@ -156,7 +156,7 @@ _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
 #: Rules of form, each with the rules of the protocol that say more of the same operand.
 _MORE_SPECIFIC = {"form-immediate": ("tcgen05-alloc-size", "tcgen05-dealloc-unknown")}
 #: What a run finds in a line that only follows from what the protocol finds there.
-_FOLLOWS = {"barrier-hang": "tcgen05-alloc-full"}
+_FOLLOWS = {"barrier-hang": "tcgen05-alloc-full", "tcgen05-dealloc-early": "tcgen05-unallocated"}
 
 
 def _without_repeats(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(8), of(64)
-([], ['tcgen05-unwritten'], ['tcgen05-unwritten', 'tcgen05-unallocated'])
+([], ['tcgen05-unwritten'], ['tcgen05-unallocated'])
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def touch_cells(
     access, known, _ = operation
     read = () if writes else groups
     nobodys = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
-    if nobodys and not (apart and len(nobodys) < len(groups)):
+    is_allocated = tensor.holds(low, high)
+    if is_allocated and nobodys and not (apart and len(nobodys) < len(groups)):
         machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
@@ -87,13 +88,13 @@ def touch_cells(
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
             found = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
             machine.clash(step, "tcgen05-order", clash, f"found {found}, with nothing that waits for it")
-    if tensor.holds(low, high):
+    if is_allocated:
         return nobodys
     if (gone := tensor.freed_by(low, high)) is not None:
         found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
         machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
-        return nobodys
-    machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
+    else:
+        machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
     return nobodys
 
 

@@ -90,3 +90,30 @@ def test_each_fault_of_an_allocation_is_found_once(seed: int) -> None:
         assert sorted(one for one in errors if one[0] <= last) == sorted(
             (step, f"tcgen05-{name}") for step, name in wanted
         ), kernel(steps)
+
+
+_LOAD, _STORE = (f"tcgen05.{name}.sync.aligned" for name in ("ld", "st"))
+#: Uses of an allocation of 32 columns, each with the rule that it breaks.
+USES = {
+    "{alloc} {store} {free}": "",
+    "{alloc} {free} {store}": "unallocated",
+    "{alloc} {store} {free} {load}": "unallocated",
+    "{alloc} {store} {beyond} {free}": "unallocated",
+    "{alloc} {load} {free}": "unwritten",
+    "{alloc} {store} {early} {free}": "dealloc-early",
+    "{alloc} @%p {store} {free}": "aligned",
+}
+
+
+@pytest.mark.parametrize(("uses", "rule"), USES.items())
+def test_each_fault_of_a_use_is_found_once(uses: str, rule: str) -> None:
+    body = uses.format(
+        alloc=f"tcgen05.alloc.{WORDS}.shared::cta.b32 [slot0], 32; ld.shared.b32 %r0, [slot0]; mov.u32 %r1, 0;\n",
+        store=f"{_STORE}.32x32b.x1.b32 [%r0], {{%r1}};\ntcgen05.wait::st.sync.aligned;\n",
+        load=f"{_LOAD}.32x32b.x1.b32 {{%r2}}, [%r0];\ntcgen05.wait::ld.sync.aligned;\n",
+        beyond=f"{_LOAD}.32x32b.x1.b32 {{%r2}}, [%r0+40];\ntcgen05.wait::ld.sync.aligned;\n",
+        early=f"{_LOAD}.32x32b.x1.b32 {{%r2}}, [%r0];\n",
+        free=f"tcgen05.dealloc.{WORDS}.b32 %r0, 32;\n",
+    )
+    errors = [one.rule.name for one in check_ptx(f"{HEAD}{body}ret;\n}}\n").errors]
+    assert errors == [f"tcgen05-{rule}"] * bool(rule)
