@@ -212,17 +212,16 @@ def _shared(module: Module, text: str) -> Iterator[Finding]:
 
 
 def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
-    """What is wrong with the words of the multiplications, but for those whose operands are not those of a word."""
-    other = {(one.line, one.instruction) for one in forms if one.rule.name == "form-class"}
+    """What is wrong with the words of the multiplications, but for registers of a class that holds no word."""
+    other = {(one.line, one.instruction): one.found for one in forms if one.rule.name == "form-class"}
     for one in found:
-        if (one.line, one.opcode) in other:
-            continue
+        wrong = other.get((one.line, one.opcode), "")
         if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
             for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
                 yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
         for operand in one.operands:
-            for name, told in smem_findings(operand):
+            for name, told in smem_findings(operand) if f"descriptor of {operand.matrix}" not in wrong else ():
                 yield finding(one.line, name, told, one.opcode)
 
 
