@@ -170,7 +170,7 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:
     bad = "wgmma.wait_group.sync.aligned -1;\n"
     text = tell_report(check(bad * 100), "k.ptx")
-    assert "found wait_group -1, which must be a number from 0 on; 100 times, lines 4..103 [form-immediate]" in text
+    assert "found -1, which must be from 0 on, as operand 1; 100 times, lines 4..103 [form-immediate]" in text
     assert len(text.splitlines()) == 5
     assert tell_report(check(bad * 100), "k.ptx", everything=True).count("[form-immediate]") == 100
     unknown = check(f"wgmma.fence.sync.aligned;\n{MMA * 20}")
