@@ -25,11 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from descriptors.check.events import Alloc, End, LineEvent, parse_event
+from descriptors.check.events import End, LineEvent, parse_event
 from descriptors.check.rules import GUARDRAILS
 from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
 from descriptors.errors import DescriptorError, brief
 from descriptors.text import Told, aligned, counted
+from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import weakest
 from layoutalg.frozen import frozen
 

@@ -33,7 +33,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from descriptors.errors import DescriptorError, brief
-from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS, LANES
+from descriptors.tmem.allocations import Alloc, Dealloc
+from descriptors.tmem.geometry import LANES
 from layoutalg.frozen import frozen
 
 
@@ -171,44 +172,6 @@ class Cells:
             return f"columns of {self.name or 'tensor memory'} that are not known"
         end = "" if self.columns is None else f" to {self.column + self.columns - 1}"
         return f"columns {self.column}{end} of {self.name or 'tensor memory'}"
-
-
-@frozen
-class Alloc:
-    """``tcgen05.alloc``.
-
-    Args:
-        columns: how many; None where a register says it.
-        name: of the address that it returns; "" where it has none.
-        exclusive: whether it must be the only one that lives.
-        most: the columns that an exclusive one may have, which its target says.
-    """
-
-    columns: int | None
-    name: str = ""
-    exclusive: bool = False
-    most: int = EXCLUSIVE_COLUMNS
-
-    def __str__(self) -> str:
-        return _line("alloc", self.name, self.columns, "exclusive" * self.exclusive)
-
-
-@frozen
-class Dealloc:
-    """``tcgen05.dealloc``.
-
-    Args:
-        columns: how many; None where that is not said.
-        name: of the allocation; "" where its address is not known.
-        exclusive: whether it frees an exclusive allocation.
-    """
-
-    columns: int | None
-    name: str = ""
-    exclusive: bool = False
-
-    def __str__(self) -> str:
-        return _line("dealloc", self.name, self.columns, "exclusive" * self.exclusive)
 
 
 @frozen

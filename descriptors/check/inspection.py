@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from descriptors.check.execution.configuration import Configuration, configuration
 from descriptors.check.execution.runs import shared_sizes
-from descriptors.check.instruction_forms import group_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_forms import column_findings, group_findings, tcgen05_findings, wgmma_findings
 from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -81,7 +81,7 @@ def check_ptx(
     ... .target sm_100a
     ... .entry k(.param .u64 p) { tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 48; ret; }''')
     >>> [(one.line, one.rule.name) for one in made.errors]
-    [(3, 'form-immediate'), (3, 'tcgen05-alloc-size'), (3, 'tcgen05-dealloc-missing')]
+    [(3, 'tcgen05-alloc-size'), (3, 'tcgen05-dealloc-missing')]
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
@@ -91,6 +91,7 @@ def check_ptx(
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
     counted = words = 0
+    forms = [tuple(forms_of(function, module)) for function in module.functions]
     run = EXECUTION(module, text, known)
     for number in held:
         function = module.functions[number]
@@ -98,7 +99,7 @@ def check_ptx(
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values, module.target))
         counted += len(function.having(*_MULTIPLIES))
-        made = [*_words(found), *_advances(function, found, graph)]
+        made = [*_words(found, forms[number]), *_advances(function, found, graph)]
         protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
         undecided += [replace(one, function=function.name) for one in protocol if isinstance(one, Undecided)]
@@ -112,16 +113,22 @@ def check_ptx(
         undecided += _not_understood(function, found)
     shown, formed = [], list[Finding]()
     for number, function in enumerate(module.functions):
-        wrong = [replace(one, function=function.name) for one in forms_of(function, module)]
+        wrong = [replace(one, function=function.name) for one in forms[number]]
         warp = len(function.having(*WARP_MMA))
         if number in held or warp or wrong:
             shown.append(function.name)
         counted += warp
-        formed += wrong
+        formed += _without_repeats(wrong, [*findings, *run.findings], function)
     formed += _shared(module, text)
     findings = [*formed, *findings]
     told = {(one.line, one.rule.name) for one in findings}
-    run = replace(run, findings=tuple(one for one in run.findings if (one.line, one.rule.name) not in told))
+    run = replace(
+        run,
+        findings=tuple(
+            one for one in run.findings
+            if not told & {(one.line, one.rule.name), (one.line, _FOLLOWS.get(one.rule.name, ""))}
+        ),
+    )  # fmt: skip
     judged = [
         Judgement(
             (Scope("words", words, "descriptor word", words - len(unresolved)),), tuple(undecided), tuple(findings)
@@ -146,6 +153,19 @@ def check_ptx(
 
 
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
+#: Rules of form, each with the rules of the protocol that say more of the same operand.
+_MORE_SPECIFIC = {"form-immediate": ("tcgen05-alloc-size", "tcgen05-dealloc-unknown")}
+#: What a run finds in a line that only follows from what the protocol finds there.
+_FOLLOWS = {"barrier-hang": "tcgen05-alloc-full", "tcgen05-dealloc-early": "tcgen05-unallocated"}
+
+
+def _without_repeats(formed: Iterable[Finding], findings: Iterable[Finding], function: Function) -> Iterator[Finding]:
+    """Leave out what is wrong with the form of an operand that a rule of the protocol reports."""
+    told = {(one.line, one.instruction, one.rule.name) for one in findings if one.function == function.name}
+    specific = _MORE_SPECIFIC if function.having("tcgen05.alloc") else {}  # without one, the size is a fault of its own
+    for one in formed:
+        if not any((one.line, one.instruction, name) in told for name in specific.get(one.rule.name, ())):
+            yield one
 
 
 def _line(one: Finding | Undecided) -> int:
@@ -157,11 +177,13 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
 
     >>> module = parse(".version 9.5\\n.target sm_107a\\n.entry k() { fence.proxy.alias; fence.proxy.other; }")
     >>> [one.instruction for one in forms_of(module.functions[0], module)]
-    ['fence.proxy.other', 'fence.proxy.other']
+    ['fence.proxy.other']
     """
     room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
-    yield from group_findings(function.code[index] for index in function.having("tcgen05."))
+    tensor = [function.code[index] for index in function.having("tcgen05.")]
+    yield from group_findings(tensor)
+    yield from column_findings(tensor)
     target, version = module.target, module.version
     for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
         one = function.code[index]
@@ -189,14 +211,17 @@ def _shared(module: Module, text: str) -> Iterator[Finding]:
             yield replace(finding(function.line, "form-shared", found), function=function.name)
 
 
-def _words(found: list[Multiplication]) -> Iterator[Finding]:
+def _words(found: list[Multiplication], forms: Iterable[Finding]) -> Iterator[Finding]:
+    """What is wrong with the words of the multiplications, but for registers of a class that holds no word."""
+    other = {(one.line, one.instruction): one.found for one in forms if one.rule.name == "form-class"}
     for one in found:
+        wrong = other.get((one.line, one.opcode), "")
         if one.use is not None and one.use.kind in INSTRUCTION_DESCRIPTORS:
             shown = " or ".join(f"{word:#010x}" for word in one.idescs[:2])
             for told in (*common_complaints(one.idescs, one.use)[0], *_of_table(one)):
                 yield finding(one.line, "word-idesc", f"found {shown}: {told}", one.opcode)
         for operand in one.operands:
-            for name, told in smem_findings(operand):
+            for name, told in smem_findings(operand) if f"descriptor of {operand.matrix}" not in wrong else ():
                 yield finding(one.line, name, told, one.opcode)
 
 

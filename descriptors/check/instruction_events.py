@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descriptors.check.events import (
-    Alloc,
     Arrive,
     BarrierWait,
     Call,
     Commit,
     Copy,
-    Dealloc,
     End,
     Event,
     Fence,
@@ -42,6 +40,7 @@ from descriptors.check.events import (
     WaitLoad,
     WaitStore,
 )
+from descriptors.check.instruction_forms import illegal_multiplication
 from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.constant_folding import WAITS, Values, number
 from descriptors.check.ptx.known_bits import Known
@@ -50,6 +49,7 @@ from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector, names
 from descriptors.check.tensor_cells import TensorCells
 from descriptors.targets import architecture, has
+from descriptors.tmem.allocations import Alloc, Dealloc
 from layoutalg.frozen import replace
 
 
@@ -153,6 +153,8 @@ def _wgmma(one: Instruction, values: Mapping[str, Known]) -> list[Event]:
         return []
     a = names(view.a) if isinstance(view.a, Vector) else ()
     shape = ".".join(w for w in one.qualifiers[2:] if w not in ("sync", "aligned"))
+    if not view.kind or illegal_multiplication(view):
+        shape = ""  # it is reported by itself, and says nothing of others
     return [Mma(names(view.d), a, shape, adds=_holds(view.scale_d, values))]
 
 
@@ -173,6 +175,7 @@ def _tensor(
     def place(number: int) -> str:
         return _named(one.operands[number : number + 1], values, conditions, index)
 
+    slot = cells.allocation(index) if cells and name in ("alloc", "dealloc") else ""
     match name:
         case "mma":
             product = cells.products.get(index) if cells else None
@@ -185,9 +188,9 @@ def _tensor(
         case "cp" | "shift":
             return [Issue(name, cells=cells.copied(index) if cells and name == "cp" else None)]
         case "alloc":
-            return [Alloc(_columns(one, values), exclusive="exclusive" in words)]
+            return [Alloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
         case "dealloc":
-            return [Dealloc(_columns(one, values), exclusive="exclusive" in words)]
+            return [Dealloc(_columns(one, values), exclusive="exclusive" in words, slot=slot)]
         case "relinquish_alloc_permit":
             return [Relinquish()]
         case "commit":

@@ -5,12 +5,15 @@ of PTX must have. An instruction is right if it is of some form of its name; wha
 it lacks of the nearest.
 
     qualifiers   ``a|b`` one of them, ``[a|b]`` at most one, ``a.b`` both; in any order, but that state spaces and
-                 formats of matrices, joined with ``+``, are in theirs
+                 formats of matrices, joined with ``+``, are in theirs; one with ``$`` is the last
     operands     ``[]`` an address, ``[b64]`` one in 64 bits, ``[g]`` likewise where no state space stands; ``at`` one
                  with brackets or without; ``[D]`` one with D coordinates, D of the
                  qualifier ``2d``; ``[O]`` one with what a tensor map is overridden by; ``b32`` a register of so many
                  bits, or a number; ``=b32`` a register; ``type`` a value of the type among the qualifiers; ``pred``;
                  ``number`` (``number*16`` a multiple, ``number:1:5`` in a range), ``#`` likewise, but no register;
+                 ``[*]`` any address, ``value`` anything else, ``any`` both, whose class is judged elsewhere; ``vR`` the
+                 registers of a load or store of tensor memory, ``vM`` and ``vH`` those of metadata and data of a
+                 compressed one;
                  ``v2`` a vector of offsets, ``vD-2`` likewise; ``vX`` one of X registers, X of the qualifier ``x4``,
                  ``v2X`` of twice as many; ``v2:type`` one of values; ``v1:b32`` a vector of one, as ``{%r1}``; ``_``
                  the sink; ``a/b`` one or the other;
@@ -34,7 +37,9 @@ from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.ptx.ptx_operands import Address, Operand, Pair, Vector, alone
+from descriptors.check.tensor_forms import tensor_forms
 from descriptors.targets import has, lacking
+from descriptors.tmem.moves import MOST, tmem_move
 
 _TX, _HINT, _MASK = "mbarrier::complete_tx::bytes", "[L2::cache_hint]", "multicast::cluster|multicast::cluster::16b"
 _MANY = f"[{_MASK}|multicast::cluster::32b]"
@@ -44,6 +49,7 @@ _REPORT = "[" + "|".join(_VALID + w for w in ("16bytes::80000000", "16bytes::800
 _SCOPES = "cta|cluster|gpu|sys"
 #: The assembler takes a scope alone in tensor copies, where the manual has none.
 _SCOPE = f"[{_SCOPES}]"
+_ORDERS = ("acq_rel", "acquire", "relaxed", "release")
 _RELAXED = "|".join(f"relaxed.{one}" for one in _SCOPES.split("|"))
 _IN_CLUSTER = "relaxed.cta|relaxed.cluster"
 _OWN, _ANY = "[shared|shared::cta]", "[shared|shared::cta|shared::cluster]"
@@ -290,6 +296,7 @@ _NEEDS: Mapping[tuple[str, str], str] = {
     ("mbarrier.test_wait", "relaxed"): "relaxed mbarriers",
     ("mbarrier.try_wait", "relaxed"): "relaxed mbarriers",
     ("cp.reduce.", "relaxed"): "weak, relaxed copies",
+    ("tcgen05.commit", "sync_restrict::"): "sync_restrict::shared::read::mma::a",
     ("cp.", "weak"): "weak, relaxed copies",
     ("cp.", "cta_group::"): "cta_group of a copy",
     ("cp.", "cp_mask"): "cp_mask",
@@ -321,11 +328,18 @@ class Form(NamedTuple):
         slots: its qualifiers.
         operands: as the head of this module writes them.
         feature: that a target must have; "" for none.
+        last: the qualifier that must be the last; "" for none.
     """
 
     slots: tuple[Slot, ...]
     operands: tuple[str, ...]
     feature: str
+    last: str = ""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All qualifiers that it may have."""
+        return frozenset(word for slot in self.slots for choice in slot.choices for word in choice)
 
 
 @lru_cache(maxsize=1)
@@ -336,16 +350,17 @@ def forms() -> Mapping[str, tuple[Form, ...]]:
     8
     """
     found: dict[str, list[Form]] = {}
-    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE):
+    for rows in (_bulk(), _tensor(), _mbarriers(), _FENCES, _MAPS, _MATRICES, _REMOTE, tensor_forms()):
         for name, words, operands, feature in rows:
             slots = tuple(_slot(text) for text in words.split())
-            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature)
+            last = next((text[:-1] for text in words.split() if text.endswith("$")), "")
+            made = Form(slots, tuple(one for text in operands.split(",") if (one := text.strip())), feature, last)
             found.setdefault(name, []).append(made)
     return {name: tuple(rows) for name, rows in found.items()}
 
 
 def _slot(text: str) -> Slot:
-    choices = tuple(tuple(one.split(".")) for one in text.strip("[]").split("|"))
+    choices = tuple(tuple(one.split(".")) for one in text.strip("[]$").split("|"))
     return Slot(tuple(sorted(choices, key=len, reverse=True)), not text.startswith("["))
 
 
@@ -378,16 +393,20 @@ def syntax_findings(one: Instruction, target: str, version: str, class_of: Class
     if not name:
         return [("form-qualifier", f"found {one.opcode}")]
     joined = _joined(words)
-    best: tuple[int, list[Told]] | None = None
+    best: tuple[tuple[int, int], list[Told]] | None = None
     for form in forms()[name]:
-        told = [("form-qualifier", text) for text in _unlike(form, frozenset(joined), joined, name)]
-        weight = 100 * len(told)
-        if best is not None and weight > best[0]:
+        told = list(_unlike(form, frozenset(joined), joined, name))
+        if form.last in words[:-1]:
+            told.append(("form-qualifier", f"found no .{form.last} at the end"))
+        if best is not None and len(told) > best[0][0]:
             continue
-        told += _operands(form, one.operands, joined, class_of)
-        told += _available(form, name, joined, target, version)
-        weight += len(told)
-        if not weight:
+        known = joined if not told else tuple(word for word in joined if word in form.words)
+        lacks = list(_available(form, name, known, target, version))
+        operands = _operands(form, one.operands, joined, class_of)
+        weight = len(told), len(operands) + len(lacks)
+        # The qualifiers of an instruction determine its operands: where they are wrong, the operands are not judged.
+        told += lacks if told else [*operands, *lacks]
+        if not told:
             return []
         if best is None or weight < best[0]:
             best = weight, told
@@ -411,20 +430,49 @@ def _joined(words: tuple[str, ...]) -> tuple[str, ...]:
     return (*rest, *filter(None, ordered))
 
 
-def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[str]:
-    """What an instruction's words have that the form has not, or lack."""
-    left = set(words)
+def _unlike(form: Form, words: frozenset[str], joined: tuple[str, ...], name: str = "it") -> Iterator[Told]:
+    """Yield what the qualifiers of an instruction have that the form has not, or lack.
+
+    A word that stands in place of another is one fault, so each surplus word is reported with a missing one.
+    """
+    left, missing = set(words), list[Told]()
     for slot in form.slots:
         chosen = next((one for one in slot.choices if set(one) <= words), None)
         if chosen is not None:
             left.difference_update(chosen)
         elif slot.needed:
-            yield f"found none of {', '.join('.' + '.'.join(one) for one in slot.choices)} for {name}"
-    for word in sorted(left):
-        yield f"found .{word.replace('+', '.')}, which {name} does not have so"
-    for word in sorted(words):
-        if joined.count(word) > 1 and word != "sync":
-            yield f"found .{word} {joined.count(word)} times"
+            missing.append((_rule_of(slot, name), ", ".join("." + ".".join(one) for one in slot.choices)))
+            left.difference_update(*(one for one in slot.choices if len(one) > 1))  # the half of a choice
+    scopes = left.intersection(_SCOPES.split("|")) if left.intersection(_ORDERS) else set()
+    shown = [
+        ".".join([f".{word}", *scopes] if word in _ORDERS else [f".{word.replace('+', '.')}"])
+        for word in sorted(left - scopes)
+    ]
+    shown += [
+        f".{word} {joined.count(word)} times"
+        for word in sorted(words - left)
+        if word != "sync" and joined.count(word) > 1
+    ]
+    if len(shown) == 1 and missing:
+        missing = [(missing[0][0], " and one of ".join(lack for _, lack in missing))]
+    for word, (rule, lack) in zip(shown, missing, strict=False):
+        yield rule, f"found {word}, where this form of {name} has {'one of ' * (',' in lack)}{lack}"
+    if surplus := shown[len(missing) :]:
+        yield "form-qualifier", f"found {', '.join(surplus)}, which {name} does not have so"
+    if absent := missing[len(shown) :]:
+        yield absent[0][0], f"found none of {' and none of '.join(lack for _, lack in absent)} for {name}"
+
+
+#: Instructions with a shape and a type, which have rules of their own.
+_MOVES = ("tcgen05.ld", "tcgen05.ld.red", "tcgen05.st")
+
+
+def _rule_of(slot: Slot, name: str) -> str:
+    """Return the rule that an instruction breaks which has no word of a slot."""
+    word = slot.choices[0][0]
+    if name in _MOVES and re.match(r"\d*x\d", word):
+        return "form-shape"
+    return "form-types" if name in _MOVES and re.fullmatch(r"[bfsu]\d+", word) else "form-qualifier"
 
 
 def _available(form: Form, name: str, words: tuple[str, ...], target: str, version: str) -> Iterator[Told]:
@@ -450,12 +498,17 @@ def _operands(form: Form, given: tuple[Operand, ...], words: tuple[str, ...], cl
         wanted.append(rest if asked else text)
     if len(given) != len(wanted):
         return [("form-operands", f"found {len(given)} operands where there are {len(wanted)}")]
-    told = []
+    told: list[Told] = []
+    misplaced: list[str] = []
     for number, (operand, text) in enumerate(zip(given, wanted, strict=True), 1):
         found = [_wrong(operand, choice, words, class_of) for choice in text.split("/")]
         if None not in found and found[0] is not None:
-            told.append((found[0][0], f"{found[0][1]} as operand {number}"))
-    return told
+            rule, what = found[0]
+            if rule == "form-operands":  # one operand too many moves all behind it
+                misplaced.append(f"{what} as operand {number}")
+            else:
+                told.append((rule, f"{what} as operand {number}"))
+    return [("form-operands", "; ".join(misplaced)), *told] if misplaced else told
 
 
 #: What may be in a register of each class of types: bits in any, numbers in those of their own and in bits.
@@ -493,6 +546,11 @@ def _width(class_: str) -> str:
 
 def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: ClassOf) -> Told | None:
     """What is wrong with an operand; None if nothing is."""
+    if wanted == "any":
+        return None
+    if wanted in ("[*]", "value"):
+        found = "no address in brackets" if wanted == "[*]" else "an address in brackets"
+        return None if isinstance(operand, Address) == (wanted == "[*]") else ("form-operands", f"found {found}")
     if wanted.startswith("["):
         return _address(operand, wanted, words, class_of)
     if wanted == "at":  # the assembler wants no brackets there
@@ -505,11 +563,13 @@ def _wrong(operand: Operand, wanted: str, words: tuple[str, ...], class_of: Clas
         return None if operand == "_" else ("form-operands", "found no sink _")
     if wanted == "pred|pred":
         return None if isinstance(operand, Pair) else ("form-operands", "found no pair of predicates")
+    if wanted in ("vR", "vM", "vH"):
+        return _vector(operand, _moved(wanted, words), "", class_of)
     if wanted.startswith("v"):
         offsets = wanted in ("v2", "vD-2")
         return _vector(operand, _length(wanted, words), "b16" if offsets else "b32", class_of)
-    if found := _NUMBERS.match(wanted):
-        return _number(operand, found, class_of)
+    if match := _NUMBERS.match(wanted):
+        return _number(operand, match, class_of)
     if isinstance(operand, int) and wanted != "pred" and not wanted.startswith("="):
         return None
     return register_of(operand, wanted.removeprefix("="), class_of)
@@ -546,6 +606,17 @@ def _length(wanted: str, words: tuple[str, ...]) -> int:
     many = next((int(word[1:]) for word in words if re.fullmatch(r"x\d", word)), 0)
     lengths = {"vX": many, "v2X": 2 * many, "vD-2": _dimensions(words) - 2, "v2": 2}
     return lengths[wanted]
+
+
+def _moved(wanted: str, words: tuple[str, ...]) -> int:
+    """Registers of a load or store of tensor memory; 0 of one that there is not."""
+    shape = next((word for word in words if word in MOST), "")
+    number = next((int(word[1:]) for word in words if re.fullmatch(r"x\d{1,3}", word)), 0)
+    if not shape or number.bit_count() != 1 or number > MOST[shape]:
+        return 0
+    if wanted == "vR":
+        return tmem_move(f"{shape}.x{number}").registers
+    return number // 2 if wanted == "vH" else -(-number // 32)
 
 
 def _dimensions(words: tuple[str, ...]) -> int:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, TypeVar
 from descriptors.answers import fields
 from descriptors.check.execution.rings import Ring, Use
 from descriptors.check.kernel_report import NOT_LOOKED_AT, ExecutedLaunch, Finding, Report, Undecided, Verdict
-from descriptors.check.rules import ALL_RULES, Level, Rule, page_address
+from descriptors.check.rules import ALL_RULES, Level, Rule, decided_by, page_address
 from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.errors import ChoiceError
 from descriptors.targets import architecture
@@ -276,12 +276,15 @@ def _code(rule: Rule, color: bool) -> str:
 
 
 def rules_text() -> str:
-    """Every rule of the checker, a line each: name, level, what must hold.
+    """Every rule of the checker, a line each: name, level, who decides it, what must hold.
 
     >>> rules_text().splitlines()[0]
-    'form-target                 error        the target must have the instruction'
+    'form-target                 error        text              the target must have the instruction'
     """
-    return "\n".join(f"{name:27} {rule.level!s:12} {rule.demands}" for name, rule in ALL_RULES.items())
+    return "\n".join(
+        f"{name:27} {rule.level!s:12} {', '.join(decided_by(rule)):17} {rule.demands}"
+        for name, rule in ALL_RULES.items()
+    )
 
 
 def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:

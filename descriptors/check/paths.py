@@ -1,7 +1,7 @@
 """The protocol over the control flow of a function: every path, loops as well, and each breach once.
 
 The states of ``wgmma`` and ``tcgen05`` are carried to a fixed point; then every block is walked once more, and told.
-Beside them stands what a state does not hold: one ``.cta_group``, tensor memory that nobody allocates, and the phases
+Beside them stands what a state does not hold: tensor memory that nobody allocates, and the phases
 of mbarriers as far as a text decides them. A phase ends with each commit of a round, so that a wait for one and the
 same parity is over before it began in every other round. That is told where the loop commits to the mbarrier once,
 waits for it by one constant parity, and does nothing else to any mbarrier: whatever more arrives, or makes it anew, may
@@ -36,7 +36,6 @@ from typing import Any, TypeAlias
 
 from descriptors.check import tcgen05, wgmma
 from descriptors.check.events import (
-    Alloc,
     BarrierWait,
     Commit,
     Event,
@@ -59,6 +58,7 @@ from descriptors.check.tensor_memory import memory_findings
 from descriptors.check.threads import Threads, thread_findings
 from descriptors.check.worlds import Family, Worlds
 from descriptors.errors import DescriptorError
+from descriptors.tmem.allocations import Alloc
 
 #: What is found at an instruction.
 _Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]
@@ -123,7 +123,6 @@ def path_findings(
         told += _of_tensor(function, graph, events, conditions, certain)
         if cells is not None and function.entry:
             told += memory_findings(events, cells, conditions)
-        told += _groups(function)
         told += _unallocated(function, events)
     return sorted(dict.fromkeys(told), key=lambda one: one[0])
 
@@ -240,17 +239,6 @@ def _foreign(
     else:
         why = "the text does not say that the mbarrier that is waited for is one of its commits"
     yield Doubt("order", what, why, "an execution of all roles, or a wait by a constant address")
-
-
-def _groups(function: Function) -> Iterator[tuple[int, Broken]]:
-    first = ""
-    for index in function.having("tcgen05."):
-        one = function.code[index]
-        if "cta_group" in one.opcode:
-            group = next(w for w in one.qualifiers if w.startswith("cta_group"))
-            first = first or group
-            if group != first:
-                yield index, broken("tcgen05-cta-group", f"found .{group} after .{first}")
 
 
 def _unallocated(function: Function, events: Mapping[int, list[Event]]) -> Iterator[tuple[int, Broken]]:

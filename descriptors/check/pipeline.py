@@ -15,14 +15,14 @@ Law: of a kernel in which nothing is wrong it is the run of the first size.
 
 from __future__ import annotations
 
-from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import Program, program
 from descriptors.check.execution.rounds import Rounds, rounds
+from descriptors.check.execution.run_policy import FILE_LIMIT
 from descriptors.check.execution.runs import Run, Trial, launches, runs, trials, unlaunchable
 from descriptors.check.ptx.ptx_module import parse
-from descriptors.check.run_report import FILE_LIMIT
 from descriptors.errors import DescriptorError, brief
 from layoutalg.frozen import frozen
 
@@ -107,7 +107,7 @@ def _run(made: Program, first: Trial) -> Run:
 
 def _launch(run: Run, first: Trial) -> str:
     launch = run.machine.launch
-    given = {f"{name}{f'+{at}' if at else ''}": value for (name, at), value in launch.scalars.items()}
+    given = {parameter_text(key): value for key, value in launch.scalars.items()}
     others = [key for key in first.free if key not in launch.scalars]
     parts = [launch_text(launch), *(f"{name} = {value}" for name, value in given.items())]
     parts += [f"scalar parameters {launch.size}"] if others else []

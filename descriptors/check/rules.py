@@ -77,7 +77,6 @@ class Rule:
         source: where it is published.
         evidence: how it is known.
         guardrail: its name in ``descriptors tmem check``; "" where it is not asked there.
-        in_text: whether a PTX text says enough to decide it.
     """
 
     name: str
@@ -88,7 +87,6 @@ class Rule:
     source: str
     evidence: str
     guardrail: str = ""
-    in_text: bool = True
 
 
 @frozen
@@ -140,6 +138,23 @@ class Doubt:
     why: str
     decides: str
 
+
+#: The parts of a check: each instruction by itself, the ways through a function, and its execution.
+TEXT, PATHS, EXECUTION = "text", "paths", "execution"
+_BOTH = (PATHS, EXECUTION)
+#: Which parts decide a rule, by its family, and by its name where others decide it.
+_DECIDED_BY: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("form", "word"), (TEXT,)),
+    **dict.fromkeys(("wgmma", "tcgen05"), (PATHS,)),
+    **dict.fromkeys(("barrier", "proxy", "reuse", "fragment"), (EXECUTION,)),
+    **dict.fromkeys(("wgmma-call-kept", "wgmma-function", "wgmma-divergent", "tcgen05-cta-group"), (TEXT,)),
+    **dict.fromkeys(("tcgen05-dealloc-unknown", "tcgen05-dealloc-missing", "tcgen05-dealloc-early"), _BOTH),
+    **dict.fromkeys(("tcgen05-unallocated", "tcgen05-unwritten", "tcgen05-elect"), _BOTH),
+    **dict.fromkeys(("tcgen05-aligned", "wgmma-aligned"), _BOTH),
+    **dict.fromkeys(("tcgen05-warp", "tcgen05-table", "tcgen05-collector", "tcgen05-order"), (EXECUTION,)),
+    **dict.fromkeys(("tcgen05-bounds", "tcgen05-lane"), ()),
+    "fragment-selector": (TEXT, EXECUTION),
+}
 
 #: How a rule is known that is not about tensor memory.
 MANUAL = "documented"
@@ -396,7 +411,7 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-bounds", _E, _TENSOR, "an address must name one of the 128 lanes and 512 columns of tensor memory",
-        "correct the lane or the column", _PLACE, NVIDIA, "bounds", in_text=False,
+        "correct the lane or the column", _PLACE, NVIDIA, "bounds",
     ),
     Rule(
         "tcgen05-warp", _E, _TENSOR, "a warp must load and store in the lanes of its quarter alone",
@@ -404,7 +419,7 @@ _ROWS = (
     ),
     Rule(
         "tcgen05-lane", _E, _TENSOR, "an address must begin in a lane where the instruction may",
-        "correct the lane", _PLACE, BELIEVED, "datapath", in_text=False,
+        "correct the lane", _PLACE, BELIEVED, "datapath",
     ),
     Rule(
         "wgmma-aligned", _E, _ORDER, "all threads of a warpgroup must run a wgmma instruction, none of them apart",
@@ -576,8 +591,19 @@ _ROWS = (
 
 #: Every rule, by its name.
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _ROWS}
+
+
+def decided_by(rule: Rule) -> tuple[str, ...]:
+    """Return the parts of a check of a PTX text that decide a rule; none where a text does not say enough.
+
+    >>> decided_by(RULES["wgmma-wait"]), decided_by(RULES["tcgen05-bounds"])
+    (('paths',), ())
+    """
+    return _DECIDED_BY.get(rule.name, _DECIDED_BY[rule.name.partition("-")[0]])
+
+
 #: The rules that a check of a PTX text holds it against.
-ALL_RULES: Mapping[str, Rule] = {name: rule for name, rule in RULES.items() if rule.in_text}
+ALL_RULES: Mapping[str, Rule] = {name: rule for name, rule in RULES.items() if decided_by(rule)}
 #: The rules of ``descriptors tmem check``, by the name that they have there.
 GUARDRAILS: Mapping[str, Rule] = {rule.guardrail: rule for rule in _ROWS if rule.guardrail}
 
@@ -616,6 +642,7 @@ def rule_text(rule: Rule) -> str:
     level    error: an assembler rejects it, or the hazard is there whenever the code runs
     about    order
     fix      insert wgmma.wait_group.sync.aligned 0 before the access
+    decided  paths
     source   PTX ISA 9.1, wgmma.wait_group
     known    documented
     """
@@ -623,6 +650,7 @@ def rule_text(rule: Rule) -> str:
         "level": f"{rule.level}: {rule.level.meaning}",
         "about": rule.property,
         "fix": rule.fix,
+        "decided": " and ".join(decided_by(rule)),
         "source": rule.source,
         "known": rule.evidence,
         "page": page_address(rule),

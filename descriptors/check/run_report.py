@@ -23,25 +23,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from descriptors.check.execution.boxes import disagreement
-from descriptors.check.execution.configuration import Configuration
+from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
-from descriptors.check.execution.evidence import ALL, Blind
+from descriptors.check.execution.evidence import ALL, UNFILLED, Blind
 from descriptors.check.execution.judgement import CLUSTER, RunJudgement, judge
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import is_wrong
 from descriptors.check.execution.program import EVENTS, Program, is_event, parameter_names, program
-from descriptors.check.execution.runs import LIMIT, LITTLE, launches, run, trials, unlaunchable
+from descriptors.check.execution.run_policy import FILE_LIMIT, LIMIT, LITTLE
+from descriptors.check.execution.runs import launches, run, trials, unlaunchable
 from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.opcode_effects import EXTERNAL, RUNTIME, Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
 from descriptors.check.rules import ALL_RULES
 from descriptors.check.scope import not_run
+from descriptors.check.serialization import varying
 from descriptors.text import counted
 
 _UNKNOWN = Configuration()
-#: Steps of the runs of all kernels of a file, after which no other kernel is run.
-FILE_LIMIT = 3_000_000
 #: Letters of a name that are told.
 NAME = 40
 #: Most scalar parameters that a note names one by one.
@@ -93,7 +93,11 @@ def executed(module: Module, text: str, known: Configuration = _UNKNOWN) -> Judg
             undecided += _not_run(function, why, "a file with this kernel alone")
             ran = False
             continue
-        told = _agreed(judge(function, text, known, module.target), function, text, known)
+        if _is_idle(function):
+            undecided += _unfilled(function)
+            notes.append(f"{_name(function)} was not run: nothing in it writes shared memory or waits for a barrier")
+            continue
+        told = _agreed(judge(function, text, known, module.target), function, text, known, module.target)
         steps += told.steps
         ran = ran and bool(told.ended)
         if told.ended and not any(row.properties == ALL or "tensor memory" in row.properties for row in told.blind):
@@ -115,14 +119,53 @@ def _not_run(function: Function, why: str, decides: str) -> list[Undecided]:
     return [Undecided(name, function.line, "what a run decides", why, decides, function.name) for name in ALL]
 
 
-def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration) -> RunJudgement:
+#: What leads threads apart, if it is guarded by what differs between them.
+_GUARDED = ("bra", "ret", "exit", "trap", "wgmma.")
+#: Spaces that an ordinary store may name which are not shared memory.
+_OTHER_SPACES = {"global", "local", "param", "param::func", "param::entry"}
+
+
+def _is_idle(function: Function) -> bool:
+    """Whether running a kernel decides nothing: its only events are ``wgmma`` that all threads execute together.
+
+    Nothing in it writes shared memory, so that no two accesses of the same bytes need an order, and nothing waits but
+    for multiplications that every warp issues.
+
+    >>> from descriptors.check.ptx.ptx_module import parse
+    >>> def of(body):
+    ...     text = f".version 8.8\\n.entry k() {{ wgmma.fence.sync.aligned; {body} ret; }}"
+    ...     return _is_idle(parse(text).functions[0])
+    >>> apart = "mov.u32 a, %tid.x; setp.eq.u32 p, a, 0; @p ret;"
+    >>> of("@p bra L; L: st.global.u32 [q], 0;"), of("st.u32 [q], 0;"), of(apart)
+    (True, False, False)
+    """
+    differs = varying(function)
+    for one in function.code:
+        words = set(one.qualifiers)
+        stores = one.qualifiers[0] in ("st", "atom", "red") and not words & _OTHER_SPACES
+        apart = one.predicate in differs and one.opcode.startswith(_GUARDED)
+        unknown = effect_of(one.opcode).effect is Effect.NOT_MODELED or one.opcode.startswith(("call", "brx"))
+        if stores or apart or unknown:
+            return False
+        if one.opcode.startswith(EVENTS) and is_event(one) and not one.opcode.startswith("wgmma."):
+            return False
+    return True
+
+
+def _unfilled(function: Function) -> list[Undecided]:
+    """Return what is not decided of the operands of a kernel that nothing fills."""
+    places = function.having("wgmma.mma_async")[:1]
+    return [Undecided("reuse", function.code[index].line, *UNFILLED, "", function.name) for index in places]
+
+
+def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
     """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects.
 
     All else that goes wrong then may follow from that, so it is counted and left out.
     """
     if not known.tensor_maps or not is_wrong(told.witnesses):
         return told
-    made = program(function)
+    made = program(function, target)
     boxes = known.boxes(made.names)
     cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
     if cause is None:
@@ -196,6 +239,11 @@ def _closed(function: Function, one: Counts) -> str:
     return f"; {of}{start}{others} follows, by periods of {rounds}"
 
 
+def _name(function: Function) -> str:
+    """Return the name of a kernel, cut where it is long."""
+    return function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
+
+
 def _note(function: Function, told: RunJudgement) -> str:
     """The launches that were executed, in one line."""
     launch = told.launch
@@ -204,7 +252,7 @@ def _note(function: Function, told: RunJudgement) -> str:
     shown = list(_launches(function, told))
     follows = "".join(_closed(function, one) for one in told.closed)
     assumed = f"; assumed: {', '.join(told.assumed)}" if told.assumed else ""
-    name = function.name if len(function.name) <= NAME else f"{function.name[:NAME]}..."
+    name = _name(function)
     values = f"; scalar parameters: {'; '.join(shown)}" if shown else ""
     never = "" if told.ended else "; no run was completed"
     return f"{name} was run with {', '.join(parts)}{values}{never}{follows}{assumed}"
@@ -233,12 +281,12 @@ def _parameter(function: Function, key: tuple[str, int]) -> str:
     """A parameter as it is written to ``--param``; a long name is told without that of its kernel."""
     name, offset = key
     shown = name.removeprefix(f"{function.name}_") if len(name) > NAME // 2 else name
-    return f"{shown}{f'+{offset}' if offset else ''}"
+    return parameter_text((shown, offset))
 
 
 def _record(function: Function, told: RunJudgement) -> Iterator[ExecutedLaunch]:
     """The launches that were executed, for a program."""
     for one in told.executed:
-        values = {f"{name}{f'+{offset}' if offset else ''}": value for (name, offset), value in one.parameters.items()}
+        values = {parameter_text(key): value for key, value in one.parameters.items()}
         launch = told.launch
         yield ExecutedLaunch(function.name, launch.threads, launch.cluster, tuple(values.items()), one.ended, one.steps)

@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import quote
 
 from descriptors.check.kernel_report import Finding, Report, Undecided, alike
-from descriptors.check.rules import ALL_RULES, Level, page_address, rule_text
+from descriptors.check.rules import ALL_RULES, Level, decided_by, page_address, rule_text
 
 #: What SARIF calls the levels.
 _LEVELS = {Level.ERROR: "error", Level.ASKS: "note", Level.PERFORMANCE: "warning"}
@@ -91,7 +91,7 @@ def _rule(name: str) -> dict[str, Any]:
         "help": {"text": rule_text(rule)},
         **({"helpUri": address} if (address := page_address(rule)) else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.level]},
-        "properties": {"property": rule.property},
+        "properties": {"property": rule.property, "decidedBy": list(decided_by(rule))},
     }
 
 

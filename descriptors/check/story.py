@@ -18,6 +18,7 @@ from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.launch import launch_text
 from descriptors.check.execution.program import program
 from descriptors.check.execution.rings import Ring, rings
+from descriptors.check.execution.run_policy import FILE_LIMIT
 from descriptors.check.execution.runs import trials, unlaunchable
 from descriptors.check.k_steps import distance
 from descriptors.check.ptx.constant_folding import Values, fold, number, observed
@@ -26,7 +27,6 @@ from descriptors.check.ptx.kernel_words import START_FREE, SmemOperand, field_va
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, Wgmma, chains, multiplications
 from descriptors.check.ptx.ptx_module import Function, parse
-from descriptors.check.run_report import FILE_LIMIT
 from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.text import Told, counted
 from layoutalg.frozen import frozen

@@ -31,12 +31,10 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from descriptors.check.events import (
-    Alloc,
     Arrive,
     BarrierWait,
     Cells,
     Copy,
-    Dealloc,
     End,
     Event,
     FenceAfter,
@@ -51,8 +49,10 @@ from descriptors.check.events import (
     WaitStore,
 )
 from descriptors.check.rules import Broken, Doubt, broken
+from descriptors.tmem import allocations
+from descriptors.tmem.allocations import Alloc, Dealloc, Fault
 from descriptors.tmem.copies import tmem_copy
-from descriptors.tmem.geometry import ALLOCATIONS, COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_COLUMNS, quarter_of
+from descriptors.tmem.geometry import COLUMNS, EXCLUSIVE_COLUMNS, LANES, LEAST_COLUMNS, quarter_of
 from descriptors.tmem.moves import tmem_move
 from layoutalg.frozen import frozen, replace
 
@@ -187,17 +187,16 @@ def after(state: TensorState, event: Event) -> TensorState:
     """
     match event:
         case Alloc(columns, name):
-            live = (*state.allocated, event)
-            least = min(state.least, columns) if columns is not None and _is_legal(event) else state.least
+            live = allocations.after(state.allocated, event)
+            least = min(state.least, columns) if columns is not None and event.is_legal else state.least
             return replace(
                 state, allocated=live if name else live[-_NAMELESS:], least=least, freed=state.freed - {name},
                 gone=False,
             )  # fmt: skip
         case Dealloc(_, name):
-            if (gone := _meant(state, event)) is None:
+            live = allocations.after(state.allocated, event)
+            if live == state.allocated:
                 return state
-            index = state.allocated.index(gone)
-            live = state.allocated[:index] + state.allocated[index + 1 :]
             return replace(state, allocated=live, freed=state.freed | {name} if name else state.freed, gone=not live)
         case Relinquish():
             return replace(state, relinquished=True)
@@ -283,17 +282,6 @@ def again(state: TensorState) -> TensorState:
     return replace(state, waited=frozenset()) if state.waited else state
 
 
-def _meant(state: TensorState, event: Dealloc) -> Alloc | None:
-    """The allocation that is freed: that of its name, or else one of as many columns, of unknown size, or the last."""
-    if event.name:
-        return state.named(event.name)
-    live = state.allocated
-    for columns in (event.columns, None):
-        if same := [one for one in live if one.columns == columns]:
-            return next((one for one in same if one.exclusive == event.exclusive), same[0])
-    return live[-1] if live and event.columns is None else None
-
-
 _Found: TypeAlias = Iterator[Broken | Doubt]
 _Access: TypeAlias = Issue | Load | Store
 
@@ -303,15 +291,8 @@ def _permit(state: TensorState, event: Alloc) -> _Found:
         yield broken("tcgen05-alloc-relinquished", "found an allocation")
 
 
-def _is_legal(event: Alloc) -> bool:
-    """Whether an allocation may be of so many columns; of an exclusive one that is for its target to say."""
-    if event.exclusive:
-        return event.columns in range(LEAST_COLUMNS, event.most + 1, LEAST_COLUMNS)
-    return event.columns in ALLOCATIONS
-
-
 def _size(state: TensorState, event: Alloc) -> _Found:
-    if event.columns is not None and not _is_legal(event):
+    if event.columns is not None and not event.is_legal:
         demand, more = f"columns must be a power of two from {LEAST_COLUMNS} to {COLUMNS}", ""
         if event.exclusive:
             legal = f"a multiple of {LEAST_COLUMNS} up to {event.most}"
@@ -324,7 +305,7 @@ def _size(state: TensorState, event: Alloc) -> _Found:
 
 def _order(state: TensorState, event: Alloc) -> _Found:
     """What is of no legal size is blamed for that alone, and is no bound for those behind it."""
-    if event.columns is not None and _is_legal(event) and event.columns > state.least:
+    if event.columns is not None and event.is_legal and event.columns > state.least:
         yield broken("tcgen05-alloc-order", f"found {event.columns} after {state.least}")
 
 
@@ -334,27 +315,31 @@ def _room(state: TensorState, event: Alloc) -> _Found:
         live = ", ".join("some" if one.columns is None else str(one.columns) for one in state.allocated)
         demand = "an exclusive allocation must be the only one that lives"
         yield broken("tcgen05-alloc-full", f"found one beside {live} columns that are not freed", demand=demand)
-    elif not event.exclusive and (taken := state.columns + (event.columns or 0)) > COLUMNS:
-        yield broken("tcgen05-alloc-full", f"found {taken}")
+    elif event.is_legal and not event.exclusive:
+        taken = sum(one.columns or 0 for one in (*state.allocated, event) if one.is_legal)
+        if taken > COLUMNS:
+            yield broken("tcgen05-alloc-full", f"found {taken}")
 
 
 def _freed(state: TensorState, event: Dealloc) -> _Found:
-    meant = _meant(state, event)
-    if meant is None and event.name:
-        again = " again" if event.name in state.freed else ""
-        demand = "what is deallocated must be allocated"
-        yield broken("tcgen05-dealloc-unknown", f"found {event.name}{again}", demand=demand)
-    elif meant is None:
-        live = ", ".join(str(one.columns) for one in state.allocated)
-        of = f"of {live}" if live else "before any"
-        yield broken("tcgen05-dealloc-unknown", f"found {event.columns} columns {of} allocated")
-    elif None not in (event.columns, meant.columns) and event.columns != meant.columns:
-        demand = f"as many columns must be deallocated as were allocated, {meant.columns}"
-        yield broken("tcgen05-dealloc-unknown", f"found {event.columns}", demand=demand)
-    elif meant is not None and meant.exclusive != event.exclusive:
-        demand = "what is allocated with .exclusive, and nothing else, must be deallocated with it"
-        found = "no .exclusive" if meant.exclusive else ".exclusive"
-        yield broken("tcgen05-dealloc-unknown", f"found {found}", demand=demand)
+    """Compare a deallocation with the allocation that it means."""
+    freed, demand = allocations.meant(state.allocated, event), ""
+    match allocations.fault_of(state.allocated, event):
+        case None:
+            return
+        case Fault.UNKNOWN if event.name:
+            demand = "what is deallocated must be allocated"
+            found = f"{event.name}{' again' if event.name in state.freed else ''}"
+        case Fault.UNKNOWN:
+            live = ", ".join(str(one.columns) for one in state.allocated)
+            found = f"{event.columns} columns {f'of {live}' if live else 'before any'} allocated"
+        case Fault.COLUMNS:
+            demand = f"as many columns must be deallocated as were allocated, {freed.columns if freed else 0}"
+            found = str(event.columns)
+        case Fault.EXCLUSIVE:
+            demand = "what is allocated with .exclusive, and nothing else, must be deallocated with it"
+            found = ".exclusive" if event.exclusive else "no .exclusive"
+    yield broken("tcgen05-dealloc-unknown", f"found {found}", demand=demand)
 
 
 def _leak(state: TensorState, event: End) -> _Found:

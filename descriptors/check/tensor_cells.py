@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from descriptors.check.events import ALL_LANES, Cells
 from descriptors.check.execution.footprints import move_of
 from descriptors.check.ptx.conditions import Conditions
-from descriptors.check.ptx.constant_folding import Values, fold, number
+from descriptors.check.ptx.constant_folding import Values, fold
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.known_bits import Known
 from descriptors.check.ptx.multiplications import Multiplication, TensorMma, multiplications
@@ -81,7 +81,14 @@ class TensorCells:
         named = function.having("tcgen05.")
         found = self._behind([name for i in named for one in self.code[i].operands for name in _base(one)])
         self.known = fold(function, variables, found, graph) if found else {}
-        self.slots = {place for i in named if "alloc" in self.code[i].opcode for place in self.slot(i)}
+        allocations = [i for i in named if "alloc" in self.code[i].opcode]
+        self.slots = {place for i in allocations for place in self.slot(i)}
+        made = [(i, place) for i in allocations if ".dealloc" not in self.code[i].opcode for place in self.slot(i)]
+        #: Slots that one allocation writes, once.
+        self.single = {
+            f"{place[0]}+{place[1]}" for i, place in made
+            if [row[1] for row in made].count(place) == 1 and not conditions.passes(i, i)
+        }  # fmt: skip
         self.products = {one.index: one for one in multiplications(function, values)}
         self.round = {i for i in found if conditions.passes(i, i)}
 
@@ -253,10 +260,15 @@ class TensorCells:
             return self.cells(one.operands[0] if one.operands else None, index, None, None)
         return self.cells(one.operands[0], index, copy.columns, None)
 
-    def size(self, index: int) -> int | None:
-        """The columns of an allocation."""
+    def allocation(self, index: int) -> str:
+        """The slot of the allocation that an instruction makes or frees; "" where it may be another's too."""
         one = self.code[index]
-        return number(one.operands[1], self.values.get(index, {})) if len(one.operands) > 1 else None
+        if one.qualifiers[1] == "alloc":
+            roots = [f"{base}+{offset}" for base, offset in self.slot(index)]
+        else:
+            place = self.at(one.operands[0], index) if one.operands else None
+            roots = [place.root] if place is not None and place.column == 0 else []
+        return roots[0] if len(roots) == 1 and roots[0] in self.single else ""
 
 
 #: Columns of A that one instruction reads: 256 bits of each row.

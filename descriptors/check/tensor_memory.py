@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import TypeAlias
 
-from descriptors.check.events import Alloc, Cells, Event, Issue, Load, Store
+from descriptors.check.events import Cells, Event, Issue, Load, Store
 from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.multiplications import TensorMma
 from descriptors.check.rules import Broken, Doubt, broken
 from descriptors.check.tcgen05 import may_meet
 from descriptors.check.tensor_cells import TensorCells
+from descriptors.tmem.allocations import Alloc
 
 _Found: TypeAlias = Iterator[tuple[int, Broken | Doubt]]
 _Events: TypeAlias = Mapping[int, list[Event]]
@@ -50,9 +51,11 @@ def _columns(events: _Events, cells: TensorCells) -> _Found:
     """Whether what is touched lies in the columns of its allocation."""
     sizes: dict[str, set[int | None]] = {}
     for index, row in events.items():
-        if any(isinstance(event, Alloc) for event in row):
-            for base, offset in cells.slot(index):
-                sizes.setdefault(f"{base}+{offset}", set()).add(cells.size(index))
+        for event in row:
+            if isinstance(event, Alloc):
+                size = event.columns if event.is_legal else None  # an illegal size is reported once
+                for base, offset in cells.slot(index):
+                    sizes.setdefault(f"{base}+{offset}", set()).add(size)
     left = 0
     for index, row in events.items():
         for touched in (each for event in row for each in _all_cells(event)):

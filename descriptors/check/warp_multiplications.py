@@ -95,7 +95,8 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
     if view is None:
         yield "form-shape", "found no shape"
         return
-    yield from _words(view)
+    words = list(_words(view))
+    yield from words
     if len(view.types) != 4 + view.scaled:
         yield "form-types", f"found {len(view.types)} types where there are {4 + view.scaled}"
         return
@@ -114,7 +115,8 @@ def warp_findings(one: Instruction, target: str, version: str, class_of: ClassOf
         m, n, k = view.shape
         yield "form-shape", f"found {'sparse ' * bool(view.sparse)}m{m}n{n}k{k} of {a} by {b}"
         return
-    yield from _scaled(view)
+    if not words:
+        yield from _scaled(view)
     yield from _available(view, row, target, version)
     yield from _operands(view, row, one.operands, class_of)
 
@@ -128,12 +130,7 @@ def _words(view: WarpMma) -> Iterator[Told]:
     wanted = ("row", "col")
     if view.layouts != wanted and not (view.shape == QUAD and "f64" not in view.types and len(view.layouts) == 2):
         yield "form-qualifier", f"found layouts {'.'.join(view.layouts) or '(none)'}, which must be row.col"
-    for word in ("sync", "aligned"):
-        if word not in view.words:
-            yield "form-qualifier", f"found no .{word}"
-    logic = tuple(word for word in view.words if word in _LOGIC)
-    if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
-        yield "form-qualifier", f"found .{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
+    surplus: list[Told] = []
     for word in view.words[1 if view.sparse else 0 :]:
         known = (
             word in ("sync", "aligned", "row", "col", "block_scale") or word in TYPES or word in _LOGIC
@@ -141,11 +138,20 @@ def _words(view: WarpMma) -> Iterator[Told]:
             or (word in _ROUNDINGS and "f64" in view.types) or word.startswith(("kind::", "scale_vec::"))
         )  # fmt: skip
         if not known:
-            yield "form-qualifier", f"found .{word}, which mma does not have so"
+            surplus.append(("form-qualifier", f"found .{word}, which mma does not have so"))
         elif word == "aligned" and view.words.count(word) > 1:
-            yield "form-qualifier", f"found .{word} {view.words.count(word)} times"
+            surplus.append(("form-qualifier", f"found .{word} {view.words.count(word)} times"))
     if len(shapes := [word for word in view.words if SHAPE.match(word)]) > 1:
-        yield "form-shape", f"found {' and '.join(shapes)}"
+        surplus.append(("form-shape", f"found {' and '.join(shapes)}"))
+    missing = [f"no .{word}" for word in ("sync", "aligned") if word not in view.words]
+    logic = tuple(word for word in view.words if word in _LOGIC)
+    if logic not in ((("xor", "popc"), ("and", "popc")) if "b1" in view.types else ((),)):
+        shown = f".{'.'.join(logic) or '(nothing)'} of {view.types[1] if view.types[1:] else '?'}"
+        missing.append(shown)
+    # A word in place of another is one fault, and reported once.
+    yield from ((rule, f"{found} and {lack}") for (rule, found), lack in zip(surplus, missing, strict=False))
+    yield from surplus[len(missing) :]
+    yield from (("form-qualifier", f"found {lack}") for lack in missing[len(surplus) :])
     if view.sparse not in ("", "sp", "sp::ordered_metadata"):
         yield "form-qualifier", f"found .{view.sparse}"
     elif view.sparse == "sp" and (view.kind or (_eight_bits(view) and view.types[:1] == ("f16",))):
@@ -255,3 +261,4 @@ def _selectors(view: WarpMma, given: tuple[Operand, ...], class_of: ClassOf) -> 
                 yield "form-immediate", f"found {what}-{matrix.lower()} {value}, which must be of {numbers}"
             elif not isinstance(value, int) and (wrong := register_of(value, "b16", class_of)):
                 yield wrong[0], f"{wrong[1]} for {what}-{matrix.lower()}"
+                break  # of one pair

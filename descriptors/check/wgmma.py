@@ -230,7 +230,7 @@ def _fence(state: State, event: Mma) -> _Found:
 def _shape(state: State, event: Mma) -> _Found:
     seen = {name: _seen(state, name) for name in event.accumulators}
     other = tuple(n for n, one in seen.items() if one.shape not in ("", event.shape) and not one.touched)
-    if other:
+    if other and event.shape:
         yield broken("wgmma-fence-shape", f"found {event.shape} after {seen[other[0]].shape}", other)
 
 

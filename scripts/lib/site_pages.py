@@ -16,7 +16,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from typing import Any
 
-from descriptors.check.rules import PROPERTIES, RULES, Rule, rule_text
+from descriptors.check.rules import PROPERTIES, RULES, Rule, decided_by, rule_text
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The list of pages, with their titles and in their order.
@@ -93,9 +93,9 @@ def rule_pages() -> dict[str, str]:
     examples = json.loads((ROOT / EXAMPLES).read_text(encoding="utf-8"))
     pages = {f"rules/{name}.md": _rule(rule, examples.get(name)) for name, rule in RULES.items()}
     rows = "".join(
-        f"\n## {name.capitalize()}\n\n| rule | level | what must hold |\n| --- | --- | --- |\n"
+        f"\n## {name.capitalize()}\n\n| rule | level | decided by | what must hold |\n| --- | --- | --- | --- |\n"
         + "".join(
-            f"| [{one.name}]({one.name}.md) | {one.level} | {one.demands} |\n"
+            f"| [{one.name}]({one.name}.md) | {one.level} | {', '.join(decided_by(one))} | {one.demands} |\n"
             for one in RULES.values()
             if one.property == name
         )

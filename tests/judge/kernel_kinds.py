@@ -151,10 +151,11 @@ _FORMS = (
     Kind("cta_group 3", _T + "(mma|commit|alloc|dealloc)", replaced(
         r"cta_group::1", "cta_group::3"), ("form-qualifier",), "1 or 2"),
     Kind("alloc of no size", _ALLOC, operand(
-        "columns", "0", "16", "48", "96", "1024"), ("form-immediate",), "a power of two, 32 to 512"),
+        "columns", "0", "16", "48", "96", "1024"), ("tcgen05-alloc-size",), "a power of two, 32 to 512"),
     Kind("alloc without .aligned", _ALLOC, replaced(r"\.aligned", ""), ("form-qualifier",), ".aligned is asked"),
     Kind("alloc into global memory", _ALLOC, replaced(r"shared::cta", "global"), ("form-qualifier",), "shared memory"),
-    Kind("dealloc of no size", _DEALLOC, operand("columns", "640"), ("form-immediate",), "as of alloc"),
+    Kind("dealloc of no size", _DEALLOC, operand("columns", "640"), ("tcgen05-dealloc-unknown",),
+         "as many columns are freed as were allocated"),
     Kind("dealloc at an address in brackets", _DEALLOC, operand("address", "[{old}]"), _OPERANDS, "it is a value"),
     Kind("register of ld missing", _T + r"ld\..*\{.*,", replaced(_VECTOR, ""), ("form-registers",), "as of A"),
     Kind("register of st missing", _T + r"st\..*\{.*,", replaced(_VECTOR, ""), ("form-registers",), "as of A"),

@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.launch import PARAMETERS, place_name, pointer
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.mbarrier import Box, Phase
@@ -59,7 +60,7 @@ def parameter_of(box: Box, names: Sequence[str]) -> str:
         return ""
     offset, number = min(found)
     name = names[number] if len(names[number]) <= NAME_LETTERS else str(number)
-    return f"{name}+{offset}" if offset else name
+    return parameter_text((name, offset))
 
 
 def _pointed(address: int, name: str) -> int:

@@ -165,6 +165,16 @@ def _named(given: Mapping[str, Any] | None, what: str) -> Iterator[tuple[str, An
     yield from given.items()
 
 
+def parameter_text(parameter: Parameter) -> str:
+    """Return a parameter as it is written to ``--param``.
+
+    >>> parameter_text(("shape", 8)), parameter_text(("k", 0))
+    ('shape+8', 'k')
+    """
+    name, offset = parameter
+    return f"{name}+{offset}" if offset else name
+
+
 def _parameter(text: str) -> Parameter:
     name, plus, offset = text.partition("+")
     if not name or (plus and not (offset.isascii() and offset.isdigit() and len(offset) < 6)):

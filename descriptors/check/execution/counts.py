@@ -34,7 +34,8 @@ from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import Stop, is_wrong
 from descriptors.check.execution.program import Program
 from descriptors.check.execution.recurrence import Key, State
-from descriptors.check.execution.runs import LARGE, Run
+from descriptors.check.execution.run_policy import LARGE
+from descriptors.check.execution.runs import Run
 
 #: How much a parameter moves where it is asked what is compared with it: a multiple of what a tile may have.
 _FAR = 1 << 16

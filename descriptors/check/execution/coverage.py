@@ -53,6 +53,7 @@ class Coverage:
         self.made, self.given = made, given
         self._wanted = operations(made.function)
         self._reads: dict[int, set[tuple[str, int]]] = {}  # parameters by the load that reads them
+        self._loads: dict[int, frozenset[int]] = {}  # loads that decide whether an operation is reached
         self._executed: set[int] = set()
         self._reach: dict[int, Reach] = {}  # by the number of the loop
         self._keys: dict[int, set[tuple[str, int]]] = {}  # parameters that bound a loop and are not given
@@ -87,10 +88,9 @@ class Coverage:
     def missed(self) -> list[int]:
         """The places of the operations that no completed run executed, and that a free parameter may lead to."""
         missed = sorted(self._wanted - self._executed)
-        if not missed:
-            return []
-        loads = deciding_loads(self.made, missed)
-        return [place for place in missed if any(self._reads.get(load) for load in loads[place])]
+        if fresh := [place for place in missed if place not in self._loads]:
+            self._loads.update(deciding_loads(self.made, fresh))
+        return [place for place in missed if any(self._reads.get(load) for load in self._loads[place])]
 
     def keys(self, loop: BoundedLoop) -> set[tuple[str, int]]:
         """The parameters that bound a loop."""

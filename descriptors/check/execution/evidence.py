@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from descriptors.check.execution.boxes import NAME_LETTERS, suggestion
+from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
 from descriptors.check.execution.machine import Machine
@@ -35,6 +36,8 @@ from descriptors.check.ptx.ptx_module import Function, Instruction
 
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
+#: What is not decided of a multiplication whose operands nothing writes, and why.
+UNFILLED = "what the operands hold", "nothing in the text fills an operand"
 #: What the box of a tensor copy is called.
 BOX = "the box of a tensor copy"
 #: Rules that a copy of unknown bytes may be the answer to.
@@ -104,7 +107,7 @@ def _parameters(machine: Machine) -> str:
     if many == len(held) > 1:
         return f"scalar parameters {common}"
     odd = {key: value for key, value in held.items() if value != common or many < 2}
-    named = [f"{name}{f'+{at}' if at else ''} = {value}" for (name, at), value in odd.items()]
+    named = [f"{parameter_text(key)} = {value}" for key, value in odd.items()]
     return ", ".join([*named, *([f"others {common}"] if many > 1 else [])])
 
 
@@ -221,8 +224,10 @@ def _leaks(machine: Machine) -> Iterator[Witness]:
     frees = [index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.dealloc")]
     if not frees or any(index in machine.notes.skipped for index in frees):
         return
-    place = next((index for index, one in enumerate(code) if one.opcode.startswith("tcgen05.alloc")), 0)
-    for low, high in {row for tensor in machine.memory.tensor.values() for row in tensor.allocated}:
+    for place, low, high in sorted(
+        {(tensor.places[str(low)], low, high) for tensor in machine.memory.tensor.values()
+         for low, high in tensor.allocated}
+    ):  # fmt: skip
         yield Witness("tcgen05-dealloc-missing", place, f"found columns {low} to {high - 1} held at the end")
 
 
@@ -259,7 +264,7 @@ def _smaller(one: Run) -> str:
     """Name the scalar parameters that a run read which was given up; "" for other runs."""
     if not one.endless:
         return ""
-    names = [f"{name}{f'+{at}' if at else ''}" for name, at in one.machine.notes.scalars][:_NAMED]
+    names = [parameter_text(key) for key in one.machine.notes.scalars][:_NAMED]
     options = " ".join(f"--param {name}=N" for name in names if len(name) <= NAME_LETTERS)
     return f"smaller scalar parameters: {options}" if options else ""
 
@@ -271,7 +276,7 @@ def _passed(machine: Machine) -> Iterator[Blind]:
         yield Blind(("tensor memory",), held.line, _stem(held), why)
     if machine.notes.unwritten and not machine.notes.filled:
         line = _code(machine, min(machine.notes.unwritten)).line
-        yield Blind(("reuse",), line, "what the operands hold", "nothing in the text fills an operand")
+        yield Blind(("reuse",), line, *UNFILLED)
     for index, why in machine.notes.skipped.items():
         held = _code(machine, index)
         of_tensor = held.opcode.startswith(("tcgen05.ld", "tcgen05.st", "tcgen05.dealloc"))

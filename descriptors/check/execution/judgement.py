@@ -4,8 +4,8 @@ The room, lowest first: values of lanes (``lanes``, ``arithmetic``); how a kerne
 (``program``); threads (``fragment``, ``meetings``, ``mbarrier``, ``schedule``) and memory (``knowledge``,
 ``lane_knowledge``, ``contents``, ``tensor_memory``, ``footprints``); the ``machine`` that executes; what each
 instruction does to it (``integers``, ``branches``, and on ``accesses`` the modules of events), in one table
-(``dispatch``); a kernel's ``runs``, with what copies bring (``copy_sizes``), the ``evidence`` of one, what
-completed runs cover (``bounded_loops``, ``coverage``), and this judgement of all.
+(``dispatch``); a kernel's ``runs``, as many as ``run_policy`` allows, with what copies bring (``copy_sizes``), the
+``evidence`` of one, what completed runs cover (``bounded_loops``, ``coverage``), and this judgement of all.
 
 Source: as the rules. That a few counts of rounds stand for all is not claimed: a verdict names those that were run. Of
 a small count what is wrong there is a doubt, for a kernel may never be launched so; where the shape of the cluster was
@@ -36,13 +36,19 @@ from descriptors.check.execution.evidence import ALL, Blind, blind, fragments, w
 from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Stop, Witness, is_wrong
 from descriptors.check.execution.program import Program, program
-from descriptors.check.execution.runs import (
+from descriptors.check.execution.run_policy import (
     BUDGET,
+    CLOSING,
+    FARTHER,
+    FARTHER_LAUNCHES,
     LARGE,
     LIMIT,
     LITTLE,
+    REMAINDERS,
     SIZES,
     SMALL,
+)
+from descriptors.check.execution.runs import (
     Run,
     Trial,
     bounding_parameters,
@@ -55,16 +61,6 @@ from descriptors.check.execution.runs import (
 from descriptors.check.ptx.ptx_module import Function
 
 _UNKNOWN = Configuration()
-#: Steps of the runs that are to close a parameter.
-CLOSING = 90_000
-#: Steps of the runs that take loops farther, and their launches: the value of one parameter, and of the others.
-FARTHER = 240_000
-FARTHER_LAUNCHES = (
-    *((447, LITTLE), (960, LITTLE)),  # 3 more than a multiple of 4, as iterations and in tiles of 64
-    *((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]), (4 * LARGE, SMALL[0])),
-)
-#: Values of one parameter that leave other remainders where a loop was unrolled.
-REMAINDERS = (448, 447, 446, 445, 320, 640, 832, 192)
 #: What is not decided where the shape of the cluster is not known.
 CLUSTER = "the shape of the cluster"
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.control_flow import Block, components
 
 #: Loops that are nested deeper belong to the loop around them.
 DEEPEST = 8
@@ -65,40 +65,9 @@ def _header(before: dict[int, set[int]], loop: frozenset[int]) -> int:
 
 def _components(graph: Sequence[Block], region: frozenset[int], cut: int) -> list[frozenset[int]]:
     """The strongly connected components of a region whose ways to the block ``cut`` are taken away."""
-    after = {number: [way for way in graph[number].next if way in region and way != cut] for number in region}
-    before: dict[int, list[int]] = {number: [] for number in region}
-    for number, ways in after.items():
-        for way in ways:
-            before[way].append(number)
-    order: list[int] = []
-    seen: set[int] = set()
-    for start in sorted(region):
-        waiting = [(start, iter(after[start]))] if start not in seen else []
-        seen.add(start)
-        while waiting:
-            number, ways_left = waiting[-1]
-            fresh = next((one for one in ways_left if one not in seen), None)
-            if fresh is None:
-                order.append(number)
-                waiting.pop()
-            else:
-                seen.add(fresh)
-                waiting.append((fresh, iter(after[fresh])))
-    found: list[frozenset[int]] = []
-    placed: set[int] = set()
-    for start in reversed(order):
-        if start in placed:
-            continue
-        held, stack = {start}, [start]
-        placed.add(start)
-        while stack:
-            for other in before[stack.pop()]:
-                if other not in placed:
-                    placed.add(other)
-                    held.add(other)
-                    stack.append(other)
-        found.append(frozenset(held))
-    return found
+    return components(
+        {number: [way for way in graph[number].next if way in region and way != cut] for number in region}
+    )
 
 
 def back_edges(graph: Sequence[Block], loops: Sequence[Loop]) -> dict[int, int]:

@@ -33,27 +33,23 @@ from descriptors.check.execution.launch import Launch
 from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import Reason, Stop
 from descriptors.check.execution.program import Program
+from descriptors.check.execution.run_policy import (
+    BUDGET,
+    FORKS,
+    LARGE,
+    LIMIT,
+    LITTLE,
+    MOST,
+    SHAPES,
+    SIZES,
+    SMALL,
+    WORTH,
+)
 from descriptors.check.ptx.ptx_module import Function, directive
 from descriptors.errors import DescriptorError, brief
 
-#: What scalar parameters are, run by run: rounds of a loop over K in tiles of 64 are a few, and odd and even.
-SIZES = (256, 448)
-#: One scalar parameter after the other is large, and all others are small, so that its loops make many iterations.
-LARGE, LITTLE, MOST = 1024, 128, 8
-#: Sizes with less rounds than a ring has stages: kernels that are never called so may be wrong there.
-SMALL = (64, 1)
-#: Steps after which a run is given up.
-BUDGET = 75_000
-#: Steps of all runs after which no other is begun.
-LIMIT = 160_000
-#: Steps of a run that assumes something of global memory, and so makes nothing clean, that are worth more runs.
-WORTH = 50_000
-#: Branches that parameters of floating point decide, both ways of which are run.
-FORKS = 3
 #: Shapes of a cluster that are tried, where the text says none.
 CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8) if n % x == 0 and n // x < 8])
-#: So many of those with which a kernel comes to its end are judged: what is wrong is wrong with each.
-SHAPES = 2
 
 #: The largest size of a shared variable, and the last address of one: above are the ranks of CTAs.
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23

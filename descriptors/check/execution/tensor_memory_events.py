@@ -20,7 +20,7 @@ Law: columns are somebody's from ``alloc`` to ``dealloc``, and no longer.
 ...     held.run()
 ...     return [one.rule for one in held.notes.wrong.values()]
 >>> of(0), of(8), of(64)
-([], ['tcgen05-unwritten'], ['tcgen05-unwritten', 'tcgen05-unallocated'])
+([], ['tcgen05-unwritten'], ['tcgen05-unallocated'])
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from descriptors.check.execution.program import Step
 from descriptors.check.execution.tensor_memory import GROUP
 from descriptors.check.execution.warp_events import whole_warp
 from descriptors.check.ptx.ptx_operands import Address, Operand, Vector
+from descriptors.tmem.allocations import Alloc, Fault
 from descriptors.tmem.geometry import quarter_of
 
 
@@ -78,7 +79,8 @@ def touch_cells(
     access, known, _ = operation
     read = () if writes else groups
     nobodys = [g for g in read if any(writer is None for _, _, writer in tensor.cells[g].rows(low, high))]
-    if nobodys and not (apart and len(nobodys) < len(groups)):
+    is_allocated = tensor.holds(low, high)
+    if is_allocated and nobodys and not (apart and len(nobodys) < len(groups)):
         machine.tell("tcgen05-unwritten", step, f"found {access.kind} of columns that nothing wrote")
     for group in groups:
         memory = tensor.cells[group]
@@ -86,13 +88,13 @@ def touch_cells(
             earlier, verb = clash.earlier, "written" if clash.wrote else "read"
             found = f"{access.kind} of columns that {earlier.kind} in line {earlier.line} has {verb}"
             machine.clash(step, "tcgen05-order", clash, f"found {found}, with nothing that waits for it")
-    if tensor.holds(low, high):
+    if is_allocated:
         return nobodys
     if (gone := tensor.freed_by(low, high)) is not None:
         found = f"found {access.kind} of columns that line {gone.line} frees, with nothing that orders the two"
         machine.tell("tcgen05-dealloc-early", step, found, gone.line, gone.round)
-        return nobodys
-    machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
+    else:
+        machine.tell("tcgen05-unallocated", step, f"found columns {low} to {high - 1}, with {tensor.shown} allocated")
     return nobodys
 
 
@@ -115,11 +117,11 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     slot, size = step.instruction.operands[:2]
     columns = machine.known(one, size, step, "the columns of an allocation")
     tensor = machine.memory.tensor[one.cta]
-    exclusive = "exclusive" in step.instruction.qualifiers
-    place = tensor.room(columns, exclusive)
+    event = Alloc(columns, exclusive="exclusive" in step.instruction.qualifiers)
+    place = tensor.room(event)
     if place is None:
         return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
-    tensor.allocate(place, place + columns, exclusive)
+    tensor.allocate(place, event, step.place)
     address = machine.value(one, slot)
     if isinstance(address, int):
         access = machine.access(one, step, "the store of tcgen05.alloc", generic=True)
@@ -135,20 +137,22 @@ def _free(machine: Machine, one: Fragment, step: Step) -> None:
         machine.skip(step, f"an address that depends on {origin(low)}")
         return
     low &= 0x1FF
-    high, tensor = low + columns, machine.memory.tensor[one.cta]
-    if (low, high) not in tensor.allocated:
-        found = f"found columns {low} to {high - 1}, with {tensor.shown} allocated"
-        machine.tell("tcgen05-dealloc-unknown", step, found)
+    tensor = machine.memory.tensor[one.cta]
+    event = tensor.deallocation(low, columns, "exclusive" in step.instruction.qualifiers)
+    if fault := tensor.fault(low, event):
+        found = f"columns {low} to {low + columns - 1}, with {tensor.shown} allocated"
+        if fault is Fault.EXCLUSIVE:
+            found = ".exclusive" if event.exclusive else "no .exclusive"
+        machine.tell("tcgen05-dealloc-unknown", step, f"found {found}")
+    if (span := tensor.span(event)) is None:
         return
-    if ("exclusive" in step.instruction.qualifiers) != tensor.exclusive:
-        machine.tell("tcgen05-dealloc-unknown", step, f"found {'no ' * tensor.exclusive}.exclusive")
     access = Access(machine.fresh(), step.instruction.line, "the deallocation", round=machine.round(one, step))
     for memory in tensor.cells:
-        for clash in memory.write(low, high, access, one.known):
+        for clash in memory.write(*span, access, one.known):
             user = f"{clash.earlier.kind} in line {clash.earlier.line}"
             found = f"found columns that {user} is at, with nothing that waits for it"
             machine.clash(step, "tcgen05-dealloc-early", clash, found)
-    tensor.free(low, high, access)
+    tensor.free(event, access)
     machine.wake(Wait(Awaited.COLUMNS, (one.cta,)))
 
 

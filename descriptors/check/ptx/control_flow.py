@@ -22,7 +22,7 @@ Law: where two ways out of a branch meet again, nothing stands under it any more
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
@@ -156,12 +156,24 @@ def cycles(graph: list[Block]) -> set[int]:
     >>> sorted(cycles([Block(0, 1, (1,)), Block(1, 2, (2,)), Block(2, 3, (1, 3)), Block(3, 4, ()), Block(4, 5, (4,))]))
     [1, 2, 4]
     """
-    end = len(graph)
-    onward: list[Sequence[int]] = [*(one.next for one in graph), range(end)]
-    before, found = _turned(onward[:end]), set[int]()
-    # What a way turned round comes to, from each in turn of those that were left last, is one group (Kosaraju).
+    groups = components({number: one.next for number, one in enumerate(graph)})
+    return {number for group in groups for number in group if len(group) > 1 or number in graph[number].next}
+
+
+def components(onward: Mapping[int, Sequence[int]]) -> list[frozenset[int]]:
+    """Return the strongly connected components of a graph, each before those that it leads to.
+
+    >>> [sorted(one) for one in components({0: [1], 1: [2], 2: [1, 3], 3: []})]
+    [[0], [1, 2], [3]]
+    """
+    before: dict[int, list[int]] = {number: [] for number in onward}
+    for number, followers in onward.items():
+        for follower in followers:
+            before[follower].append(number)
+    found: list[frozenset[int]] = []
     seen: set[int] = set()
-    for root in _reverse_postorder(onward, end)[1:]:
+    # With all edges turned round, what the node that was left last leads to is one component (Kosaraju).
+    for root in _reverse_postorder(onward, sorted(onward)):
         group, waiting = set[int](), [root]
         while waiting:
             number = waiting.pop()
@@ -169,8 +181,8 @@ def cycles(graph: list[Block]) -> set[int]:
                 seen.add(number)
                 group.add(number)
                 waiting.extend(before[number])
-        if len(group) > 1 or root in graph[root].next:
-            found |= group
+        if group:
+            found.append(frozenset(group))
     return found
 
 
@@ -213,7 +225,7 @@ def _turned(onward: list[Sequence[int]]) -> list[Sequence[int]]:
 
 def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int) -> list[int | None]:
     """The nearest dominator of each node of a graph, given by its edges in both directions."""
-    order = _reverse_postorder(onward, root)
+    order = _reverse_postorder(onward, [root])
     place = {number: index for index, number in enumerate(order)}
     nearest: list[int | None] = [None] * len(onward)
     nearest[root] = root
@@ -230,18 +242,23 @@ def _nearest(before: list[Sequence[int]], onward: list[Sequence[int]], root: int
     return nearest
 
 
-def _reverse_postorder(onward: list[Sequence[int]], root: int) -> list[int]:
-    """The nodes to which the root leads, each before those to which it leads, but for the ways back of loops."""
-    seen, done, waiting = {root}, list[int](), [(root, iter(onward[root]))]
-    while waiting:
-        number, others = waiting[-1]
-        fresh = next((n for n in others if n not in seen), None)
-        if fresh is None:
-            done.append(number)
-            waiting.pop()
-        else:
-            seen.add(fresh)
-            waiting.append((fresh, iter(onward[fresh])))
+def _reverse_postorder(
+    onward: Sequence[Sequence[int]] | Mapping[int, Sequence[int]], roots: Iterable[int]
+) -> list[int]:
+    """The nodes to which the roots lead, each before those to which it leads, but for the ways back of loops."""
+    seen, done = set[int](), list[int]()
+    for root in roots:
+        waiting = [(root, iter(onward[root]))] if root not in seen else []
+        seen.add(root)
+        while waiting:
+            number, others = waiting[-1]
+            fresh = next((n for n in others if n not in seen), None)
+            if fresh is None:
+                done.append(number)
+                waiting.pop()
+            else:
+                seen.add(fresh)
+                waiting.append((fresh, iter(onward[fresh])))
     return done[::-1]
 
 

@@ -31,7 +31,9 @@ def taken(body: str) -> str:
     module = parse(text_of(body))
     places = [replace(module, target=target) for target in RECORD["targets"]]
     return " ".join(
-        one.target for one in places if all(found.rule.property != "forms" for found in forms_of(one.functions[0], one))
+        one.target
+        for one in places
+        if all(found.rule.name == "fragment-selector" for found in forms_of(one.functions[0], one))
     )
 
 

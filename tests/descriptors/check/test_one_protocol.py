@@ -7,8 +7,9 @@ from itertools import product
 from random import Random
 
 from descriptors import check_events, check_ptx
-from descriptors.check.events import Alloc, Dealloc, End, Event, Relinquish
+from descriptors.check.events import End, Event, Relinquish
 from descriptors.check.sequence import breaches
+from descriptors.tmem.allocations import Alloc, Dealloc
 
 #: What a CTA does: allocations by name and columns, names that are freed, the permit that is given up.
 Sequence = list[tuple[str, str, int]]

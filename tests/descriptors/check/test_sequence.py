@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from descriptors.check.events import Alloc, Commit, Event, Fence, Issue, Load, Mma, Touch, Wait
+from descriptors.check.events import Commit, Event, Fence, Issue, Load, Mma, Touch, Wait
 from descriptors.check.rules import RULES, Level
 from descriptors.check.sequence import breaches, first_broken
+from descriptors.tmem.allocations import Alloc
 
 F, C = Fence(), Commit()
 MMA, READ = Mma(("f0",), shape="m64n128k16"), Touch(("f0",))

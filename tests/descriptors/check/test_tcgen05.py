@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from descriptors.check.events import (
-    Alloc,
     Arrive,
     BarrierWait,
     Cells,
-    Dealloc,
     End,
     Event,
     FenceAfter,
@@ -26,6 +24,7 @@ from descriptors.check.events import (
 )
 from descriptors.check.tcgen05 import TensorState, doubts, meet, run
 from descriptors.check.tensor_cells import lanes_of
+from descriptors.tmem.allocations import Alloc, Dealloc
 from descriptors.tmem.geometry import ALLOCATIONS
 
 MMA, LD, ST, USE = Issue("mma"), Load(("r0", "r1")), Store(("r2",)), Touch(("r0",))

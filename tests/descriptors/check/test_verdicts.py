@@ -6,8 +6,9 @@ import re
 
 import pytest
 from kernels import kernels
+from places import ROOT
 
-from descriptors.check import inspection
+from descriptors.check import inspection, run_report
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.inspection import check_ptx
 from descriptors.check.kernel_report import Judgement, Report, Scope, Undecided, chosen, finding
@@ -22,6 +23,8 @@ MMA = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 
 #: The next K block of both: one step of its own leaves no doubt of the major.
 NEXT = f"add.s64 x, x, 2; add.s64 y, y, 2; {MMA}"
 RIGHT = f"{A}wgmma.fence.sync.aligned;\n{MMA}{NEXT}wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+#: A loop of wgmma over operands that nothing in the text writes.
+PIPELINE = (ROOT / "docs" / "kernels" / "pipeline.ptx").read_text(encoding="utf-8")
 
 
 def check(body: str) -> Report:
@@ -50,9 +53,21 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
     assert found.verdict == "incomplete"
     assert closing(found) == (
         "k.ptx: 2 MMA instructions of sm_90a. Forms, order: clean. Words: clean (4 of 4). "
-        "Tensor memory, barriers, bytes, proxies: none. Reuse: incomplete, 1 not decided. k was run with 128 threads, "
-        "one CTA; assumed: 128 threads a CTA."
+        "Tensor memory, barriers, bytes, proxies: none. Reuse: incomplete, 1 not decided. k was not run: nothing in "
+        "it writes shared memory or waits for a barrier."
     )
+
+
+@pytest.mark.parametrize(
+    "text", [f"{HEAD}{RIGHT}ret;\n}}\n", PIPELINE, PIPELINE.replace("or.b64 %rd5", "xor.b64 %rd5")]
+)
+def test_a_kernel_that_is_not_run_has_the_verdicts_of_its_runs(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_out = check_ptx(text)
+    monkeypatch.setattr(run_report, "_is_idle", lambda function: False)
+    executed = check_ptx(text)
+    assert executed.launches and not left_out.launches
+    assert (left_out.findings, left_out.undecided) == (executed.findings, executed.undecided)
+    assert left_out.properties == executed.properties
 
 
 def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_the_reason() -> None:
@@ -155,7 +170,7 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:
     bad = "wgmma.wait_group.sync.aligned -1;\n"
     text = tell_report(check(bad * 100), "k.ptx")
-    assert "found wait_group -1, which must be a number from 0 on; 100 times, lines 4..103 [form-immediate]" in text
+    assert "found -1, which must be from 0 on, as operand 1; 100 times, lines 4..103 [form-immediate]" in text
     assert len(text.splitlines()) == 5
     assert tell_report(check(bad * 100), "k.ptx", everything=True).count("[form-immediate]") == 100
     unknown = check(f"wgmma.fence.sync.aligned;\n{MMA * 20}")

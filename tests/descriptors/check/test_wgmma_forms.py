@@ -50,11 +50,11 @@ def test_n_is_legal_where_the_tables_have_it(kind: str) -> None:
         (mma("m64n8k8", "f32.tf32.tf32", "p, 1, 1, 0, 1", 4), "form-transpose: found 2 transposes of tf32"),
         (mma("m64n8k256", "s32.b1.b1.xor.popc", "p", 4), "form-qualifier: found .xor.popc, and b1 has .and.popc alone"),
         (mma("m64n8k32", "s32.s4.s4", "p", 4), "form-types: found s4"),
-        ("wgmma.wait_group.sync.aligned -1;", "form-immediate: found wait_group -1"),
-        ("wgmma.wait_group.sync.aligned r1;", "form-immediate: found wait_group r1"),
-        ("wgmma.fence;", "form-qualifier: found no .sync.aligned"),
-        ("wgmma.frob.sync.aligned;", "form-qualifier: found .frob"),
-        ("wgmma.fence.sync.aligned 1;", "form-operands: found 1 where there are none"),
+        ("wgmma.wait_group.sync.aligned -1;", "form-immediate: found -1, which must be from 0 on"),
+        ("wgmma.wait_group.sync.aligned r1;", "form-immediate: found no number as operand 1"),
+        ("wgmma.fence;", "form-qualifier: found none of .sync and none of .aligned for wgmma.fence"),
+        ("wgmma.frob.sync.aligned;", "form-qualifier: found wgmma.frob"),
+        ("wgmma.fence.sync.aligned 1;", "form-operands: found 1 operands where there are 0"),
     ],
 )
 def test_what_is_wrong_is_told(body: str, told: str) -> None:

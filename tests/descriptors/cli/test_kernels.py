@@ -48,7 +48,7 @@ def test_an_error_ends_with_1_and_is_told_as_a_compiler_does(file: Path, capsys:
     status, out, _ = run(capsys, "check", str(file))
     assert status == 1
     assert out.splitlines()[0] == (
-        f"{file}:4: error: an immediate must be in its range, found wait_group -1, which must be a number from 0 on "
+        f"{file}:4: error: an immediate must be in its range, found -1, which must be from 0 on, as operand 1 "
         "[form-immediate]"
     )
     assert out.splitlines()[2].startswith("    fix: correct the immediate; source: PTX ISA 9.1")

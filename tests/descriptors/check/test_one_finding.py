@@ -1,0 +1,87 @@
+"""One fault of an operand, or of a qualifier, has one finding."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from kernel_kinds import KINDS
+from kernels import mutants, tried
+from places import VECTORS
+
+from descriptors import check_ptx
+from descriptors.check import inspection
+from descriptors.check.kernel_report import Judgement
+
+RECORD = json.loads((VECTORS / "forms_ptxas.json").read_text(encoding="utf-8"))
+_RANGE = re.compile(r"%([a-z]+)(\d+)\.\.%\1(\d+)")
+#: What a row of the record is about; its kernel is no program, so that other rules may find something in any row.
+ABOUT = ("forms", "tensor memory", "words")
+Words = tuple[str | None, ...]
+
+
+def text_of(body: str, target: str) -> str:
+    spelled = _RANGE.sub(lambda m: ",".join(f"%{m[1]}{n}" for n in range(int(m[2]), int(m[3]) + 1)), body)
+    return str(RECORD["frame"]).format(version=RECORD["version"], target=target, body=spelled)
+
+
+@cache
+def errors_of(body: str, target: str) -> Counter[str]:
+    """The errors in a row of the record, by rule."""
+    errors = check_ptx(text_of(body, target)).errors
+    return Counter(one.rule.name for one in errors if one.rule.property in ABOUT)
+
+
+def words_of(body: str) -> Words:
+    """The qualifiers and operands of an instruction, each a word."""
+    opcode, _, operands = body.rstrip(";").partition(" ")
+    return *re.split(r"\.(?=\D)", opcode), " ", *re.findall(r"(?:[\[{][^\]]*[\]}]|[^,\s])+", operands)
+
+
+def alike() -> Iterator[tuple[str, str, set[str]]]:
+    """Two instructions of the record that differ in one word, and the targets on which only the second is accepted."""
+    rows = [row for row in RECORD["rows"] if row["body"].count(";") == 1]
+    near: dict[Words, list[dict[str, str]]] = defaultdict(list)
+    for row in rows:
+        words = words_of(row["body"])
+        for place in range(len(words)):
+            near[*words[:place], None, *words[place + 1 :]].append(row)
+    for same in near.values():
+        for wrong in same:
+            for right in same:
+                if targets := set(right["taken"].split()) - set(wrong["taken"].split()):
+                    yield wrong["body"], right["body"], targets
+
+
+def test_an_instruction_with_one_wrong_word_has_one_finding() -> None:
+    new: dict[tuple[str, str], list[Counter[str]]] = defaultdict(list)
+    for wrong, right, targets in alike():
+        for target in targets:
+            if not errors_of(wrong, target)["form-target"]:  # a word of another target may be wrong in itself as well
+                new[wrong, target].append(errors_of(wrong, target) - errors_of(right, target))
+    assert len(new) > 2000
+    several = [(key, best) for key, rows in new.items() if (best := min(rows, key=Counter.total)).total() > 1]
+    assert not several, several[:5]
+    assert not [key for key in new if not errors_of(*key)]
+
+
+#: Changes of more than one operand: of the whole target, of a limit of all instructions.
+WHOLE = ("target without wgmma", "target without tcgen05", "too few registers")
+
+
+@pytest.mark.parametrize("name", ["docs_pipeline", "emitted_inner_sm90", "product_f8e5_128x64x64_nt_sm100"])
+def test_a_kernel_with_one_wrong_operand_has_one_finding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "EXECUTION", lambda *_: Judgement(()))
+    kernel = tried()[name]
+    before = Counter(one.rule.name for one in check_ptx(kernel).errors)
+    several = []
+    for kind in KINDS["forms"]:
+        for mutant in mutants(name, kernel, "forms", kind, 1):
+            new = Counter(one.rule.name for one in check_ptx(mutant.text).errors) - before
+            if kind.name not in WHOLE and new.total() != 1:
+                several.append((kind.name, new))
+    assert not several
