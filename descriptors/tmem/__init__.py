@@ -5,6 +5,7 @@
 INTERFACE = {
     "accumulator": "the data path of an accumulator",
     "accumulator_model": "the model of accumulators",
+    "allocations": "what alloc and dealloc do to the allocated columns",
     "block_scaled": "the arguments of a block-scaled multiplication",
     "columns": "the parts of a column plan",
     "copy_text": "copies as text",
