@@ -15,12 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from descriptors.check.rules import ALL_RULES, PROPERTIES, Level
+from descriptors.records import notation
 from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, RUBIN_DESCRIPTORS
 from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, SwizzleMode
+from descriptors.smem.tma.map_notation import MAP_ARGUMENTS
 from descriptors.smem.words.bitfield import Field, Word
 from descriptors.smem.words.descriptor import WORDS
 from descriptors.sweep.finding import COLUMNS
+from descriptors.tmem.copy_text import record_block_scaled, record_copied, record_copies, record_factors, record_widened
+from descriptors.tmem.fragment_text import record_columns, record_fragment
+from descriptors.tmem.move_text import record_move, record_readout, record_readouts, record_reduction
+from descriptors.tmem.shift_text import SHIFT, record_views
 from layoutalg.cli.schema import ERROR, WRITTEN, Kind, Kinds, schema_command
 from layoutalg.cli.schema import TYPES as PLAIN
 
@@ -70,15 +76,6 @@ _MAP: dict[str, Kind] = {
     "transaction_bytes": (int, None),
     "bytes": ("^[0-9a-f]{256}$", None),
 }  # fmt: skip
-#: Arguments of a call that encodes the map of a convolution, as they are written; those that are as everywhere are left
-#: out.
-_ARGUMENTS: dict[str, Kind] = {
-    "tensorDataType": str, "globalDim": str, "globalStrides": str, "elementStrides?": str,
-}  # fmt: skip
-_IM2COL: dict[str, Kind] = {
-    **_ARGUMENTS, "pixelBoxLowerCorner": str, "pixelBoxUpperCorner": str, "channelsPerPixel": str,
-    "pixelsPerColumn": str,
-}  # fmt: skip
 _ENCODE = (
     "tensorDataType tensorRank globalAddress globalDim globalStrides boxDim elementStrides interleave swizzle "
     "l2Promotion oobFill"
@@ -103,9 +100,6 @@ _MMA: dict[str, Kind] = {
 _COLUMNS: dict[str, Kind] = {
     "columns": {str: _PAIR}, "allocate": int, "layout": str, "load": str, "registers": str,
 }  # fmt: skip
-#: Where an instruction of a convolution with shifts is.
-_AT: dict[str, Kind] = {"instruction": str, "r": int, "s": int, "k_step": int, "a_column": int}
-
 #: Types of the answers, by the wing that they are of.
 TYPES: Kinds = {
     **PLAIN,
@@ -231,76 +225,8 @@ TYPES: Kinds = {
         "first": ({"coordinate": _PAIR, "lands_at_byte": float, "layout_has_it_at_byte": float}, None),
         "refusals": ["Refusal"], **_KNOWN,
     },
-    "MapArguments": ({**_IM2COL, "swizzle?": str}, {**_ARGUMENTS, "swizzle?": str, "boxDim": str}),
     "EncodeArguments": dict.fromkeys(_ENCODE.split(), str),
     # tmem
-    "Digit": {"mode": str, "every": int, "count": int, "lane": int, "column": int, "bit": int},
-    "Cells": {
-        "what": str, "arrangement": str, "modes": [str], "layout": str, "element_bits": int, "columns": int,
-        "digits": ["Digit"], "evidence": str,
-    },
-    "Columns": {
-        "used": int, "allocate": int, "ctas_per_sm": int, "exclusive": bool,
-        "parts": [{"name": str, "column": int, "columns": int, "lane": int, "layout": (str, None), "evidence": str}],
-        "notes": [str], "evidence": str,
-    },
-    "Move": {
-        "ptx": str, "registers": int, "lanes": int, "columns": int, "offset": (int, None), "layout": str,
-        "digits": ["Digit"], "evidence": str,
-    },
-    "Readout": {
-        "ptx": str, "of": str, "registers": int, "threads": int, "values": int, "elements": str,
-        "loads": [{"warp": int, "lane": int, "column": int, "origin": [int]}], "evidence": str,
-    },
-    "Readouts": {
-        "of": str, "evidence": str,
-        "loads": [{"load": str, "registers": int, "loads_per_warp": int, "threads": int, "elements": str}],
-    },
-    "Landing": {
-        "ok": bool, "elements": int, "bits": int, "copies": int, "wrong_bits": int, "told": str, "evidence": str,
-    },
-    "Copies": {
-        "copies": [
-            {"copy": str, "rows": int, "bits": int, "columns": int, "copies": int, "layout": str, "evidence": str}
-        ],
-    },
-    "Copied": {
-        "ptx": str, "memory": str, "cells": "Cells", "steps": _PLACED, "proof": ("Landing", None), "evidence": str,
-    },
-    "ScaleFactors": {
-        "mn": int, "k": int, "vector": int, "memory": str, "bytes": int, "cells": "Cells", "columns": int, "copy": str,
-        "copies": _PLACED, "k_steps": [{"column": int, "id": int}], "proof": ("Landing", None), "evidence": str,
-    },
-    "BlockScaled": {
-        "ptx": str, "kind": str, "scale_vec": str, "m": int, "n": int, "k": int, "cta_group": int, "scale_dtype": str,
-        "operands": {"A": "ScaledOperand", "B": "ScaledOperand"},
-        "scale_factors": {"SFA": "ScaleFactors", "SFB": "ScaleFactors"}, "columns": "Columns",
-        "steps": [{"a": _WORD, "b": _WORD, "idesc": _HALF, "sfa": _HALF, "sfb": _HALF}],
-        "proofs": ({"A": str, "B": str, "SFA": str, "SFB": str}, None), "evidence": str,
-    },
-    "ScaledOperand": {"layout": str, "swizzle": _SWIZZLE, "dtype": _DTYPE},
-    "Outcome": {"wrong": int, "first": ({"output": [int], "found": int, "must_be": int}, None)},
-    "Traffic": {"taps": int, "rows": int, "rows_without": int, "bytes": int, "bytes_without": int, "saved": float},
-    "ShiftStep": (
-        {"kind": {"clear"}, "instruction": str},
-        {"kind": {"load", "refresh", "shift"}, **_AT, "lane": int, "places?": [int]},
-        {"kind": {"multiply"}, **_AT, "masks": [_HALF], "masked": [int], "enable_input_d": bool},
-    ),
-    "ShiftMap": {"by": str, "dimensions": str, **_IM2COL, "swizzle": str, "word": _WORD},
-    "Shift": {
-        **_CONVOLUTION, "padding": _PAIR, "stride_h": int, "dilation_h": int, "dtype": _DTYPE, "kind": str,
-        "cta_group": int, "quarters": str, "start": str, "tiles": int, "allocate": int, "a_columns": [int],
-        "row": int, "tile": int, "steps": ["ShiftStep"], "traffic": ["Traffic"], "copied": "Traffic",
-        "tensor_maps": ({"load": "ShiftMap", "refresh": "ShiftMap"}, {}),
-        "proof": (
-            {
-                "ok": bool, "outputs": int, "multiplications": int, "quarters": str, "wrong": "Outcome",
-                "otherwise": "Outcome",
-            },
-            None,
-        ),
-        "not_settled": str, "evidence": str, "evidence_of": {str: str},
-    },
     # check
     "Kernel": {
         "file": str, "target": str, "functions": [str], "multiplications": int, "words": int, "resolved": int,
@@ -358,7 +284,7 @@ TYPES: Kinds = {
     "PlanOperand": {
         "dtype": _DTYPE, "tile": [int], "mma": _PAIR, **_OPERAND, "layout": str, "base": int, "stage_bytes": int,
         "alignment_bytes": int, "word": _WORD, "steps": {"mn": [int], "k": [int], "stage": [int]}, "transposed": int,
-        "transpose_bit": str, "tensor_map": ("EncodeArguments", "MapArguments"),
+        "transpose_bit": str, "tensor_map": ("EncodeArguments", MAP_ARGUMENTS),
         "boxes": [{"coordinates": [int], "offset_bytes": int}], "transaction_bytes": int, "run": int, "shared_by": int,
     },
     "Step": {"who": str, "what": str, "why": str},
@@ -591,29 +517,15 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "tensor-map": ["TiledMap", "Im2colMap", "MapChanges", "BoxCheck", _beside("Diff", refusals=["Refusal"])],
     "chain": ["Chain"],
     "plan": ["Plan", "MmaPlan", "Proposals", "TileProposals"],
-    "tmem plan": ["Columns"],
-    "tmem accumulator": ["Cells"],
-    "tmem operand": ["Cells"],
-    "tmem metadata": ["Cells"],
-    "tmem ld": [
-        "Move", "Readout", "Readouts",
-        _beside(
-            "Move", operation={"max", "min"}, type=str, qualifiers=[{"abs", "NaN"}], reduced_over=str, compressed=bool,
-            reduces=bool, metadata=int, targets=[str], result_evidence=str,
-        ),
-    ],
-    "tmem cp": ["Copies", "Cells", _beside("Cells", ptx=str, padding=int, source=str, open=str), "Copied"],
-    "tmem scale-factors": ["ScaleFactors"],
-    "tmem block-scaled": ["BlockScaled"],
-    "tmem shift": [
-        "Shift",
-        {
-            **_CONVOLUTION, "stride": _PAIR, "dilation": _PAIR, "padding": _PAIR, "multiplications": int,
-            "views": [_beside("Shift", q=[int], s=[int], first=int, step=int)],
-            "proof": ({"ok": bool, "outputs": int, "multiplications": int, "wrong": "Outcome"}, None),
-            "evidence": str,
-        },
-    ],
+    "tmem plan": [record_columns],
+    "tmem accumulator": [record_fragment],
+    "tmem operand": [record_fragment],
+    "tmem metadata": [record_fragment],
+    "tmem ld": [record_move, record_readout, record_readouts, record_reduction],
+    "tmem cp": [record_copies, record_fragment, record_widened, record_copied],
+    "tmem scale-factors": [record_factors],
+    "tmem block-scaled": [record_block_scaled],
+    "tmem shift": [SHIFT, record_views],
     "tmem check": [
         {
             "ok": bool, "events": [str], "most_columns": int, "evidence": str,
@@ -627,4 +539,11 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
 }  # fmt: skip
 
 #: The commands that the group registers.
-commands = [schema_command("descriptors", ANSWERS, TYPES)]
+_TYPES: dict[str, Kind] = {}
+commands = [
+    schema_command(
+        "descriptors",
+        {command: [notation(kind, _TYPES) for kind in kinds] for command, kinds in ANSWERS.items()},
+        _TYPES | {name: notation(kind, _TYPES) for name, kind in TYPES.items()},
+    )
+]
