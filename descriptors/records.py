@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import EnumMeta
-from types import FunctionType
-from typing import Any, NamedTuple, TypeAlias
+from types import FunctionType, NoneType, UnionType
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from descriptors.answers import plain_data
 from descriptors.text import known_record, word_text
@@ -41,7 +41,7 @@ TEXT = object()
 
 #: Types that several answers use: words of 64 and of 32 bits, architectures, pairs, triples.
 WORD, HALF, ARCH = "^0x[0-9a-f]{16}$", "^0x[0-9a-f]{8}$", "^sm[0-9]+$"
-PAIR, TRIPLE = [int, int], [int, int, int]
+PAIR, TRIPLE, UNIT = [int, int], [int, int, int], {"bit", "byte"}
 _BITS = {WORD: 64, HALF: 32}
 
 
@@ -78,7 +78,7 @@ class Row(NamedTuple):
             for ".", the items of a tuple in order or by number.
         label: the heading of the column of a table; "" if tables leave the key out.
         text: what a table shows, as a function of the answer; the plain data if it is left out.
-        optional: whether an answer whose value is None leaves the key out.
+        optional: whether an answer whose value is None, or an empty tuple, leaves the key out.
     """
 
     kind: Kind
@@ -115,7 +115,7 @@ class Record:
         for position, (key, row) in enumerate(self.rows.items()):
             if row.kind is not TEXT:
                 value = options[key] if key in options else _value(answer, row.source or key, position, options)
-                if not (row.optional and value is None):
+                if not (row.optional and (value is None or value == ())):
                     data[key] = _data(row.kind, value)
         return data
 
@@ -131,6 +131,11 @@ class Record:
         lines += [tuple(_cell(answer, key, row) for key, row in columns) for answer in answers]
         return [(number, *lines[0]), *((i, *line) for i, line in enumerate(lines[1:]))] if number else lines
 
+    def facts(self, answer: Any) -> list[tuple[str, object]]:
+        """Return the labels and what the answer has of them, as the lines of a table with two columns."""
+        labels, cells = self.table([answer])
+        return list(zip(map(str, labels), cells, strict=True))
+
 
 def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
     """Return rows of one type that the answer has as attributes of the same name.
@@ -144,6 +149,48 @@ def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
     True
     """
     return {key: Row(kind, label=key if shown else "") for key in keys.split()}
+
+
+def attributes(owner: type, keys: str, path: str = "") -> dict[str, Row]:
+    """Return rows that the answer has as attributes of the same name, with the types that its class annotates.
+
+    Args:
+        owner: the class of the answer, or of a part of it.
+        keys: the keys, with spaces between them.
+        path: the attribute that is the part; without it the attributes are those of the answer.
+
+    >>> from descriptors.smem.operands.canonical import Match
+    >>> notation(Record(**attributes(Match, "layout dont_care leading_byte_offset")), {})
+    {'layout': <class 'str'>, 'dont_care': [<class 'str'>], 'leading_byte_offset': <class 'int'>}
+    """
+    return {key: Row(_annotated(owner, key), f"{path}.{key}" if path else "") for key in keys.split()}
+
+
+def _annotated(owner: type, key: str) -> Callable[[], Kind]:
+    """The type of an attribute, which is looked up when a schema needs it."""
+
+    def kind() -> Kind:
+        attribute = vars(owner).get(key)
+        getter = getattr(attribute, "fget", None) or getattr(attribute, "func", None)
+        return _kind_of(get_type_hints(getter)["return"] if getter else get_type_hints(owner)[key], key)
+
+    return kind
+
+
+def _kind_of(hint: Any, key: str) -> Kind:
+    """An annotated type as a type of a key; values that JSON does not have are texts."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if key == "arch":
+        return ARCH
+    if origin is Literal:
+        return set(arguments)
+    if origin in (Union, UnionType):
+        kinds = [None if one is NoneType else _kind_of(one, key) for one in arguments]
+        several = tuple(kind for i, kind in enumerate(kinds) if kind not in kinds[:i])
+        return several if len(several) > 1 else several[0]
+    if origin is tuple:
+        return [_kind_of(one, key) for one in arguments if one is not ...]
+    return hint if hint in (bool, int, float, str) or isinstance(hint, EnumMeta) else str
 
 
 def within(path: str, /, **rows: Kind | Row) -> dict[str, Row]:

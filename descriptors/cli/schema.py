@@ -12,16 +12,19 @@ set()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from descriptors.check.rules import ALL_RULES, PROPERTIES, Level
-from descriptors.records import notation
+from descriptors.records import Record, Row, notation
 from descriptors.show.pictures.tile_picture import COLOURS
+from descriptors.smem.claims.solver import SOLVED
+from descriptors.smem.debug.word_text import FIELDS, FIT, MISFIT, STORED, record_decoded, record_diff, record_fetched
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, RUBIN_DESCRIPTORS
+from descriptors.smem.instructions.instruction_text import record_architectures, record_idesc, record_selection
 from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, SwizzleMode
 from descriptors.smem.tma.map_notation import MAP_ARGUMENTS
-from descriptors.smem.words.bitfield import Field, Word
-from descriptors.smem.words.descriptor import WORDS
+from descriptors.smem.tma.map_text import TENSOR_MAPS, record_box_check, record_map_changes, record_word_check
+from descriptors.smem.tma.tma_text import BOXES
 from descriptors.sweep.finding import COLUMNS
 from descriptors.tmem.copy_text import record_block_scaled, record_copied, record_copies, record_factors, record_widened
 from descriptors.tmem.fragment_text import record_columns, record_fragment
@@ -40,28 +43,6 @@ _KNOWN: dict[str, Kind] = {"evidence?": str}
 _INSTRUCTIONS = [*INSTRUCTION_DESCRIPTORS.values(), *RUBIN_DESCRIPTORS.values()]
 
 
-def _fields(words: Iterable[Word], kind: Kind = None) -> Kind:
-    """The fields of any of some words, each of a kind, or else of that of its values."""
-    alike: dict[tuple[str, ...], list[Word]] = {}
-    for word in words:
-        alike.setdefault(tuple(field.name for field in word.fields), []).append(word)
-    return tuple(
-        {name: kind or _value([word[name] for word in group]) for name in names} for names, group in alike.items()
-    )
-
-
-def _value(fields: Sequence[Field]) -> Kind:
-    """What a field holds: a number, or what a code means, which may be nothing."""
-    meanings = {meaning for field in fields for meaning, _ in field.codes} or {0}
-    plain = type(next(iter(meanings)))
-    return plain if plain in (bool, int) else ({str(one) for one in meanings}, "^invalid code [0-9]+$")
-
-
-def _rows(**columns: Kind) -> list[Kind]:
-    """Rows of a table of instructions."""
-    return [{"arch": _ARCH, **columns, "source": str, "disputed": str}]
-
-
 #: How an operand lies, as several answers say it.
 _OPERAND: dict[str, Kind] = {"major": _MAJOR, "swizzle": _SWIZZLE}
 _OFFSETS: dict[str, Kind] = {"leading_byte_offset": int, "stride_byte_offset": int}
@@ -69,13 +50,6 @@ _OFFSETS: dict[str, Kind] = {"leading_byte_offset": int, "stride_byte_offset": i
 _PROOF: dict[str, Kind] = {"ok": bool, "accumulators": int, "differing": int, "evidence": str}
 _CONVOLUTION: dict[str, Kind] = {"activations": [int], "filters": [int], "output": [int]}
 
-_MAP: dict[str, Kind] = {
-    "kind": str, "taken": bool, "by": str, "evidence": str, "refusals": ["Refusal"], "notes": [str],
-    "tensorDataType": str, "globalAddress": int, "globalDim": [int], "globalStrides": [int], "elementStrides": [int],
-    "interleave": str, "swizzle": str, "l2Promotion": str, "oobFill": str, "landing_extents": ([int], None),
-    "transaction_bytes": (int, None),
-    "bytes": ("^[0-9a-f]{256}$", None),
-}  # fmt: skip
 _ENCODE = (
     "tensorDataType tensorRank globalAddress globalDim globalStrides boxDim elementStrides interleave swizzle "
     "l2Promotion oobFill"
@@ -107,8 +81,6 @@ TYPES: Kinds = {
     "Integers": (int, ["Integers"]),
     "Words": (_WORD, ["Words"]),
     "LayoutText": {"text": str, "shape": "Integers", "stride": ("Integers", None), "swizzle": (str, None)},
-    "Fields": _fields(WORDS.values()),
-    "Stored": _fields(WORDS.values(), int),
     "Oracle": {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str},
     "Derivation": {
         "arch": _ARCH, "operand": ({"A", "B"}, None), "instruction": str, "dtype": _DTYPE, **_OPERAND, "tile": [int],
@@ -117,7 +89,7 @@ TYPES: Kinds = {
         "canonical": {"text": str, "shape": "Integers", "stride": "Integers", "swizzle": (str, None), "form": str},
         "advance": "LayoutText",
         "descriptor": {
-            "fields": "Fields", "stored": "Stored", "dont_care": [str], "dont_care_mask": _WORD, "word": _WORD,
+            "fields": FIELDS, "stored": STORED, "dont_care": [str], "dont_care_mask": _WORD, "word": _WORD,
         },
         "alignment_bytes": int, "base": int,
         "reach": {
@@ -151,80 +123,6 @@ TYPES: Kinds = {
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
     "Match": {"stored": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
-    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
-    "Fit": {
-        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
-        "canonical": str, "form": str, **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
-    },
-    "Remark": {"kind": str, "field": str, "text": str},
-    "Decoded": {
-        "word": _WORD, "arch": _ARCH, "fields": "Fields", "stored": "Stored", "meanings": _fields(WORDS.values(), str),
-        "dont_care": [str], "unknown_bits": _WORD, "warnings": ["Remark"], "notes": ["Remark"], **_KNOWN,
-        "expected?": [{"field": str, "expected": (int, str), "found": (int, str), "met": bool}],
-    },
-    "Fetched": {
-        "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "unit": _UNIT, "evidence": str,
-        "warnings": ["Remark"], "addresses": [[int]],
-    },
-    "Element": {"coordinate": _PAIR, "unit": _UNIT, "expected": int, "found": int},
-    "Diff": {
-        "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "layout": str, "base": int,
-        "verdict": {"same", "different", "undecided"}, "same": bool, "assumptions": [str], "open_questions": [str],
-        "base_assumed": bool, "shape_assumed": bool, "subtile": [int], "offset": int,
-        "starts": ({"subtile": [int], "base": int}, None), "elements": int, "differing": int, "mismatches": ["Element"],
-        "picture": {"rows": [str], "block": _PAIR}, "right_word": (_WORD, None), "right_major": (_MAJOR, None),
-        "transposed": bool, "changes": [{"field": str, "found": (int, str), "right": (int, str)}], "illegal": str,
-        "reason": str, **_KNOWN,
-    },
-    "InstructionWord": {
-        "kind": str, "word": _HALF, "fields": _fields(_INSTRUCTIONS), "unknown_bits": _HALF, "warnings": [str],
-        "evidence": str, "check?": "Oracle",
-    },
-    "Architecture": {
-        "number": int, "name": _ARCH, "title": str, "ptx": str, "tables": str, "static_shared": int, "shared": int,
-        "columns": int, "exclusive_columns": int, "known": str, "follows": str, "target": str, "features": [str],
-    },
-    "Instructions": {
-        "KINDS": _rows(
-            kind=str, dtypes=[str], negate=bool, saturate=bool, selectors=[int], ws=bool, targets=str
-        ),
-        "TYPES": _rows(kind=str, a=[str], b=[str], d=[str], wide=bool),
-        "SHAPES": _rows(
-            kind=str, cta_group=int, m=[int], n=[int], k=int, sparse=bool, ws=bool, a_source=[{"rmem", "smem", "tmem"}]
-        ),
-        "TRANSPOSED_B": _rows(kind=str, cta_group=int, n=[int]),
-        "OPERANDS": _rows(kind=str, dtypes=[str], major=_MAJOR, swizzles=[_SWIZZLE]),
-        "SCALES": _rows(kind=str, dtype=str, vector=int, name=str, ids=[int], k=[int], factors=int),
-        "COPIES": _rows(shape=str, lanes=int, bits=int, multicast=[str]),
-        **_KNOWN,
-    },
-    "Code": {"name": str, "code": int},
-    "Boxes": {
-        "layout": str, "dtype": _DTYPE, **_OPERAND,
-        "tensor_map": {
-            "data_type": "Code", "swizzle": "Code", "interleave": "Code", "rank": int,
-            "dimensions": [{"name": str, "step": int, "extent": (int, None), "box": int}],
-            "global_alignment_bytes": int,
-        },
-        "box": [int], "box_bytes": int, "transaction_bytes": int, "alignment_bytes": int,
-        "boxes": [{"stage": int, "origin": _PAIR, "coordinates": [int], "offset_bytes": int}],
-        "origin_multiples": _PAIR, "proved": ({"elements": int, "boxes": int, "evidence": str}, None), **_KNOWN,
-    },
-    "Refusal": {"argument": str, "message": str, "rule": str, "of_architecture": bool},
-    "TiledMap": {**_MAP, "boxDim": [int]},
-    "Im2colMap": {
-        **_MAP, "pixelBoxLowerCorner": [int], "pixelBoxUpperCorner": [int], "channelsPerPixel": int,
-        "pixelsPerColumn": int,
-    },
-    "MapChanges": {
-        "same": bool, "changes": [{"argument": str, "first": str, "second": str}],
-        "refusals": {"first": ["Refusal"], "second": ["Refusal"]},
-    },
-    "BoxCheck": {
-        "box": [int], "shape": [int], "differing": int, "layout": str,
-        "first": ({"coordinate": _PAIR, "lands_at_byte": float, "layout_has_it_at_byte": float}, None),
-        "refusals": ["Refusal"], **_KNOWN,
-    },
     "EncodeArguments": dict.fromkeys(_ENCODE.split(), str),
     # tmem
     # check
@@ -496,25 +394,20 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
         _beside("Plate", **_KNOWN), WRITTEN,
     ],
     "match": ["Match"],
-    "candidates": [{"candidates": [("Fit", "Misfit")]}],
-    "decode": ["Decoded"],
-    "read": ["Fetched"],
-    "diff": [
-        _beside(
-            "Diff",
-            **{"symbolic?": {"solver": str, "outcome": str, "element": (_beside("Element", base=int), None)}},
-        )
-    ],
-    "shapes": ["Instructions", {"architectures": ["Architecture"]}, {str: "Instructions"}],
-    "idesc": ["InstructionWord"],
-    "decode-idesc": ["InstructionWord"],
+    "candidates": [{"candidates": [(FIT, MISFIT)]}],
+    "decode": [record_decoded],
+    "read": [record_fetched],
+    "diff": [Record(**record_diff.rows, symbolic=Row(SOLVED, optional=True))],
+    "shapes": [record_selection, record_architectures, {str: record_selection}],
+    "idesc": [record_idesc],
+    "decode-idesc": [record_idesc],
     "check": [
         "Kernel", {"files": [("Kernel", {"file": str, **ERROR})]}, "Contract",
         {**WRITTEN, "findings": int, "undecided": int},
     ],
     "explain": [{"target": str, "kernels": ["Story"], **_KNOWN}, {"kernels": ["Rounds"]}],
-    "tma": ["Boxes"],
-    "tensor-map": ["TiledMap", "Im2colMap", "MapChanges", "BoxCheck", _beside("Diff", refusals=["Refusal"])],
+    "tma": [BOXES],
+    "tensor-map": [*TENSOR_MAPS, record_map_changes, record_box_check, record_word_check],
     "chain": ["Chain"],
     "plan": ["Plan", "MmaPlan", "Proposals", "TileProposals"],
     "tmem plan": [record_columns],

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.records import HALF, WORD, Option, Record, Row, each, within
+from descriptors.records import HALF, WORD, Option, Record, Row, attributes, each, within
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.operand import DTYPES, SwizzleMode
 from descriptors.text import aligned, word_text
@@ -77,7 +77,7 @@ def tell_widened(copy: WidenedCopy) -> str:
 #: A widening copy as plain data.
 record_widened = Record(
     ptx=Row(str, lambda copy: copy.ptx()),
-    **each(int, "element_bits padding") | each(str, "source") | within("cells", **record_fragment.rows),
+    **attributes(WidenedCopy, "element_bits padding source") | within("cells", **record_fragment.rows),
     open=Row(str, lambda copy: OPEN),
 )
 
@@ -109,8 +109,7 @@ def tell_copied(copied: Copied, report: Landing | None = None) -> str:
 #: A proof as plain data.
 record_landing = Record(
     "Landing",
-    ok=bool,
-    **each(int, "elements bits copies"),
+    **attributes(Landing, "ok elements bits copies"),
     wrong_bits=Row(int, "wrong"),
     told=Row(str, "."),
     evidence=str,
@@ -150,12 +149,9 @@ def tell_factors(factors: ScaleFactors, report: Landing | None = None) -> str:
 #: Scale factors as plain data; ``report`` is their proof.
 record_factors = Record(
     "ScaleFactors",
-    **each(int, "mn k vector"),
-    memory=str,
-    bytes=int,
+    **attributes(ScaleFactors, "mn k vector memory bytes"),
     cells=record_fragment,
-    columns=int,
-    copy=str,
+    **attributes(ScaleFactors, "columns copy"),
     copies=Row([PLACED], "steps"),
     k_steps=Row([{"column": int, "id": Row(int, "byte")}], "places"),
     proof=Row((record_landing, None), Option("report")),
@@ -209,10 +205,9 @@ STEP = Record(
 #: A multiplication as plain data; ``reports`` is what its ``verify`` returned.
 record_block_scaled = Record(
     "BlockScaled",
-    **each(str, "ptx kind"),
+    **attributes(BlockScaled, "ptx kind"),
     scale_vec=Row(str, "qualifier"),
-    **each(int, "m n k cta_group"),
-    scale_dtype=str,
+    **attributes(BlockScaled, "m n k cta_group scale_dtype"),
     operands=Row({"A": Row(SCALED, "a"), "B": Row(SCALED, "b")}, "."),
     scale_factors=Row({"SFA": Row(record_factors, "sfa"), "SFB": Row(record_factors, "sfb")}, "."),
     columns=Row(record_columns, "plan"),

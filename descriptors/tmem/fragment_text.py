@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from descriptors.records import TEXT, Record, Row, each
+from descriptors.records import TEXT, Record, Row, attributes, each
 from descriptors.text import aligned, counted
 from descriptors.tmem.columns import ColumnPlan
 from descriptors.tmem.tmem_fragment import TmemFragment
@@ -121,10 +121,9 @@ def tell_columns(plan: ColumnPlan) -> str:
 #: The columns of a CTA as plain data.
 record_columns = Record(
     "Columns",
-    **each(int, "used allocate"),
+    **attributes(ColumnPlan, "used allocate"),
     ctas_per_sm=Row(int, "ctas"),
     exclusive=bool,
     parts=[PART],
-    notes=[str],
-    evidence=str,
+    **attributes(ColumnPlan, "notes evidence"),
 )

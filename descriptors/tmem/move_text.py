@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from descriptors.records import Record, Row, each, within
+from descriptors.records import Record, Row, attributes, each, within
 from descriptors.text import aligned, counted, tuple_text
 from descriptors.tmem.fragment_text import DIGIT, digits, tell_fragment
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, weakest
@@ -45,8 +45,7 @@ def tell_move(move: TmemMove) -> str:
 #: A move as plain data.
 record_move = Record(
     "Move",
-    ptx=str,
-    **each(int, "registers lanes columns"),
+    **attributes(TmemMove, "ptx registers lanes columns"),
     offset=Row((int, None), lambda move: move.offset if move.shape == "16x32bx2" else None),
     layout=Row(str, "cells.layout"),
     digits=Row([DIGIT], lambda move: digits(move.cells)),
@@ -98,9 +97,7 @@ record_reduction = Record(
     type=Row(str, "dtype"),
     qualifiers=Row([{"abs", "NaN"}], lambda load: ["abs"] * load.absolute + ["NaN"] * load.nan),
     reduced_over=Row(str, "over.layout"),
-    **each(bool, "compressed reduces"),
-    metadata=int,
-    targets=[str],
+    **attributes(TmemReduction, "compressed reduces metadata targets"),
     result_evidence=Row(str, lambda load: BELIEVED if load.compressed else load.over.evidence),
 )
 
@@ -141,11 +138,10 @@ def tell_readout(readout: Readout) -> str:
 #: A readout as plain data.
 record_readout = Record(
     "Readout",
-    ptx=Row(str, "move.ptx"),
+    **attributes(TmemMove, "ptx", "move"),
     of=Row(str, "fragment.what"),
-    registers=Row(int, "move.registers"),
-    **each(int, "threads values"),
-    elements=str,
+    **attributes(TmemMove, "registers", "move"),
+    **attributes(Readout, "threads values elements"),
     loads=[LOAD],
     evidence=str,
 )

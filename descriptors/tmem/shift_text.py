@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.records import HALF, PAIR, TEXT, WORD, Named, Option, Record, Row, each, within
+from descriptors.records import HALF, PAIR, TEXT, WORD, Named, Option, Record, Row, attributes, each, within
 from descriptors.smem.operands.operand import DTYPES, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.map_notation import IM2COL_ARGUMENTS, arguments_text, map_record
@@ -236,14 +236,12 @@ OUTCOME = Record(
 )
 #: A proof as plain data.
 record_proof = Record(
-    ok=bool,
-    **each(int, "outputs multiplications"),
-    quarters=str,
+    **attributes(ShiftProof, "ok outputs multiplications quarters"),
     wrong=Row(OUTCOME, "outcome"),
     otherwise=OUTCOME,
 )
 #: The proof of a convolution through views as plain data.
-record_viewed_proof = Record(ok=bool, **each(int, "outputs multiplications"), wrong=Row(OUTCOME, "outcome"))
+record_viewed_proof = Record(**attributes(ViewedProof, "ok outputs multiplications"), wrong=Row(OUTCOME, "outcome"))
 
 _STEP = {"instruction": Row(str, lambda at: _words(*at)[0])}
 #: Where an instruction is.
@@ -300,11 +298,7 @@ SHIFT = Record(
     "Shift",
     **within("problem", **_EXTENTS, output=Row([int], _output), padding=PAIR, **each(int, "stride_h dilation_h")),
     dtype=Row(DTYPES, "element"),
-    kind=str,
-    cta_group=int,
-    **each(str, "quarters start"),
-    **each(int, "tiles allocate"),
-    a_columns=[int],
+    **attributes(ShiftConvolution, "kind cta_group quarters start tiles allocate a_columns"),
     row=Row(int, Option("row", 0)),
     tile=Row(int, Option("tile", 0)),
     steps=Row([STEP], _steps),
@@ -380,8 +374,7 @@ VIEW = Record(
     q=Row([int], lambda at: list(at[1].outputs(at[0])), "outputs q", lambda at: _span(at[1].outputs(at[0]))),
     s=Row([int], lambda at: list(at[1].taps(at[0])), "taps s", lambda at: _span(at[1].taps(at[0]))),
     w=Row(TEXT, label="activations w", text=lambda at: _span(_activations(at[1], at[2]))),
-    first=Row(int, "1.first"),
-    step=Row(int, "1.step"),
+    **attributes(View, "first step", "1"),
     **within("2", **SHIFT.rows) | {"tiles": Row(int, "2.tiles", "tiles")},
     multiplications=Row(TEXT, "2.multiplications", "multiplications"),
 )
