@@ -18,7 +18,11 @@ from descriptors.check.rules import ALL_RULES, PROPERTIES, Level
 from descriptors.records import Record, Row, notation
 from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.claims.solver import SOLVED
-from descriptors.smem.debug.word_text import FIELDS, FIT, MISFIT, STORED, record_decoded, record_diff, record_fetched
+from descriptors.smem.debug.word_text import FIT, MISFIT, record_decoded, record_diff, record_fetched
+from descriptors.smem.derivation.closed_forms import record_formulas as record_closed_forms
+from descriptors.smem.derivation.derivation_text import DERIVATION, INTEGERS
+from descriptors.smem.derivation.explanation import record_match
+from descriptors.smem.derivation.subtile_words import SUBTILE
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, RUBIN_DESCRIPTORS
 from descriptors.smem.instructions.instruction_text import record_architectures, record_idesc, record_selection
 from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, SwizzleMode
@@ -78,51 +82,12 @@ _COLUMNS: dict[str, Kind] = {
 TYPES: Kinds = {
     **PLAIN,
     # smem
-    "Integers": (int, ["Integers"]),
-    "Words": (_WORD, ["Words"]),
-    "LayoutText": {"text": str, "shape": "Integers", "stride": ("Integers", None), "swizzle": (str, None)},
     "Oracle": {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str},
-    "Derivation": {
-        "arch": _ARCH, "operand": ({"A", "B"}, None), "instruction": str, "dtype": _DTYPE, **_OPERAND, "tile": [int],
-        "mma": _PAIR, "order": [int], "transposed": bool, "atom": "LayoutText", "smem_tile": "LayoutText",
-        "partitioned": "LayoutText", "recast": "LayoutText",
-        "canonical": {"text": str, "shape": "Integers", "stride": "Integers", "swizzle": (str, None), "form": str},
-        "advance": "LayoutText",
-        "descriptor": {
-            "fields": FIELDS, "stored": STORED, "dont_care": [str], "dont_care_mask": _WORD, "word": _WORD,
-        },
-        "alignment_bytes": int, "base": int,
-        "reach": {
-            "base": int, "subtiles": int, "lowest_start": int, "highest_start": int, "last": [int], "end": int,
-            "capacity": int, "highest_base": (int, None), "named": int, "fits_field": bool, "fits_memory": bool,
-        },
-        "offsets_bytes": "Integers", "crossing?": {"lines": "LayoutText", "lines_bytes": "Integers"}, "words": "Words",
-        "proof": ("Proof", None), "verdict": "DerivationVerdict", "check?": "Oracle",
-    },
-    "DerivationVerdict": {
-        "state": {"proved", "disproved", "not proved"}, "grade": {"measured", "documented"}, "evidence": str,
-        "compared": str, "scope": str, "warnings": [str],
-    },
-    "Proof": {
-        "family": ([str], None), "no_family": (str, None), "base_multiple": (int, None), "by": [{"theorem", "walk"}],
-        "ok": bool, "elements": int, "subtiles": int, "evidence": str, "beyond": int, "warnings": [str],
-    },
-    "SubtileWord": {
-        "subtile": [int], "base": int, "offset_bytes": int, "word": _WORD, "line_bytes?": int, **_KNOWN,
-        "warnings": [str],
-    },
-    "ClosedForms": {
-        "arch": _ARCH, "dtype": _DTYPE, **_OPERAND, "tile": [(int, str)], "mma": _PAIR, "order": [int],
-        "symbols": [str], "smem_tile": str, "partitioned": str, "recast": str, "canonical": str, "form": str,
-        "advance": str, "leading_byte_offset": (int, str), "stride_byte_offset": (int, str), "dont_care": [str],
-        "steps": [{"dimension": str, "extent": (int, str), "bytes": (int, str)}], **_KNOWN,
-    },
     "Formula": {
         **_OPERAND, "order": [int], "bits": int, "dtypes": [_DTYPE], "tile_multiple": _PAIR, "mma": _PAIR,
         "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
         "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
     },
-    "Match": {"stored": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
     "EncodeArguments": dict.fromkeys(_ENCODE.split(), str),
     # tmem
     # check
@@ -203,7 +168,7 @@ TYPES: Kinds = {
         "scale_factors": (
             {
                 "dtype": str, "vector": int, "bases": [int], "columns": [int], "bytes": _PAIR, "copies": _PLACED,
-                "pointers": [[_HALF, _HALF]], "steps": "Integers",
+                "pointers": [[_HALF, _HALF]], "steps": INTEGERS,
             },
             None,
         ),
@@ -388,12 +353,12 @@ _PICTURES: Mapping[str, dict[str, Kind]] = {
 
 #: The answers of each command.
 ANSWERS: Mapping[str, Sequence[Kind]] = {
-    "derive": ["Derivation", "SubtileWord", "ClosedForms"],
+    "derive": [DERIVATION, SUBTILE, record_closed_forms],
     "draw": [
         *({"kind": {kind}, **numbers, **_KNOWN} for kind, numbers in _PICTURES.items()),
         _beside("Plate", **_KNOWN), WRITTEN,
     ],
-    "match": ["Match"],
+    "match": [Record("Match", **record_match.rows | {"stored": Row(str)})],
     "candidates": [{"candidates": [(FIT, MISFIT)]}],
     "decode": [record_decoded],
     "read": [record_fetched],

@@ -31,7 +31,6 @@ from descriptors.records import (
     PAIR,
     UNIT,
     WORD,
-    Named,
     Option,
     Record,
     Row,
@@ -50,7 +49,7 @@ from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import stored_text
 from descriptors.smem.proof.addresses import address_bits, address_unit
 from descriptors.smem.words.bitfield import field_cells, field_kinds, span
-from descriptors.smem.words.descriptor import WORDS, smem_word
+from descriptors.smem.words.descriptor import FIELDS, STORED, WORDS, smem_word
 from descriptors.text import aligned, known_line, listed, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
@@ -90,9 +89,6 @@ def tables_decoded(decoded: Decoded) -> list[Table]:
 
 #: Something to know about a word.
 REMARK = Record("Remark", **each(str, "kind field text"))
-#: The fields of some word, with their values and with their stored numbers.
-FIELDS = Named("Fields", lambda: field_kinds(WORDS.values()))
-STORED = Named("Stored", lambda: field_kinds(WORDS.values(), int))
 
 
 def _by_field(attribute: str) -> Callable[[Decoded], dict[str, Any]]:
