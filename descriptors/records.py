@@ -68,6 +68,11 @@ class Named(NamedTuple):
     name: str
     kind: Kind
 
+    def __call__(self, answer: Any, **options: Any) -> dict[str, Any]:
+        """Return an answer as plain data, by the first of several declarations that it fits."""
+        declaration: Record = _alternative(self.kind, answer)
+        return declaration(answer, **options)
+
 
 class Row(NamedTuple):
     """A key of an answer.
@@ -300,11 +305,11 @@ def _alternative(kinds: tuple[Kind, ...], value: Any) -> Kind:
 
 def _fits(kind: Kind, value: Any) -> bool:
     """Whether a value can have a type."""
-    if isinstance(kind, Record):
-        return kind.fits(value)
+    if isinstance(kind, Record) and isinstance(value, Mapping):
+        return all(key in value for key, row in kind.rows.items() if not row.optional)
     if isinstance(kind, dict) and isinstance(value, Mapping):
-        return all(key in value for key in kind if key is not str and not key.endswith("?"))
-    return True
+        return all(key in value for key in kind if key is not str)
+    return not isinstance(kind, Record) or kind.fits(value)
 
 
 def _cell(answer: Any, key: str, row: Row) -> object:

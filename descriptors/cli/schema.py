@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from descriptors.check.rules import ALL_RULES, PROPERTIES, Level
+from descriptors.check.event_report import record_report as record_event_report
+from descriptors.check.kernel_text import record_report, record_story
+from descriptors.gemm.contract import record as record_contract
 from descriptors.records import Record, Row, notation
+from descriptors.show.pictures.round_picture import ROUNDS
 from descriptors.show.pictures.tile_picture import COLOURS
 from descriptors.smem.claims.solver import SOLVED
 from descriptors.smem.debug.word_text import FIT, MISFIT, record_decoded, record_diff, record_fetched
@@ -29,7 +32,8 @@ from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, Swizzl
 from descriptors.smem.tma.map_notation import MAP_ARGUMENTS
 from descriptors.smem.tma.map_text import TENSOR_MAPS, record_box_check, record_map_changes, record_word_check
 from descriptors.smem.tma.tma_text import BOXES
-from descriptors.sweep.finding import COLUMNS
+from descriptors.sweep.formulas import FORMULA, ROW_PROOF
+from descriptors.sweep.survey_text import SURVEY
 from descriptors.tmem.copy_text import record_block_scaled, record_copied, record_copies, record_factors, record_widened
 from descriptors.tmem.fragment_text import record_columns, record_fragment
 from descriptors.tmem.move_text import record_move, record_readout, record_readouts, record_reduction
@@ -83,66 +87,9 @@ TYPES: Kinds = {
     **PLAIN,
     # smem
     "Oracle": {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str},
-    "Formula": {
-        **_OPERAND, "order": [int], "bits": int, "dtypes": [_DTYPE], "tile_multiple": _PAIR, "mma": _PAIR,
-        "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
-        "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
-    },
     "EncodeArguments": dict.fromkeys(_ENCODE.split(), str),
     # tmem
     # check
-    "Kernel": {
-        "file": str, "target": str, "functions": [str], "multiplications": int, "words": int, "resolved": int,
-        "verdict": {"clean", "errors", "incomplete"}, "properties": dict.fromkeys(PROPERTIES, "Verdict"),
-        "undecided": [{"property": str, "line": int, "what": str, "why": str, "decides": str, "function": str}],
-        "unresolved": [{"line": int, "what": str}], "errors": int, "left_out": int, "known": int, "notes": [str],
-        "launches": [
-            {
-                "function": str, "completed": bool, "steps": int, "threads": [int], "cluster": [int],
-                "parameters": {str: int},
-            }
-        ],
-        **_KNOWN, "findings": ["Finding"],
-    },
-    "Verdict": {
-        "verdict": {"absent", "clean", "incomplete", "wrong"}, "looked_at": int, "number": int, "unit": str,
-        "errors": int, "remarks": int, "undecided": int, "left_out": int, "known": int,
-    },
-    "Finding": {
-        "line": int, "level": {str(level) for level in Level}, "rule": set(ALL_RULES), "demands": str, "found": str,
-        "registers": [str], "instruction": str, "function": str,
-        "witness": ({"round": int, "rounds": int, "other_line": int, "other_round": int, "parameters": str}, None),
-        "fix": str, "source": str,
-    },
-    "Ring": {
-        "place": str, "stages": int, "count": int, "bytes": [int],
-        "uses": [{"what": str, "warps": [int], "lines": [int]}],
-    },
-    "Contract": {
-        "file": str, "ok": bool, "sections": int,
-        "values": [{"section": str, "key": str, "line": int, "ok": bool, "file": object, "derived": object}],
-    },
-    "Story": {
-        "name": str, "line": int,
-        "accumulations": [
-            {
-                "lines": [int], "opcode": str, "shape": [int], "first_adds": (bool, None), "operands": [str],
-                "in_loop": bool,
-            }
-        ],
-        "columns": [(int, None)], "waits": [_PAIR], "commits": int, "loads": int, "stores": int, "rings": ["Ring"],
-        "launch": str,
-    },
-    "Rounds": {
-        "kind": {"rounds"}, "name": str, "launch": str, "roles": [str], "rings": ["Ring"],
-        "acts": [
-            {
-                "role": int, "what": str, "name": str, "phase": int, "time": int, "lines": [int], "sources": [int],
-                "endless": bool,
-            }
-        ],
-        "wrong": [str],
-    },
     # gemm
     "PlanOperand": {
         "dtype": _DTYPE, "tile": [int], "mma": _PAIR, **_OPERAND, "layout": str, "base": int, "stage_bytes": int,
@@ -281,23 +228,6 @@ TYPES: Kinds = {
         "missing": [str], "evidence": str,
     },
     # sweep
-    "Found": {
-        **_OPERAND, "order": [int], "orders": [[int]], **dict.fromkeys(COLUMNS, int),
-        **dict.fromkeys(("boxes", "wavefronts", "conflicts", "store_bytes"), (int, None)),
-        **dict.fromkeys(("fits", "transposes", "carries"), bool), "stages": int, "stage_bytes": int,
-        "box": ([int], None), "tma_refused": (str, None), "stores_refused": (str, None), "smem_tile": str,
-        "word": _WORD, **_OFFSETS, "dont_care": [str], "transposed": bool, "proved_elements": int, "proved_at": [int],
-        "evidence": str, "command": str,
-    },
-    "Survey": {
-        "request": {
-            "tile": [int], "dtype": str, "mma": ([int], str, None), "arch": str, "major": (str, None),
-            "operand": (str, None), "stages": int, "smem": int, "producer": str, "contiguous": (str, None),
-            "pad": bool, "kind": (str, None), "cta_group": (int, None), "sparse": bool, "legality": str,
-        },
-        "sorted_by": [set(COLUMNS)], "columns": dict.fromkeys(COLUMNS, str), "found": int, "findings": ["Found"],
-        "refused": [{**_OPERAND, "orders": [[int]], "reason": str}],
-    },
 }  # fmt: skip
 
 
@@ -367,10 +297,10 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "idesc": [record_idesc],
     "decode-idesc": [record_idesc],
     "check": [
-        "Kernel", {"files": [("Kernel", {"file": str, **ERROR})]}, "Contract",
+        record_report, {"files": [(record_report, {"file": str, **ERROR})]}, record_contract,
         {**WRITTEN, "findings": int, "undecided": int},
     ],
-    "explain": [{"target": str, "kernels": ["Story"], **_KNOWN}, {"kernels": ["Rounds"]}],
+    "explain": [record_story, {"kernels": [ROUNDS]}],
     "tma": [BOXES],
     "tensor-map": [*TENSOR_MAPS, record_map_changes, record_box_check, record_word_check],
     "chain": ["Chain"],
@@ -384,16 +314,9 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
     "tmem scale-factors": [record_factors],
     "tmem block-scaled": [record_block_scaled],
     "tmem shift": [SHIFT, record_views],
-    "tmem check": [
-        {
-            "ok": bool, "events": [str], "most_columns": int, "evidence": str,
-            "findings": [{"event": int, "rule": str, "told": str, "evidence": str}],
-        }
-    ],
-    "search": ["Survey"],
-    "formulas": [
-        {"formulas": ["Formula"], "proof?": [{"proved": bool, "family": [str], "base_multiple": int}]},
-    ],
+    "tmem check": [record_event_report],
+    "search": [SURVEY],
+    "formulas": [{"formulas": [FORMULA], "proof?": [ROW_PROOF]}],
 }  # fmt: skip
 
 #: The commands that the group registers.
