@@ -116,6 +116,8 @@ class Record:
             answer: what the sources of the rows are read from.
             options: values of the rows whose source is an option, and of keys that have another value here.
         """
+        if unknown := options.keys() - self.rows.keys() - self._options():
+            raise TypeError(f"record: there must be an option {', '.join(sorted(unknown))}, found none")
         data = {}
         for position, (key, row) in enumerate(self.rows.items()):
             if row.kind is not TEXT:
@@ -123,6 +125,10 @@ class Record:
                 if not (row.optional and (value is None or value == ())):
                     data[key] = _data(row.kind, value)
         return data
+
+    def _options(self) -> set[str]:
+        """The names of the options of all rows."""
+        return {row.source.name for row in self.rows.values() if isinstance(row.source, Option)}
 
     def table(self, answers: Iterable[Any], number: str = "") -> list[tuple[object, ...]]:
         """Return the rows of a table with a line for each answer, the labels first.
@@ -157,27 +163,34 @@ def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
 
 
 def attributes(owner: type, keys: str, path: str = "") -> dict[str, Row]:
-    """Return rows that the answer has as attributes of the same name, with the types that its class annotates.
+    """Return rows that the answer has as attributes, with the types that its class annotates.
 
     Args:
         owner: the class of the answer, or of a part of it.
-        keys: the keys, with spaces between them.
+        keys: the keys, with spaces between them; KEY=ATTRIBUTE where the attribute has another name, with dots for
+            attributes of attributes.
         path: the attribute that is the part; without it the attributes are those of the answer.
 
     >>> from descriptors.smem.operands.canonical import Match
-    >>> notation(Record(**attributes(Match, "layout dont_care leading_byte_offset")), {})
-    {'layout': <class 'str'>, 'dont_care': [<class 'str'>], 'leading_byte_offset': <class 'int'>}
+    >>> notation(Record(**attributes(Match, "canonical=layout dont_care")), {})
+    {'canonical': <class 'str'>, 'dont_care': [<class 'str'>]}
     """
-    return {key: Row(_annotated(owner, key), f"{path}.{key}" if path else "") for key in keys.split()}
+    rows = {}
+    for key, _, source in (word.partition("=") for word in keys.split()):
+        rows[key] = Row(_annotated(owner, source or key), f"{path}.{source or key}" if path else source)
+    return rows
 
 
-def _annotated(owner: type, key: str) -> Callable[[], Kind]:
+def _annotated(owner: type, path: str) -> Callable[[], Kind]:
     """The type of an attribute, which is looked up when a schema needs it."""
 
     def kind() -> Kind:
-        attribute = vars(owner).get(key)
-        getter = getattr(attribute, "fget", None) or getattr(attribute, "func", None)
-        return _kind_of(get_type_hints(getter)["return"] if getter else get_type_hints(owner)[key], key)
+        hint: Any = owner
+        for name in path.split("."):
+            attribute = vars(hint).get(name)
+            getter = getattr(attribute, "fget", None) or getattr(attribute, "func", None)
+            hint = get_type_hints(getter)["return"] if getter else get_type_hints(hint)[name]
+        return _kind_of(hint, name)
 
     return kind
 
@@ -281,17 +294,17 @@ def _value(answer: Any, source: Source, position: int = 0, options: Mapping[str,
 def _data(kind: Kind, value: Any) -> Any:
     """A value of a type as plain data."""
     if isinstance(kind, Named):
-        kind = kind.kind
+        return _data(kind.kind, value)
     if isinstance(kind, tuple):
-        kind = _alternative(kind, value)
+        return _data(_alternative(kind, value), value)
     if value is None:
         return None
     if isinstance(kind, Record):
         return kind(value)
     if isinstance(kind, dict):
         return {key: _data(kind[str], one) for key, one in value.items()} if str in kind else Record(**kind)(value)
-    if isinstance(kind, list) and len(kind) == 1:
-        items = [_data(kind[0], one) for one in value]
+    if isinstance(kind, list):
+        items = [_data(kind[min(i, len(kind) - 1)], item) for i, item in enumerate(value)]
         return tuple(items) if isinstance(value, tuple) and isinstance(kind[0], type) else items
     if isinstance(kind, str) and kind in _BITS and isinstance(value, int):
         return word_text(value, _BITS[kind])

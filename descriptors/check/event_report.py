@@ -167,5 +167,5 @@ record_report = Record(
     events=Row([str], lambda report: [str(event) for event in report.events]),
     most_columns=Row(int, "most"),
     evidence=Row(str, lambda report: _weakest()),
-    findings=[Record(event=Row(int, "number"), **attributes(EventFinding, "rule told evidence"))],
+    findings=[Record(**attributes(EventFinding, "event=number rule told evidence"))],
 )

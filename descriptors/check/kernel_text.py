@@ -292,14 +292,11 @@ VERDICT = Record(
 #: Something wrong in a kernel, with the rule that it breaks.
 FINDING = Record(
     "Finding",
-    line=int,
-    level=Row(Level, "rule.level"),
+    **attributes(Finding, "line level=rule.level"),
     rule=Row(set(ALL_RULES), "rule.name"),
-    demands=Row(str, "rule.demands"),
-    **attributes(Finding, "found registers instruction function"),
+    **attributes(Finding, "demands=rule.demands found registers instruction function"),
     witness=Row((Record(**attributes(Moment, "round rounds other_line other_round parameters")), None), "moment"),
-    fix=Row(str, "rule.fix"),
-    source=Row(str, "rule.source"),
+    **attributes(Finding, "fix=rule.fix source=rule.source"),
 )
 #: A launch that was executed.
 LAUNCH = Record(

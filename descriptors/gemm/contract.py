@@ -176,9 +176,7 @@ record = Record(
     **attributes(ContractReport, "ok sections"),
     values=[
         Record(
-            **attributes(Expectation, "section key line ok"),
-            file=Row(object, "stated"),
-            derived=Row(object, "actual"),
+            **attributes(Expectation, "section key line ok"), file=Row(object, "stated"), derived=Row(object, "actual")
         )
     ],
 )

@@ -250,7 +250,7 @@ SURVEY = Record(
     "Survey",
     request=Row(
         Record(
-            **attributes(Asked, " ".join(Asked.__match_args__)) | {"mma": Row(([int], str, None)), "arch": Row(str)},
+            **attributes(Asked, " ".join(Asked.__match_args__)) | {"mma": Row(([int], str, None)), "arch": Row(str)}
         ),
         "asked",
     ),

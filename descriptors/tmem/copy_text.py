@@ -108,11 +108,7 @@ def tell_copied(copied: Copied, report: Landing | None = None) -> str:
 
 #: A proof as plain data.
 record_landing = Record(
-    "Landing",
-    **attributes(Landing, "ok elements bits copies"),
-    wrong_bits=Row(int, "wrong"),
-    told=Row(str, "."),
-    evidence=str,
+    "Landing", **attributes(Landing, "ok elements bits copies wrong_bits=wrong"), told=Row(str, "."), evidence=str
 )
 #: The copies of a tile as plain data; ``report`` is their proof.
 record_copied = Record(
@@ -205,9 +201,7 @@ STEP = Record(
 #: A multiplication as plain data; ``reports`` is what its ``verify`` returned.
 record_block_scaled = Record(
     "BlockScaled",
-    **attributes(BlockScaled, "ptx kind"),
-    scale_vec=Row(str, "qualifier"),
-    **attributes(BlockScaled, "m n k cta_group scale_dtype"),
+    **attributes(BlockScaled, "ptx kind scale_vec=qualifier m n k cta_group scale_dtype"),
     operands=Row({"A": Row(SCALED, "a"), "B": Row(SCALED, "b")}, "."),
     scale_factors=Row({"SFA": Row(record_factors, "sfa"), "SFB": Row(record_factors, "sfb")}, "."),
     columns=Row(record_columns, "plan"),

@@ -121,9 +121,7 @@ def tell_columns(plan: ColumnPlan) -> str:
 #: The columns of a CTA as plain data.
 record_columns = Record(
     "Columns",
-    **attributes(ColumnPlan, "used allocate"),
-    ctas_per_sm=Row(int, "ctas"),
-    exclusive=bool,
+    **attributes(ColumnPlan, "used allocate ctas_per_sm=ctas exclusive"),
     parts=[PART],
     **attributes(ColumnPlan, "notes evidence"),
 )

@@ -96,8 +96,7 @@ record_reduction = Record(
     operation={"max", "min"},
     type=Row(str, "dtype"),
     qualifiers=Row([{"abs", "NaN"}], lambda load: ["abs"] * load.absolute + ["NaN"] * load.nan),
-    reduced_over=Row(str, "over.layout"),
-    **attributes(TmemReduction, "compressed reduces metadata targets"),
+    **attributes(TmemReduction, "reduced_over=over.layout compressed reduces metadata targets"),
     result_evidence=Row(str, lambda load: BELIEVED if load.compressed else load.over.evidence),
 )
 

@@ -236,9 +236,7 @@ OUTCOME = Record(
 )
 #: A proof as plain data.
 record_proof = Record(
-    **attributes(ShiftProof, "ok outputs multiplications quarters"),
-    wrong=Row(OUTCOME, "outcome"),
-    otherwise=OUTCOME,
+    **attributes(ShiftProof, "ok outputs multiplications quarters"), wrong=Row(OUTCOME, "outcome"), otherwise=OUTCOME
 )
 #: The proof of a convolution through views as plain data.
 record_viewed_proof = Record(**attributes(ViewedProof, "ok outputs multiplications"), wrong=Row(OUTCOME, "outcome"))

@@ -197,9 +197,7 @@ PROVED = Record(
 #: The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hexadecimal.
 DERIVATION = Record(
     "Derivation",
-    **attributes(Derivation, "arch"),
-    operand=({"A", "B"}, None),
-    instruction=str,
+    **attributes(Derivation, "arch operand instruction"),
     dtype=Row(DTYPES, "element"),
     **attributes(Derivation, "major swizzle tile mma order transposed"),
     **each(LAYOUT, "atom smem_tile partitioned recast"),

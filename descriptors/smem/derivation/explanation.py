@@ -194,8 +194,7 @@ def unread_mark(field: str, dont_care: Iterable[str]) -> str:
 record_match = Record(
     "Match",
     stored=Row(str, lambda match: match.stored or None, optional=True),
-    form=str,
-    canonical=Row(str, "layout"),
+    **attributes(Match, "form canonical=layout"),
     **attributes(Match, f"{LEADING} {STRIDE} dont_care"),
     transposed=Row(bool, lambda match: match.form.major is Major.MN),
 )
