@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from descriptors.answers import fields
 from descriptors.records import WORD, Option, Record, Row, attributes
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.instructions.transpose import transpose_note
@@ -272,13 +271,5 @@ def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
     return SURVEY(survey, findings=[(finding, survey.asked) for finding in survey.findings[:top]])
 
 
-def record_summary(summary: Summary) -> dict[str, Any]:
-    """What a run of the atlas did as plain data.
-
-    Law: a run is well if and only if nothing is disproved, in this run or before.
-
-    >>> runs = [Summary({"proved": 1, "disproved": now}, 0, 9, 0.1, before) for now in (0, 1) for before in (0, 1)]
-    >>> [record_summary(one)["ok"] for one in runs]
-    [True, False, False, False]
-    """
-    return fields(summary, "ok counts skipped disproved_before elements seconds")
+#: What a run of the atlas did as plain data.
+record_summary = Record(**attributes(Summary, "ok counts skipped disproved_before elements seconds"))
