@@ -127,7 +127,7 @@ class Record:
         return data
 
     def _options(self) -> set[str]:
-        """The names of the options of all rows."""
+        """Return the names of the options of all rows."""
         return {row.source.name for row in self.rows.values() if isinstance(row.source, Option)}
 
     def table(self, answers: Iterable[Any], number: str = "") -> list[tuple[object, ...]]:
@@ -141,11 +141,6 @@ class Record:
         lines: list[tuple[object, ...]] = [tuple(row.label for _, row in columns)]
         lines += [tuple(_cell(answer, key, row) for key, row in columns) for answer in answers]
         return [(number, *lines[0]), *((i, *line) for i, line in enumerate(lines[1:]))] if number else lines
-
-    def facts(self, answer: Any) -> list[tuple[str, object]]:
-        """Return the labels and what the answer has of them, as the lines of a table with two columns."""
-        labels, cells = self.table([answer])
-        return list(zip(map(str, labels), cells, strict=True))
 
 
 def each(kind: Kind, keys: str, *, shown: bool = False) -> dict[str, Row]:
@@ -166,7 +161,7 @@ def attributes(owner: type, keys: str, path: str = "") -> dict[str, Row]:
     """Return rows that the answer has as attributes, with the types that its class annotates.
 
     Args:
-        owner: the class of the answer, or of a part of it.
+        owner: the class of the answer, or of one of its parts.
         keys: the keys, with spaces between them; KEY=ATTRIBUTE where the attribute has another name, with dots for
             attributes of attributes.
         path: the attribute that is the part; without it the attributes are those of the answer.
@@ -182,7 +177,7 @@ def attributes(owner: type, keys: str, path: str = "") -> dict[str, Row]:
 
 
 def _annotated(owner: type, path: str) -> Callable[[], Kind]:
-    """The type of an attribute, which is looked up when a schema needs it."""
+    """Return a function that looks up the type of an attribute, when a schema needs it."""
 
     def kind() -> Kind:
         hint: Any = owner
@@ -196,18 +191,18 @@ def _annotated(owner: type, path: str) -> Callable[[], Kind]:
 
 
 def _kind_of(hint: Any, key: str) -> Kind:
-    """An annotated type as a type of a key; values that JSON does not have are texts."""
+    """Return the type of a key for an annotation; a value that JSON does not have is a text."""
     origin, arguments = get_origin(hint), get_args(hint)
     if key == "arch":
         return ARCH
     if origin is Literal:
         return set(arguments)
     if origin in (Union, UnionType):
-        kinds = [None if one is NoneType else _kind_of(one, key) for one in arguments]
+        kinds = [None if argument is NoneType else _kind_of(argument, key) for argument in arguments]
         several = tuple(kind for i, kind in enumerate(kinds) if kind not in kinds[:i])
         return several if len(several) > 1 else several[0]
     if origin is tuple:
-        return [_kind_of(one, key) for one in arguments if one is not ...]
+        return [_kind_of(argument, key) for argument in arguments if argument is not ...]
     return hint if hint in (bool, int, float, str) or isinstance(hint, EnumMeta) else str
 
 
@@ -222,12 +217,12 @@ def within(path: str, /, **rows: Kind | Row) -> dict[str, Row]:
 
 
 def _row(kind: Kind | Row) -> Row:
-    """A row, also of a type alone."""
+    """Return a row, also for a type alone."""
     return kind if isinstance(kind, Row) else Row(kind)
 
 
 def _inner(path: str, key: str, row: Row) -> Row:
-    """A row of a part as a row of the answer."""
+    """Return the row of a part as a row of the answer."""
     source = row.source or key
     if isinstance(source, str):
         return row._replace(source=path if source == "." else f"{path}.{source}")
@@ -235,7 +230,7 @@ def _inner(path: str, key: str, row: Row) -> Row:
 
 
 def evidence_row(path: str = "arch") -> Row:
-    """Return the row that says how facts about an architecture are known; answers about ``sm90`` leave it out.
+    """Return the row for the evidence of facts about an architecture; answers about ``sm90`` leave it out.
 
     Args:
         path: the attribute of the answer that is the architecture.
@@ -252,7 +247,7 @@ def notation(kind: Kind, types: dict[str, Kind]) -> Kind:
     """
     if isinstance(kind, Record):
         rows = {f"{key}{'?' * row.optional}": row.kind for key, row in kind.rows.items() if row.kind is not TEXT}
-        keys = {key: notation(one, types) for key, one in rows.items()}
+        keys = {key: notation(row_kind, types) for key, row_kind in rows.items()}
         if kind.name:
             types[kind.name] = keys
         return kind.name or keys
@@ -267,12 +262,12 @@ def notation(kind: Kind, types: dict[str, Kind]) -> Kind:
     if isinstance(kind, dict):
         return {key: notation(row.kind if isinstance(row, Row) else row, types) for key, row in kind.items()}
     if isinstance(kind, (list, tuple)):
-        return type(kind)(notation(one, types) for one in kind)
+        return type(kind)(notation(item, types) for item in kind)
     return kind
 
 
 def _value(answer: Any, source: Source, position: int = 0, options: Mapping[str, Any] | None = None) -> Any:
-    """The value that a row has of an answer; None as soon as a part of the answer is None."""
+    """Return the value of a row; None as soon as a part of the answer is None."""
     if isinstance(source, Option):
         return (options or {}).get(source.name, source.default)
     if callable(source):
@@ -292,7 +287,7 @@ def _value(answer: Any, source: Source, position: int = 0, options: Mapping[str,
 
 
 def _data(kind: Kind, value: Any) -> Any:
-    """A value of a type as plain data."""
+    """Return a value of a type as plain data."""
     if isinstance(kind, Named):
         return _data(kind.kind, value)
     if isinstance(kind, tuple):
@@ -302,7 +297,7 @@ def _data(kind: Kind, value: Any) -> Any:
     if isinstance(kind, Record):
         return kind(value)
     if isinstance(kind, dict):
-        return {key: _data(kind[str], one) for key, one in value.items()} if str in kind else Record(**kind)(value)
+        return {key: _data(kind[str], item) for key, item in value.items()} if str in kind else Record(**kind)(value)
     if isinstance(kind, list):
         items = [_data(kind[min(i, len(kind) - 1)], item) for i, item in enumerate(value)]
         return tuple(items) if isinstance(value, tuple) and isinstance(kind[0], type) else items
@@ -312,12 +307,12 @@ def _data(kind: Kind, value: Any) -> Any:
 
 
 def _alternative(kinds: tuple[Kind, ...], value: Any) -> Kind:
-    """The first of several types that a value can have."""
+    """Return the first of several types that a value can have."""
     return next((kind for kind in kinds if kind is not None and _fits(kind, value)), None)
 
 
 def _fits(kind: Kind, value: Any) -> bool:
-    """Whether a value can have a type."""
+    """Return whether a value can have a type."""
     if isinstance(kind, Record) and isinstance(value, Mapping):
         return all(key in value for key, row in kind.rows.items() if not row.optional)
     if isinstance(kind, dict) and isinstance(value, Mapping):
@@ -326,5 +321,5 @@ def _fits(kind: Kind, value: Any) -> bool:
 
 
 def _cell(answer: Any, key: str, row: Row) -> object:
-    """What a table shows of a key."""
+    """Return what a table shows for a key."""
     return row.text(answer) if row.text else _data(row.kind, _value(answer, row.source or key))

@@ -327,7 +327,7 @@ record_report = Record(
 
 
 def _known(target: str, functions: Sequence[object]) -> str | None:
-    """How facts about a target are known, where a file has functions for it."""
+    """Return how facts about a target are known, if a file has functions for it."""
     return known_record(_architecture(target)).get("evidence") if functions else None
 
 

@@ -132,7 +132,7 @@ ANSWERS: Mapping[str, Sequence[Kind]] = {
 
 
 def _declared() -> tuple[dict[str, list[Kind]], dict[str, Kind]]:
-    """The types of the answers of each command, and the types with names."""
+    """Return the types of the answers of each command, and the named types."""
     types: dict[str, Kind] = {**PLAIN, "Oracle": _ORACLE}
     return {command: [notation(kind, types) for kind in kinds] for command, kinds in ANSWERS.items()}, types
 

@@ -13,6 +13,7 @@ Law: text and data have the same tensor maps, and a row for each step.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from descriptors.gemm.implicit_gemm import ImplicitGemm
@@ -103,19 +104,24 @@ def _joined(numbers: Any) -> str:
 
 #: The extents of a convolution as plain data.
 EXTENTS = Record(
-    activations=Row([int], lambda one: (one.images, one.height, one.width, one.channels)),
-    filters=Row([int], lambda one: (one.filters, *one.taps)),
+    activations=Row([int], attrgetter("images", "height", "width", "channels")),
+    filters=Row([int], lambda convolution: (convolution.filters, *convolution.taps)),
     **attributes(Convolution, "stride dilation padding operand"),
     output=Row([int], _output),
 )
 
 
 def _steps(implicit: ImplicitGemm) -> Iterator[tuple[object, ...]]:
-    """The tap of each step, the place of its pixels with their offsets, and that of its filters."""
-    one = implicit.convolution
+    """Yield the tap, the coordinates of the pixels, their offsets and the coordinates of the filters of each step."""
+    convolution = implicit.convolution
     for step in range(implicit.steps):
-        pixels = implicit.place(one.operand, step, 0)
-        yield one.tap(implicit.step(step)[0]), pixels[:4], pixels[4:], implicit.place(_other(one), step, 0)
+        pixels = implicit.place(convolution.operand, step, 0)
+        yield (
+            convolution.tap(implicit.step(step)[0]),
+            pixels[:4],
+            pixels[4:],
+            implicit.place(_other(convolution), step, 0),
+        )
 
 
 #: The convolution of a plan as plain data.

@@ -178,7 +178,7 @@ def tables_mma(plan: MmaPlan) -> list[Table]:
 
 
 def _of_scales(plan: MmaPlan) -> MmaPlan | None:
-    """The plan, if it has scale factors."""
+    """Return the plan, if it has scale factors."""
     return plan if plan.scales is not None else None
 
 
@@ -227,7 +227,7 @@ MMA_OPERAND = Record(
 
 
 def _plan(fits: Callable[[MmaPlan], bool], **copies: Row) -> Record:
-    """The declaration of plans whose copies are waited for in some way."""
+    """Return the declaration of plans with the rows for one way to wait for copies."""
     return Record(
         "",
         fits,

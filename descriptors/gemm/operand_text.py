@@ -208,10 +208,12 @@ PROMOTION = Record(
 
 
 def _places(plan: Plan) -> list[dict[str, int]]:
-    """What the instruction of each K block takes of the metadata."""
+    """Return the register or column and the selector of each K block."""
     assert plan.metadata is not None
     name = "register" if generation(plan.metadata.packed.arch) == "sm90" else "column"
-    return [{name: at, "selector": selector} for at, selector in map(plan.metadata.place, range(plan.asked.blocks[2]))]
+    return [
+        {name: place, "selector": selector} for place, selector in map(plan.metadata.place, range(plan.asked.blocks[2]))
+    ]
 
 
 #: The metadata of a plan.
@@ -228,7 +230,7 @@ METADATA = Record(
 
 
 def _arguments(side: StagedOperand, implicit: ImplicitGemm | None) -> dict[str, str]:
-    """The arguments of the call that encodes the map of an operand."""
+    """Return the arguments of the call that encodes the tensor map of an operand."""
     return dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix))
 
 

@@ -305,11 +305,11 @@ def _order(plan: Plan) -> Iterator[str]:
     yield from aligned(order(plan), indent=3)
 
 
-def _read_columns(held: TensorColumns) -> list[list[int]]:
-    """The columns that are read of each set, in their order."""
+def _read_columns(tensor: TensorColumns) -> list[list[int]]:
+    """Return the columns that are read from each set, in their order."""
     return [
-        [held.of(number).firsts[index] + load.column for index, load in held.reads(number)[0]]
-        for number in range(held.sets)
+        [tensor.of(number).firsts[index] + load.column for index, load in tensor.reads(number)[0]]
+        for number in range(tensor.sets)
     ]
 
 
@@ -320,25 +320,26 @@ REGISTERS = Record(
     **attributes(Registers, "warpgroups each registers layout=fragment.layout"),
 )
 _COLUMNS = {
-    "columns": Row({str: PAIR}, lambda held: {part.name: (part.column, part.columns) for part in held.plan.parts}),
-    "allocate": Row(int, "plan.allocate"),
-    "layout": Row(str, "readout.fragment.layout"),
-    "load": Row(str, "readout.move.ptx"),
-    "registers": Row(str, "readout.elements"),
+    "columns": Row({str: PAIR}, lambda tensor: {part.name: (part.column, part.columns) for part in tensor.plan.parts}),
+    **attributes(TensorColumns, "allocate=plan.allocate layout=readout.fragment.layout load=readout.move.ptx"),
+    **attributes(TensorColumns, "registers=readout.elements"),
 }
 COLUMNS = Named(
     "TensorColumns",
     (
-        Record("", lambda held: held.sets == 1, **_COLUMNS),
+        Record("", lambda tensor: tensor.sets == 1, **_COLUMNS),
         Record(
             **_COLUMNS,
-            sets=Row([[int]], lambda held: [held.of(number).firsts for number in range(held.sets)]),
+            sets=Row([[int]], lambda tensor: [tensor.of(number).firsts for number in range(tensor.sets)]),
             shared_columns=Row(
-                (PAIR, None), lambda held: [held.shared.start, held.shared.stop] if held.shared else None
+                (PAIR, None), lambda tensor: [tensor.shared.start, tensor.shared.stop] if tensor.shared else None
             ),
             free_barriers=Row(int, free_barriers),
             reads=Row(
-                {"columns": Row([[int]], _read_columns), "before_it_is_free": Row(int, lambda held: held.reads(0)[1])},
+                {
+                    "columns": Row([[int]], _read_columns),
+                    "before_it_is_free": Row(int, lambda tensor: tensor.reads(0)[1]),
+                },
                 ".",
             ),
         ),

@@ -68,21 +68,21 @@ def _together(refused: Sequence[tuple[str, str]]) -> list[tuple[list[str], str]]
     return [(list(names), reason) for names, reason in kept.values()]
 
 
-def _accumulators(one: Plan) -> str:
-    """How much the accumulators of a plan take."""
-    accumulators = one.accumulators
+def _accumulators(plan: Plan) -> str:
+    """Return the registers or columns that the accumulators of a plan take."""
+    accumulators = plan.accumulators
     if isinstance(accumulators, Registers):
         return f"{accumulators.registers} registers"
     return f"{accumulators.plan.allocate} columns"
 
 
-def _sides(one: Plan) -> dict[str, Derivation]:
-    """The derivations of the operands."""
-    return {side.matrix: side.derivation for side in (one.a, one.b)}
+def _sides(plan: Plan) -> dict[str, Derivation]:
+    """Return the derivations of the operands."""
+    return {side.matrix: side.derivation for side in (plan.a, plan.b)}
 
 
 def _side(letter: str) -> Row:
-    """A column of tables: how an operand lies."""
+    """Return the table column with the major and swizzle of an operand."""
     return Row(TEXT, label=letter, text=lambda plan: "{0.major} {0.swizzle}".format(_sides(plan)[letter]))
 
 
@@ -216,7 +216,7 @@ _EVIDENCE = {
 _BOUNDS = {"multiply": "multiplying", "shared": "shared memory", "copies": "copies"}
 
 
-#: A plan for a product, with what is expected of it.
+#: A plan for a product, with its estimate.
 TILE_PROPOSAL = Record(
     tile=Row(TRIPLE, "0.asked.tile", "tile", lambda pair: extents_text(pair[0].asked.tile)),
     cluster=Row(PAIR, "0.asked.cluster", "cluster", lambda pair: extents_text(pair[0].asked.cluster)),
@@ -234,7 +234,7 @@ TILE_PROPOSAL = Record(
 
 
 def _expected(proposals: TileProposals) -> list[tuple[Plan, Estimate]]:
-    """Each plan with what is expected of it."""
+    """Return each plan with its estimate."""
     return list(zip(proposals.plans, proposals.estimates, strict=True))
 
 

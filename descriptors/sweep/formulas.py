@@ -185,7 +185,7 @@ def _latex(rows: Sequence[FormulaRow]) -> str:
 
 
 def _steps(row: FormulaRow) -> list[tuple[str, str, str]]:
-    """The steps of a row as texts."""
+    """Return the steps of a row as texts."""
     return [
         (step.dimension, str(row.in_extents(step.extent)), str(row.in_extents(step.bytes)))
         for step in row.derivation.steps
@@ -193,7 +193,7 @@ def _steps(row: FormulaRow) -> list[tuple[str, str, str]]:
 
 
 def _same_width(row: FormulaRow) -> list[str]:
-    """The types whose elements are as wide as those of a row."""
+    """Return the element types that are as wide as the type of a row."""
     bits = row.derivation.element.storage_bits
     return [name for name, element in ELEMENT_TYPES.items() if element.storage_bits == bits]
 

@@ -233,8 +233,8 @@ FOUND = Record(
     **attributes(Finding, " ".join(COLUMNS), "0"),
     **attributes(Finding, "stages stage_bytes", "0"),
     box=Row(([int], None), "0.plan.box"),
-    tma_refused=Row((str, None), lambda found: found[0].plan_refused or None),
-    stores_refused=Row((str, None), lambda found: found[0].stores_refused or None),
+    tma_refused=Row((str, None), lambda pair: pair[0].plan_refused or None),
+    stores_refused=Row((str, None), lambda pair: pair[0].stores_refused or None),
     smem_tile=Row(str, "0.derivation.smem_tile"),
     word=Row(WORD, "0.word"),
     **attributes(Match, "leading_byte_offset stride_byte_offset", "0.derivation.match"),
@@ -242,7 +242,7 @@ FOUND = Record(
     proved_elements=Row(int, "0.proof.elements"),
     proved_at=Row([int], "0.proof.bases"),
     evidence=Row(str, "0.proof.evidence"),
-    command=Row(str, lambda found: derive_command(*found)),
+    command=Row(str, lambda pair: derive_command(*pair)),
 )
 #: A search; a command shows the tile of one instruction as it was typed.
 SURVEY = Record(

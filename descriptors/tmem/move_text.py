@@ -170,7 +170,7 @@ def _name(readout: Readout) -> str:
 
 
 def _weakest(readouts: Sequence[Readout]) -> str:
-    """How the least known of the shapes is known."""
+    """Return the weakest evidence of the shapes."""
     return weakest(*(readout.evidence for readout in readouts))
 
 

@@ -186,7 +186,7 @@ def _output(one: ShiftProblem) -> list[int]:
 
 
 def _widths(convolution: ShiftConvolution) -> tuple[Traffic, ...]:
-    """The traffic of filters of usual widths, and of this one."""
+    """Return the traffic for filters of the usual widths and of this width."""
     return table(sorted({*TAPS, convolution.problem.taps[1]}))
 
 
@@ -202,8 +202,13 @@ def _maps(convolution: ShiftConvolution) -> dict[str, Any]:
     }
 
 
-def _views(viewed: ViewedConvolution) -> list[tuple[Convolution, View, ShiftConvolution]]:
-    return [(viewed.convolution, view, part) for view, part in zip(viewed.views, viewed.parts, strict=True)]
+def _views(viewed: ViewedConvolution) -> list[tuple[range, range, range, View, ShiftConvolution]]:
+    """Return the outputs q, the taps s and the activations w of each view, the view and its convolution."""
+    whole = viewed.convolution
+    return [
+        (view.outputs(whole), view.taps(whole), _activations(view, part), view, part)
+        for view, part in zip(viewed.views, viewed.parts, strict=True)
+    ]
 
 
 def _viewed_output(one: Convolution) -> list[int]:
@@ -211,7 +216,7 @@ def _viewed_output(one: Convolution) -> list[int]:
 
 
 def _activations(view: View, part: ShiftConvolution) -> range:
-    """The activations along W that a view reads."""
+    """Return the activations along W that a view reads."""
     return range(view.first, view.first + view.step * part.problem.width, view.step)
 
 
@@ -241,18 +246,18 @@ record_proof = Record(
 #: The proof of a convolution through views as plain data.
 record_viewed_proof = Record(**attributes(ViewedProof, "ok outputs multiplications"), wrong=Row(OUTCOME, "outcome"))
 
-_STEP = {"instruction": Row(str, lambda at: _words(*at)[0])}
+_STEP = {"instruction": Row(str, lambda pair: _words(*pair)[0])}
 #: Where an instruction is.
 _AT = {
     **_STEP,
     **within("1.tap", **each(int, "r s"), k_step=Row(int, "k")),
-    "a_column": Row(int, lambda at: at[0].a_columns[at[1].tap.a_range]),
+    "a_column": Row(int, lambda pair: pair[0].a_columns[pair[1].tap.a_range]),
 }
 
 
 def _step(kinds: set[str], **rows: Row) -> Record:
-    """The declaration of steps of some kinds; what has one is the convolution and the step."""
-    return Record("", lambda at: at[1].kind in kinds, kind=Row(kinds, "1.kind"), **rows)
+    """Return the declaration of the steps of some kinds; its answers are pairs of the convolution and the step."""
+    return Record("", lambda pair: pair[1].kind in kinds, kind=Row(kinds, "1.kind"), **rows)
 
 
 #: A step.
@@ -264,13 +269,13 @@ STEP = Named(
             {"load", "refresh", "shift"},
             **_AT,
             lane=Row(int, "1.lane"),
-            places=Row([int], lambda at: list(at[1].places) or None, optional=True),
+            places=Row([int], lambda pair: list(pair[1].places) or None, optional=True),
         ),
         _step(
             {"multiply"},
             **_AT,
-            masks=Row([HALF], lambda at: list(at[1].masks)),
-            masked=Row([int], lambda at: list(at[1].masked_lanes())),
+            masks=Row([HALF], lambda pair: list(pair[1].masks)),
+            masked=Row([int], lambda pair: list(pair[1].masked_lanes())),
             enable_input_d=Row(bool, "1.enable_input_d"),
         ),
     ),
@@ -367,14 +372,14 @@ def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None
     return "\n".join([*lines, report.headline] if report is not None else lines)
 
 
-#: A view of a convolution, of which each is made: the whole, the view, and its own convolution.
+#: A view of a convolution.
 VIEW = Record(
-    q=Row([int], lambda at: list(at[1].outputs(at[0])), "outputs q", lambda at: _span(at[1].outputs(at[0]))),
-    s=Row([int], lambda at: list(at[1].taps(at[0])), "taps s", lambda at: _span(at[1].taps(at[0]))),
-    w=Row(TEXT, label="activations w", text=lambda at: _span(_activations(at[1], at[2]))),
-    **attributes(View, "first step", "1"),
-    **within("2", **SHIFT.rows) | {"tiles": Row(int, "2.tiles", "tiles")},
-    multiplications=Row(TEXT, "2.multiplications", "multiplications"),
+    q=Row([int], lambda view: list(view[0]), "outputs q", lambda view: _span(view[0])),
+    s=Row([int], lambda view: list(view[1]), "taps s", lambda view: _span(view[1])),
+    w=Row(TEXT, label="activations w", text=lambda view: _span(view[2])),
+    **attributes(View, "first step", "3"),
+    **within("4", **SHIFT.rows) | {"tiles": Row(int, "4.tiles", "tiles")},
+    multiplications=Row(TEXT, "4.multiplications", "multiplications"),
 )
 #: A convolution through views as plain data, with the steps of the first tile of each; ``report`` is its proof.
 record_views = Record(

@@ -92,7 +92,7 @@ REMARK = Record("Remark", **each(str, "kind field text"))
 
 
 def _by_field(attribute: str) -> Callable[[Decoded], dict[str, Any]]:
-    """The source of a map from the fields of a word to something that each has."""
+    """Return the source of a map from the names of the fields to one of their attributes."""
     return lambda decoded: {row.name: plain_data(getattr(row, attribute)) for row in decoded.fields}
 
 
@@ -311,4 +311,4 @@ FIT = Record(
 
 def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Candidates as plain data."""
-    return [(FIT if FIT.fits(one) else MISFIT)(one) for one in candidates]
+    return [(FIT if FIT.fits(candidate) else MISFIT)(candidate) for candidate in candidates]

@@ -160,12 +160,12 @@ INTEGERS = Named("Integers", (int, ["Integers"]))
 
 
 def _is_swizzled(layout: Layout | ComposedLayout) -> bool:
-    """Whether a layout is a plain one behind a swizzle, and no other function."""
+    """Return whether a layout is a swizzle after a plain layout."""
     return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle)
 
 
 def _stride_of(layout: Layout | ComposedLayout) -> object:
-    """The stride of a layout; None of one that has no one stride: those of its columns stand in its text."""
+    """Return the stride of a layout; None if only its columns have strides, which its text shows."""
     return plain(layout).stride if isinstance(layout, Layout) or _is_swizzled(layout) else None
 
 
@@ -250,7 +250,7 @@ def record_derivation(derivation: Derivation, base: int = 0, report: Report | Pr
 
 
 def _descriptor_parts(d: Derivation, base: int) -> tuple[object, ...]:
-    """The fields of the first descriptor, their stored numbers, those that change nothing with their mask, the word."""
+    """Return the fields of the first descriptor, their stored numbers, the unread fields with their mask, the word."""
     word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
     values = word.decode(encoded)
     stored = {field.name: (encoded & field.mask) >> field.low for field in word.fields}

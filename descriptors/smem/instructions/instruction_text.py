@@ -60,7 +60,7 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
 
 
 def _word_of(instruction: DecodedInstruction, value: int) -> str:
-    """A number as wide as the word of an instruction."""
+    """Return a number in hexadecimal, as wide as the word of an instruction."""
     return word_text(value, word_of(instruction.kind, instruction.arch).bits)
 
 
@@ -81,12 +81,12 @@ record_idesc = Record(
 
 
 def _reads(row: Architecture) -> str:
-    """The instructions of an architecture."""
+    """Return the name of the instructions of an architecture."""
     return {"sm90": "wgmma", "sm100": "tcgen05"}.get(row.tables, "mma.sync")
 
 
 def _columns(row: Architecture) -> str:
-    """How much tensor memory an allocation may have."""
+    """Return the columns of tensor memory that one allocation may have."""
     wide = f", exclusive {row.exclusive_columns}" if row.exclusive_columns > row.columns else ""
     return f"{row.columns}{wide}" if row.columns else "none"
 
@@ -205,7 +205,7 @@ def _or(names: Iterable[str]) -> str:
 
 
 def _table(row: Any, source: str, **rows: Row) -> Row:
-    """A table of instructions, whose columns are the fields of its rows."""
+    """Return the row for a table of instructions, whose keys are the fields of its rows."""
     return Row([Record(**attributes(row, " ".join(row.__match_args__)) | rows)], source)
 
 

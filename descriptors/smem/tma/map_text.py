@@ -134,35 +134,35 @@ _REFUSALS = Row([REFUSAL], lambda checked: checked.refusals())
 
 
 def _of_taken(kind: object, source: str | Callable[[TensorMap], object]) -> Row:
-    """A row of maps that the driver takes; of others it is None."""
+    """Return a row whose value is None for maps that the driver refuses."""
     value = attrgetter(source) if isinstance(source, str) else source
-    return Row((kind, None), lambda one: None if one.refusals() else value(one))
+    return Row((kind, None), lambda tensor_map: None if tensor_map.refusals() else value(tensor_map))
 
 
 def _map(name: str, **box: Row) -> Record:
-    """The declaration of tensor maps with some kind of box, under the names of ``cuda.h``."""
+    """Return the declaration of the tensor maps with one kind of box, under the names of ``cuda.h``."""
     return Record(
         name,
-        lambda one: isinstance(one.box, Im2colWindow) is (name == "Im2colMap"),
+        lambda tensor_map: isinstance(tensor_map.box, Im2colWindow) is (name == "Im2colMap"),
         kind=Row(str, _kind),
-        taken=Row(bool, lambda one: not one.refusals()),
-        by=Row(str, lambda one: DRIVER),
-        evidence=Row(str, lambda one: EVIDENCE),
+        taken=Row(bool, lambda tensor_map: not tensor_map.refusals()),
+        by=Row(str, lambda tensor_map: DRIVER),
+        evidence=Row(str, lambda tensor_map: EVIDENCE),
         refusals=_REFUSALS,
-        notes=Row([str], lambda one: [] if one.refusals() else list(remarks(one))),
+        notes=Row([str], lambda tensor_map: [] if tensor_map.refusals() else list(remarks(tensor_map))),
         tensorDataType=Row(str, "data_type.name"),
         globalAddress=Row(int, "address"),
         globalDim=Row([int], "extents"),
         globalStrides=Row([int], "strides"),
         **box,
         elementStrides=Row([int], "element_strides"),
-        interleave=Row(str, lambda one: INTERLEAVES[one.interleave]),
-        swizzle=Row(str, lambda one: SWIZZLE_NAMES[one.swizzle]),
-        l2Promotion=Row(str, lambda one: PROMOTIONS[one.l2_promotion]),
-        oobFill=Row(str, lambda one: FILLS[one.oob_fill]),
+        interleave=Row(str, lambda tensor_map: INTERLEAVES[tensor_map.interleave]),
+        swizzle=Row(str, lambda tensor_map: SWIZZLE_NAMES[tensor_map.swizzle]),
+        l2Promotion=Row(str, lambda tensor_map: PROMOTIONS[tensor_map.l2_promotion]),
+        oobFill=Row(str, lambda tensor_map: FILLS[tensor_map.oob_fill]),
         landing_extents=_of_taken([int], "landing_extents"),
         transaction_bytes=_of_taken(int, "transaction_bytes"),
-        bytes=_of_taken("^[0-9a-f]{256}$", lambda one: one.to_bytes().hex()),
+        bytes=_of_taken("^[0-9a-f]{256}$", lambda tensor_map: tensor_map.to_bytes().hex()),
     )
 
 
@@ -206,21 +206,21 @@ def tell_map_changes(found: MapChanges) -> str:
 #: Two maps, argument by argument, as plain data.
 record_map_changes = Record(
     "MapChanges",
-    same=Row(bool, lambda found: not found.changes),
+    same=Row(bool, lambda changes_found: not changes_found.changes),
     changes=[{"argument": Row(str, lambda change: ARGUMENTS[change[0]]), "first": str, "second": str}],
     refusals=Row({"first": Row([REFUSAL], "first_refusals"), "second": Row([REFUSAL], "second_refusals")}, "."),
 )
 
 
-def tell_box_check(found: BoxCheck) -> str:
+def tell_box_check(changes_found: BoxCheck) -> str:
     """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
-    if found.refusals:
-        return "\n".join([*refused(found.refusals), found.headline])
-    lines = [found.headline, f"   layout   {found.layout}"]
-    if found.first is not None:
-        (mn, k), landed, home = found.first
+    if changes_found.refusals:
+        return "\n".join([*refused(changes_found.refusals), changes_found.headline])
+    lines = [changes_found.headline, f"   layout   {changes_found.layout}"]
+    if changes_found.first is not None:
+        (mn, k), landed, home = changes_found.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
-    return "\n".join([*lines, *known_line(found.arch)])
+    return "\n".join([*lines, *known_line(changes_found.arch)])
 
 
 #: A box against a layout, as plain data.

@@ -78,7 +78,7 @@ _CODE = Named("Code", {"name": str, "code": int})
 
 
 def _code(label: str, path: str) -> Row:
-    """The row of an argument that has a name and a code."""
+    """Return the row of an argument that has a name and a code."""
     value = attrgetter(f"{path}_name", f"{path}_code")
     return Row(_CODE, value, label, lambda plan: "{} ({})".format(*value(plan)))
 
@@ -110,7 +110,7 @@ TENSOR_MAP = Record(
 def _tensor_map(plan: TmaPlan) -> Iterator[str]:
     """What the driver is told, and what it demands."""
     yield "Tensor map, for cuTensorMapEncodeTiled"
-    rows = TENSOR_MAP.facts(plan)
+    rows = list(zip(*TENSOR_MAP.table([plan]), strict=True))
     for mode, name in enumerate(("MN", "K")):
         steps = [dimension.step for dimension in plan.dimensions if dimension.mode == mode]
         if len(steps) > 1:

@@ -241,7 +241,7 @@ def field_kinds(words: Iterable[Word], kind: object = None) -> tuple[dict[str, o
 
 
 def _value_kind(fields: Sequence[Field]) -> object:
-    """The type of what a field holds: a number, or what a code means, which may be nothing."""
+    """Return the type of the values of a field: numbers, or the meanings of codes, some of which are invalid."""
     meanings = {meaning for field in fields for meaning, _ in field.codes} or {0}
     plain = type(next(iter(meanings)))
     return plain if plain in (bool, int) else ({str(meaning) for meaning in meanings}, "^invalid code [0-9]+$")
