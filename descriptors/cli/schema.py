@@ -6,40 +6,18 @@ notation of ``layoutalg.cli.schema``.
 Law: a schema has the keys of the answer, in their order.
 
 >>> from descriptors import decode, record
->>> answers, types = _declared()
->>> [name for name in types["Decoded"] if not name.endswith("?")] == list(record(decode(0, "sm90")))
+>>> (name,) = _Answers(_TYPES)["decode"]
+>>> [name for name in _TYPES[name] if not name.endswith("?")] == list(record(decode(0, "sm90")))
 True
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 
-from descriptors.check.event_report import record_report as record_event_report
-from descriptors.check.kernel_text import record_report, record_story
-from descriptors.gemm.chain_text import record as record_chain
-from descriptors.gemm.contract import record as record_contract
-from descriptors.gemm.mma_text import record_mma
-from descriptors.gemm.plan_text import record_plan
-from descriptors.gemm.proposal_text import record_proposals, record_tile_proposals
-from descriptors.records import ARCH, PAIR, WORD, Record, Row, notation
-from descriptors.show.pictures.round_picture import ROUNDS
+from descriptors.records import ARCH, PAIR, WORD, notation
 from descriptors.show.pictures.tile_picture import COLOURS
-from descriptors.smem.claims.solver import SOLVED
-from descriptors.smem.debug.word_text import FIT, MISFIT, record_decoded, record_diff, record_fetched
-from descriptors.smem.derivation.closed_forms import record_formulas as record_closed_forms
-from descriptors.smem.derivation.derivation_text import DERIVATION
-from descriptors.smem.derivation.explanation import record_match
-from descriptors.smem.derivation.subtile_words import SUBTILE
-from descriptors.smem.instructions.instruction_text import record_architectures, record_idesc, record_selection
-from descriptors.smem.tma.map_text import TENSOR_MAPS, record_box_check, record_map_changes, record_word_check
-from descriptors.smem.tma.tma_text import BOXES
-from descriptors.sweep.formulas import FORMULA, ROW_PROOF
-from descriptors.sweep.survey_text import SURVEY
-from descriptors.tmem.copy_text import record_block_scaled, record_copied, record_copies, record_factors, record_widened
-from descriptors.tmem.fragment_text import record_columns, record_fragment
-from descriptors.tmem.move_text import record_move, record_readout, record_readouts, record_reduction
-from descriptors.tmem.shift_text import SHIFT, record_views
 from layoutalg.cli.schema import ERROR, WRITTEN, Kind, schema_command
 from layoutalg.cli.schema import TYPES as PLAIN
 
@@ -92,50 +70,93 @@ _PICTURES: Mapping[str, dict[str, Kind]] = {
     },
 }  # fmt: skip
 
-#: The answers of each command.
+
+def _of(module: str, names: str) -> list[str]:
+    """Return the declarations of a module as MODULE:NAME."""
+    return [f"{module}:{name}" for name in names.split()]
+
+
+_KERNEL, _INSTRUCTIONS = "check.kernel_text:record_report", "smem.instructions.instruction_text:record_selection"
+#: The answers of each command: their types, where MODULE:NAME is a declaration within this package.
 ANSWERS: Mapping[str, Sequence[Kind]] = {
-    "derive": [DERIVATION, SUBTILE, record_closed_forms],
+    "derive": [
+        "smem.derivation.derivation_text:DERIVATION",
+        "smem.derivation.subtile_words:SUBTILE",
+        "smem.derivation.closed_forms:record_formulas",
+    ],
     "draw": [
         *({"kind": {kind}, **numbers, **_KNOWN} for kind, numbers in _PICTURES.items()),
-        {**PLAIN["Plate"], **_KNOWN}, WRITTEN,
+        {**PLAIN["Plate"], **_KNOWN},
+        WRITTEN,
     ],
-    "match": [Record("Match", **record_match.rows | {"stored": Row(str)})],
-    "candidates": [{"candidates": [(FIT, MISFIT)]}],
-    "decode": [record_decoded],
-    "read": [record_fetched],
-    "diff": [Record(**record_diff.rows, symbolic=Row(SOLVED, optional=True))],
-    "shapes": [record_selection, record_architectures, {str: record_selection}],
-    "idesc": [record_idesc],
-    "decode-idesc": [record_idesc],
+    "match": ["smem.derivation.explanation:MATCH"],
+    "candidates": ["smem.debug.word_text:CANDIDATES"],
+    "decode": ["smem.debug.word_text:record_decoded"],
+    "read": ["smem.debug.word_text:record_fetched"],
+    "diff": ["smem.claims.solver:DIFF"],
+    "shapes": [
+        _INSTRUCTIONS,
+        "smem.instructions.instruction_text:record_architectures",
+        {str: _INSTRUCTIONS},
+    ],
+    "idesc": ["smem.instructions.instruction_text:record_idesc"],
+    "decode-idesc": ["smem.instructions.instruction_text:record_idesc"],
     "check": [
-        record_report, {"files": [(record_report, {"file": str, **ERROR})]}, record_contract,
+        _KERNEL,
+        {"files": [(_KERNEL, {"file": str, **ERROR})]},
+        "gemm.contract:record",
         {**WRITTEN, "findings": int, "undecided": int},
     ],
-    "explain": [record_story, {"kernels": [ROUNDS]}],
-    "tma": [BOXES],
-    "tensor-map": [*TENSOR_MAPS, record_map_changes, record_box_check, record_word_check],
-    "chain": [record_chain],
-    "plan": [record_plan, record_mma, record_proposals, record_tile_proposals],
-    "tmem plan": [record_columns],
-    "tmem accumulator": [record_fragment],
-    "tmem operand": [record_fragment],
-    "tmem metadata": [record_fragment],
-    "tmem ld": [record_move, record_readout, record_readouts, record_reduction],
-    "tmem cp": [record_copies, record_fragment, record_widened, record_copied],
-    "tmem scale-factors": [record_factors],
-    "tmem block-scaled": [record_block_scaled],
-    "tmem shift": [SHIFT, record_views],
-    "tmem check": [record_event_report],
-    "search": [SURVEY],
-    "formulas": [{"formulas": [FORMULA], "proof?": [ROW_PROOF]}],
-}  # fmt: skip
+    "explain": ["check.kernel_text:record_story", {"kernels": ["show.pictures.round_picture:ROUNDS"]}],
+    "tma": ["smem.tma.tma_text:BOXES"],
+    "tensor-map": _of("smem.tma.map_text", "TILED IM2COL record_map_changes record_box_check record_word_check"),
+    "chain": ["gemm.chain_text:record"],
+    "plan": [
+        "gemm.plan_text:record_plan",
+        "gemm.mma_text:record_mma",
+        *_of("gemm.proposal_text", "record_proposals record_tile_proposals"),
+    ],
+    "tmem plan": ["tmem.fragment_text:record_columns"],
+    "tmem accumulator": ["tmem.fragment_text:record_fragment"],
+    "tmem operand": ["tmem.fragment_text:record_fragment"],
+    "tmem metadata": ["tmem.fragment_text:record_fragment"],
+    "tmem ld": _of("tmem.move_text", "record_move record_readout record_readouts record_reduction"),
+    "tmem cp": _of("tmem.copy_text", "record_copies record_fragment record_widened record_copied"),
+    "tmem scale-factors": ["tmem.copy_text:record_factors"],
+    "tmem block-scaled": ["tmem.copy_text:record_block_scaled"],
+    "tmem shift": _of("tmem.shift_text", "SHIFT record_views"),
+    "tmem check": ["check.event_report:record_report"],
+    "search": ["sweep.survey_text:SURVEY"],
+    "formulas": [{"formulas": ["sweep.formulas:FORMULA"], "proof?": ["sweep.formulas:ROW_PROOF"]}],
+}
 
 
-def _declared() -> tuple[dict[str, list[Kind]], dict[str, Kind]]:
-    """Return the types of the answers of each command, and the named types."""
-    types: dict[str, Kind] = {**PLAIN, "Oracle": _ORACLE}
-    return {command: [notation(kind, types) for kind in kinds] for command, kinds in ANSWERS.items()}, types
+def _resolved(kind: Kind) -> Kind:
+    """Return a type with its declarations, which are imported when they are needed."""
+    if isinstance(kind, str) and ":" in kind:
+        module, _, name = kind.partition(":")
+        return getattr(import_module(f"descriptors.{module}"), name)
+    if isinstance(kind, dict):
+        return {key: _resolved(item) for key, item in kind.items()}
+    return type(kind)(map(_resolved, kind)) if isinstance(kind, (list, tuple)) else kind
 
 
+class _Answers(Mapping[str, Sequence[Kind]]):
+    """The types of the answers of each command, which import their declarations when they are asked for."""
+
+    def __init__(self, types: dict[str, Kind]) -> None:
+        self.types = types
+
+    def __getitem__(self, command: str) -> Sequence[Kind]:
+        return [notation(_resolved(kind), self.types) for kind in ANSWERS[command]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ANSWERS)
+
+    def __len__(self) -> int:
+        return len(ANSWERS)
+
+
+_TYPES: dict[str, Kind] = {**PLAIN, "Oracle": _ORACLE}
 #: The commands that the group registers.
-commands = [schema_command("descriptors", *_declared())]
+commands = [schema_command("descriptors", _Answers(_TYPES), _TYPES)]

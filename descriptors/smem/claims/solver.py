@@ -24,7 +24,7 @@ from descriptors.smem.claims.terms import BITS
 from descriptors.smem.claims.walk_terms import STORED_BITS, Operand, walk
 from descriptors.smem.claims.walk_terms import fields as fields_of
 from descriptors.smem.debug.diff import Diff
-from descriptors.smem.debug.word_text import ELEMENT
+from descriptors.smem.debug.word_text import ELEMENT, record_diff
 from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, first_mismatches
 from descriptors.smem.words.descriptor import window_bytes
@@ -155,6 +155,8 @@ def tell_word(found: Diff) -> str:
 
 #: An answer as plain data.
 SOLVED = Record(**each(str, "solver outcome"), element=Row((Record(**ELEMENT.rows, base=int), None), Option("element")))
+#: A comparison with what a solver answered.
+DIFF = Record(**record_diff.rows, symbolic=Row(SOLVED, optional=True))
 
 
 def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:

@@ -307,6 +307,8 @@ FIT = Record(
     evidence=evidence_row("fit.descriptor.arch"),
     transposed=Row(bool, lambda candidate: candidate.major is Major.MN),
 )
+#: Candidates, as a command lists them.
+CANDIDATES = Record(candidates=Row([(FIT, MISFIT)], "."))
 
 
 def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:

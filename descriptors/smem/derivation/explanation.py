@@ -198,3 +198,5 @@ record_match = Record(
     **attributes(Match, f"{LEADING} {STRIDE} dont_care"),
     transposed=Row(bool, lambda match: match.form.major is Major.MN),
 )
+#: The same where the swizzle is known, as in the answer of ``descriptors match``.
+MATCH = Record("Match", **record_match.rows | {"stored": Row(str)})

@@ -167,21 +167,19 @@ def _map(name: str, **box: Row) -> Record:
 
 
 #: Maps of boxes of a tensor, and of windows of a convolution.
-TENSOR_MAPS = (
-    _map("TiledMap", boxDim=Row([int], "box")),
-    _map(
-        "Im2colMap",
-        pixelBoxLowerCorner=Row([int], "box.lower"),
-        pixelBoxUpperCorner=Row([int], "box.upper"),
-        channelsPerPixel=Row(int, "box.channels"),
-        pixelsPerColumn=Row(int, "box.pixels"),
-    ),
+TILED = _map("TiledMap", boxDim=Row([int], "box"))
+IM2COL = _map(
+    "Im2colMap",
+    pixelBoxLowerCorner=Row([int], "box.lower"),
+    pixelBoxUpperCorner=Row([int], "box.upper"),
+    channelsPerPixel=Row(int, "box.channels"),
+    pixelsPerColumn=Row(int, "box.pixels"),
 )
 
 
 def record_tensor_map(one: TensorMap) -> dict[str, Any]:
     """A tensor map as plain data, under the names of ``cuda.h``."""
-    return next(declared(one) for declared in TENSOR_MAPS if declared.fits(one))
+    return (TILED if TILED.fits(one) else IM2COL)(one)
 
 
 def tell_map_changes(found: MapChanges) -> str:
