@@ -41,20 +41,30 @@ class Advice(NamedTuple):
         changes: the arguments that change, with their new values; None leaves an argument out.
         when: in which case the change is meant, in words; "" if always.
 
-    >>> str(Advice({"tile": (128, 96), "swizzle": "64B"}))
-    '--tile 128x96 --swizzle 64B'
+    >>> one = Advice({"tile": (128, 96), "swizzle": "64B"})
+    >>> str(one), one.options
+    ("tile=(128, 96), swizzle='64B'", '--tile 128x96 --swizzle 64B')
     """
 
     changes: Mapping[str, Any]
     when: str = ""
 
     def __str__(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.changes.items())
+
+    @property
+    def options(self) -> str:
+        """The changes as options of a command line."""
         return " ".join(_option(name, value) for name, value in self.changes.items())
+
+
+#: Options with another name than the argument.
+_OPTION_NAMES = {"language": "emit"}
 
 
 def _option(name: str, value: object) -> str:
     """An argument as it is typed in a command line."""
-    option = f"--{name.removesuffix('_source').replace('_', '-')}"
+    option = f"--{_OPTION_NAMES.get(name, name.removesuffix('_source').replace('_', '-'))}"
     if value and isinstance(value, (tuple, list)):
         value = ("m{}n{}k{}" if name == "instruction" else "x".join(["{}"] * len(value))).format(*value)
     if name == "instruction":
@@ -72,7 +82,8 @@ class DescriptorError(LayoutError):
 
     Attributes:
         proposals: changes of the arguments that may help; not tried yet.
-        advice: the proposals that the refused function accepts; the message ends with them.
+        advice: the proposals that the refused function accepts; the message ends with them, named as arguments;
+            ``options_message`` names them as options of a command.
 
     >>> from descriptors import derive
     >>> try:
@@ -81,7 +92,7 @@ class DescriptorError(LayoutError):
     ...     print(error)
     ...     print(dict(error.advice[0].changes))
     derive: tile K is 100, which is not a multiple of the instruction's K (16); tile = (128,100), mma = (64,16); use \
---tile 128x96 --swizzle 64B, --tile 128x112 --swizzle 32B or --tile 128x128
+tile=(128, 96), swizzle='64B' or tile=(128, 112), swizzle='32B' or tile=(128, 128)
     {'tile': (128, 96), 'swizzle': '64B'}
     """
 
@@ -94,8 +105,16 @@ class DescriptorError(LayoutError):
 
     def __str__(self) -> str:
         always = [str(one) for one in self.advice if not one.when]
-        ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
+        ways = [f"use {' or '.join(always)}"] if always else []
         ways += [f"{one.when}, use {one}" for one in self.advice if one.when]
+        return "; ".join([super().__str__(), *ways])
+
+    @property
+    def options_message(self) -> str:
+        """The message for a command line, whose options the advice names."""
+        always = [one.options for one in self.advice if not one.when]
+        ways = [f"use {' or '.join(filter(None, [', '.join(always[:-1]), always[-1]]))}"] if always else []
+        ways += [f"{one.when}, use {one.options}" for one in self.advice if one.when]
         return "; ".join([super().__str__(), *ways])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -130,7 +149,7 @@ def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str,
     >>> with advising(lambda changes: half(**{"number": 5} | changes)):
     ...     half(5)
     Traceback (most recent call last):
-    descriptors.errors.DescriptorError: 5 is odd; use --number 8
+    descriptors.errors.DescriptorError: 5 is odd; use number=8
     """
     try:
         yield
@@ -138,6 +157,7 @@ def advising(attempt: Callable[[Mapping[str, Any]], object], given: Mapping[str,
         if error.proposals and not _trying.get():
             with unadvised():
                 others = [one._replace(changes=_changed(one.changes, given or {})) for one in error.proposals]
+                others.sort(key=lambda one: "legality" in one.changes)  # what all sources allow first
                 error.advice = tuple(_accepted((one for one in others if one.changes), attempt))
         raise
 
@@ -152,8 +172,9 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
         def attempt(changes: Mapping[str, Any]) -> object:
             if not changes.keys() <= parameters.parameters.keys():
                 raise DescriptorError("the advice is for another function")
-            arguments = {**parameters.bind(*args, **kwargs).arguments, **changes, **unproved}
-            return function(**arguments)  # type: ignore[call-arg]
+            changed = parameters.bind(*args, **kwargs)
+            changed.arguments.update({**changes, **unproved})
+            return function(*changed.args, **changed.kwargs)
 
         try:
             return function(*args, **kwargs)
@@ -164,6 +185,11 @@ def advised(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
 
     return wrapper
+
+
+def options_message(error: Exception) -> str:
+    """The message of an error for a command line, whose options its advice names."""
+    return error.options_message if isinstance(error, DescriptorError) else str(error)
 
 
 @contextmanager
@@ -409,6 +435,7 @@ __all__ = [
     "as_flag",
     "as_integer",
     "brief",
+    "options_message",
     "proposing",
     "unadvised",
 ]

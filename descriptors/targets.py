@@ -440,6 +440,33 @@ def generation(arch: str) -> str:
     return architecture(arch).tables
 
 
+def has_wgmma(arch: str) -> bool:
+    """Whether an architecture multiplies with ``wgmma``: accumulators in registers, A from there if wanted.
+
+    >>> [name for name in tensor_arches() if has_wgmma(name)]
+    ['sm90']
+    """
+    return generation(arch) == "sm90"
+
+
+def has_tcgen05(arch: str) -> bool:
+    """Whether an architecture multiplies with ``tcgen05.mma``: accumulators in tensor memory, pairs of CTAs.
+
+    >>> [name for name in tensor_arches() if has_tcgen05(name)]
+    ['sm100', 'sm103', 'sm107', 'sm110']
+    """
+    return generation(arch) == "sm100"
+
+
+def is_measured(arch: str) -> bool:
+    """Whether statements about an architecture were measured on a GPU of it, and not only documented.
+
+    >>> [name for name in tensor_arches() if is_measured(name)]
+    ['sm90']
+    """
+    return known(arch).startswith("measured")
+
+
 def known(arch: str) -> str:
     """How what is said of an architecture is known, in words that end an answer.
 

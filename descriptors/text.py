@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from descriptors.targets import generation, known
+from descriptors.targets import is_measured, known
 
 #: How a fact about ``tcgen05`` is known that PTX's manual has: nobody here could ask a GPU.
 DOCUMENTED = known("sm100")
@@ -152,7 +152,7 @@ def known_line(arch: str) -> list[str]:
     >>> known_line("sm107")
     ['known: documented, words compiled by the CuTe DSL 4.8.1, not measured on a Rubin GPU']
     """
-    return [] if generation(arch) == "sm90" else [f"known: {known(arch)}"]
+    return [] if is_measured(arch) else [f"known: {known(arch)}"]
 
 
 def known_record(arch: str) -> dict[str, str]:
@@ -161,7 +161,7 @@ def known_record(arch: str) -> dict[str, str]:
     >>> known_record("sm100")["evidence"] == DOCUMENTED, known_record("sm90")
     (True, {})
     """
-    return {} if generation(arch) == "sm90" else {"evidence": known(arch)}
+    return {} if is_measured(arch) else {"evidence": known(arch)}
 
 
 def aligned(rows: Iterable[Iterable[object]], sides: str = "<", *, indent: int = 0, gap: int = 2) -> list[str]:

@@ -26,8 +26,8 @@ INTRODUCTIONS = {
 This page lists places in five source documents and in texts of NVIDIA that differ from what we found: {count} rows, in
 our own words. Row numbers are stable; a removed row leaves a gap. Each row has a category:
 
-- **wrong**: evidence that does not come from this project contradicts the statement, or the document contradicts
-  itself.
+- **wrong**: evidence that does not come from this project contradicts the statement, or a computation from the
+  definition does (demonstration, arithmetic), or the document contradicts itself.
 - **contradicted**: another source (a manual, NVIDIA's compiler or code) says otherwise. We do not know which is right.
 - **imprecise**: the statement is true in the document's example or in most cases, but not as generally as it is worded.
 
@@ -47,10 +47,10 @@ Nothing about sm100, sm103, sm107 or sm110 was measured. Texts that others learn
 """,
     "published": """\
 This page lists statements about descriptors, swizzles, tensor memory and their instructions in public repositories,
-each at the commit that is named, in our own words: {count} rows. Each row has evidence that does not come from this
-project: a measurement on a Hopper GPU (*record*), NVIDIA's assembler (*ptxas*, {versions}), a descriptor that NVIDIA's
-compiler wrote, or arithmetic. The categories and the kinds of evidence are those of [errata](errata.md). Nothing about
-sm100 was measured.
+each at the commit or release that is named, in our own words: {count} rows. Each row has evidence that does not come
+from this project: a measurement on a Hopper GPU (*record*), NVIDIA's assembler (*ptxas*, {versions}), a descriptor that
+NVIDIA's compiler wrote, a published text of NVIDIA (*source*), or arithmetic. The categories and the kinds of evidence
+are those of [errata](errata.md). Nothing about sm100 was measured.
 
 Corrected texts and texts that turned out to be right are not listed. A slip says nothing about the rest of the work.
 For each owner there is a short draft of an issue or a pull request in [drafts](drafts/README.md); none has been sent.

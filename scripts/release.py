@@ -5,9 +5,9 @@ scripts/release.py [FOLDER] [--tag TAG] [--python PYTHON] [--no-suite] [-- PYTES
 
 An sdist and a wheel are built of the checkout as it stands. Then an environment is made elsewhere, by PYTHON or by the
 one that runs this, the wheel is installed into it with its test tools, the sdist is unpacked beside it, and its tests
-run with the packages of the wheel: PYTHONSAFEPATH keeps the folder they run in off the path. Nothing is published; with
---tag the version must be that of the tag. Exit status: 0 if all passed, 1 if not, 2 if it could not be built or
-installed, or the tag is another.
+run with the packages of the wheel, the exhaustive ones too: PYTHONSAFEPATH keeps the folder they run in off the path.
+Nothing is published; with --tag the version must be that of the tag. Exit status: 0 if all passed, 1 if not, 2 if it
+could not be built or installed, or the tag is another.
 """
 
 import argparse
@@ -26,6 +26,9 @@ from ended import end  # noqa: E402
 #: What the suite reads: tests, and every page whose examples run; the packages' own examples are those of the wheel.
 SUITE = ("tests", "course", "README.md", "docs/cookbook.md", "docs/learn.md", "docs/map.md", "docs/pictures.md",
          "docs/tensor-memory.md", "--pyargs", "layoutalg", "descriptors")  # fmt: skip
+
+#: How it is run: an empty choice of marks leaves out nothing, so that the tests that enumerate for minutes run too.
+HOW = ("-n", "auto", "--dist", "worksteal", "-m", "")
 
 
 def run(*command: str | Path, **options: object) -> int:
@@ -71,7 +74,7 @@ def passes(sdist: Path, wheel: Path, python: str, more: list[str]) -> int:
         words = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONWARNDEFAULTENCODING": "1"}
         words.pop("PYTHONPATH", None)
         status = run(python_of(fresh), "-c", WHERE, cwd=sources, env=words)
-        return status or run(python_of(fresh), "-m", "pytest", "-n", "auto", *SUITE, *more, cwd=sources, env=words)
+        return status or run(python_of(fresh), "-m", "pytest", *HOW, *SUITE, *more, cwd=sources, env=words)
 
 
 #: Refuses packages that are not those of the wheel.

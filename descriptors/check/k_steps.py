@@ -44,7 +44,7 @@ from descriptors.errors import DescriptorError
 from descriptors.smem.operands.canonical import walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode, as_element_type, as_major
-from descriptors.smem.words.descriptor import smem_word
+from descriptors.smem.words.descriptor import smem_word, start_mask
 from layoutalg.frozen import frozen, replace
 
 
@@ -331,7 +331,7 @@ def places(row: list[tuple[int, SmemOperand]]) -> list[list[tuple[int, SmemOpera
     together: list[list[tuple[int, SmemOperand, int]]] = []
     counted: dict[str, list[list[tuple[int, SmemOperand, int]]]] = {}  # the groups that a start may be counted from
     for index, one in row:
-        keys = [one.word.base] * bool(one.word.base) + [""] * (one.word.mask & 0x3FFF == 0x3FFF)
+        keys = [one.word.base] * bool(one.word.base) + [""] * one.start_known
         near = [held for key in keys for held in counted.get(key, []) if distance(held[0][1], one) is not None]
         first = min(near, key=lambda held: held[0][0], default=None)
         if first is None:
@@ -386,11 +386,11 @@ def distance(before: SmemOperand, after: SmemOperand) -> int | None:
     a, b = before.word, after.word
     if a.base and a.base == b.base:
         moved = (b.offset - a.offset + (1 << 63)) % (1 << 64) - (1 << 63)  # words have 64 bits
-        if abs(moved) >= 1 << 14:  # some other field is another, or the start went round
+        if abs(moved) > start_mask(before.arch):  # another field changed, or the start wrapped around
             return None
         return moved
-    if a.mask & 0x3FFF == b.mask & 0x3FFF == 0x3FFF:
-        return (b.value & 0x3FFF) - (a.value & 0x3FFF)
+    if before.start_known and after.start_known:
+        return (b.value & start_mask(after.arch)) - (a.value & start_mask(before.arch))
     return None
 
 

@@ -212,9 +212,8 @@ def _word(one: SmemOperand) -> str:
     values = {name: field_value(one, name) for name in ("swizzle", "leading_byte_offset", "stride_byte_offset")}
     mode, lbo, sbo = ("?" if value is None else value for value in values.values())
     swizzle = f"swizzle {mode}" if isinstance(mode, SwizzleMode) else str(mode)
-    return (
-        f"{swizzle}, LBO {lbo}, SBO {sbo}, word {word_shown(Known(one.word.value & START_FREE, one.word.mask))} + start"
-    )
+    word = word_shown(Known(one.word.value & START_FREE, one.word.mask), one.arch)
+    return f"{swizzle}, LBO {lbo}, SBO {sbo}, word {word} + start"
 
 
 def _moves(row: list[SmemOperand]) -> str:

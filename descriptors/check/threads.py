@@ -23,14 +23,14 @@ Law: an elected thread may multiply, and a warp may not; of what is aligned it i
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from descriptors.check.ptx.conditions import Conditions
 from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.integer_instructions import DECIDES, LOGIC, Computation, IntegerOperation, decode, exact
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
 from descriptors.check.rules import Broken, Doubt, broken
@@ -47,22 +47,7 @@ _OPEN: _Value = "open"
 _SINGLE = tuple(f"tcgen05.{name}." for name in ("mma", "cp", "shift", "commit"))
 _DEPTH = 40
 _THREADS = re.compile(r"\.(?:reqntid|maxntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
-_LOW = (1 << 32) - 1
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value >> 31 & 1 else value
-
-
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "add": operator.add, "sub": operator.sub, "and": operator.and_, "or": operator.or_, "xor": operator.xor,
-    "mul": operator.mul, "shl": lambda a, b: a << b if b < 32 else 0, "shr": lambda a, b: a >> min(b, 63),
-    "div": lambda a, b: a // b if b else 0, "rem": lambda a, b: a % b if b else 0, "min": min, "max": max,
-}  # fmt: skip
-_COMPARE: Mapping[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "lo": operator.lt, "ls": operator.le, "hi": operator.gt, "hs": operator.ge,
-}  # fmt: skip
+_LOW, _WIDEST = (1 << 32) - 1, (1 << 64) - 1
 
 
 @frozen
@@ -208,9 +193,8 @@ class Threads:
 
     def _computed(self, index: int, name: str) -> _Values:
         one = self.code[index]
-        kind, read = one.opcode.partition(".")[0], one.operands
-        words = one.qualifiers
-        if kind == "elect" and isinstance(read[0], Pair):
+        read = one.operands
+        if one.opcode.startswith("elect.") and isinstance(read[0], Pair):
             if name != read[0].second:
                 return (_SAME,) * self.count
             return tuple(int(thread % WARP == 0) for thread in range(self.count))
@@ -218,43 +202,38 @@ class Threads:
             target = read[0].first if isinstance(read[0], Pair) else read[0]
             whole = self._operand(read[1], index)
             return tuple(whole[at - at % WARP] for at in range(self.count)) if name == target else self._unknown(name)
-        if "f16" in one.opcode or "f32" in one.opcode or "f64" in one.opcode:
+        operation = decode(one.opcode)
+        if operation is None or len(read) != operation.operands + 1 or not isinstance(read[0], str):
             return self._unknown(name)
-        if kind in ("mov", "cvt", "cvta") and len(read) == 2 and isinstance(read[1], str | int):
-            return self._operand(read[1], index)
-        if kind == "not" and len(read) == 2 and words[-1] == "pred":
-            return tuple(int(not v) if isinstance(v, int) else v for v in self._operand(read[1], index))
-        if kind in ("and", "or", "xor") and words[-1] == "pred" and len(read) == 3:
-            sides = [self._operand(operand, index) for operand in read[1:]]
-            return _settled(tuple(_logic(kind, a, b) for a, b in zip(*sides, strict=True)))
-        if kind == "selp" and len(read) == 4:
-            yes, no, chosen = (self._operand(operand, index) for operand in read[1:])
-            return _settled(tuple(_selected(*row) for row in zip(chosen, (False,) * self.count, yes, no, strict=True)))
-        if kind == "setp" and len(read) == 3 and isinstance(read[0], str) and words[1] in _COMPARE:
-            signed = words[-1].startswith("s")
-            compare = _COMPARE[words[1]]
-            return self._of(
-                read[1:], index, lambda a, b: int(compare(*((_signed(a), _signed(b)) if signed else (a, b))))
-            )
-        if kind in _ARITHMETIC and len(read) == 3 and ".hi" not in one.opcode and ".wide" not in one.opcode:
-            return self._of(read[1:], index, lambda a, b: _ARITHMETIC[kind](a, b) & _LOW)
-        return self._unknown(name)
+        if not all(isinstance(operand, str | int | Negated) for operand in read):
+            return self._unknown(name)
+        sides = [self._operand(operand, index) for operand in read[1:]]
+        if operation.name == "mov":
+            return sides[0]
+        if operation.name == "selp":
+            return _settled(tuple(_selected(p, False, yes, no) for yes, no, p in zip(*sides, strict=True)))
+        if operation.name in DECIDES and operation.type == "pred":
+            return _settled(tuple(_logic(operation, a, b) for a, b in zip(*sides, strict=True)))
+        return _computed(exact(operation), sides)
 
     def _operand(self, operand: Operand, index: int) -> _Values:
         if isinstance(operand, int):
-            return (operand & _LOW,) * self.count
+            return (operand & _WIDEST,) * self.count
         if isinstance(operand, Negated):
             return tuple(int(not v) if isinstance(v, int) else v for v in self.value(operand.name, index))
         return self.value(operand, index) if isinstance(operand, str) else (_OPEN,) * self.count
 
-    def _of(self, read: tuple[Operand, ...], index: int, compute: Callable[[int, int], int]) -> _Values:
-        pairs = list(zip(*(self._operand(operand, index) for operand in read), strict=True))
-        made: dict[tuple[_Value, _Value], _Value] = {}
-        for a, b in set(pairs):
-            both = isinstance(a, int) and isinstance(b, int)
-            made[a, b] = compute(a, b) if both else "open" if "open" in (a, b) else _SAME
-        apart = any(len({one for one in side if isinstance(one, int)}) > 1 for side in zip(*made, strict=True))
-        return _settled(tuple([made[pair] for pair in pairs]), apart=apart)
+
+def _computed(compute: Computation, sides: Sequence[_Values]) -> _Values:
+    """Compute a value for each thread from those of the operands."""
+    rows = list(zip(*sides, strict=True))
+    results: dict[tuple[_Value, ...], _Value] = {}
+    for row in set(rows):
+        numbers = [value for value in row if isinstance(value, int)]
+        result = compute(*numbers) if len(numbers) == len(row) else None
+        results[row] = result if result is not None else _OPEN if len(numbers) == len(row) or _OPEN in row else _SAME
+    apart = any(len({value for value in side if isinstance(value, int)}) > 1 for side in sides)
+    return _settled(tuple([results[row] for row in rows]), apart=apart)
 
 
 # A kernel has few predicates, and comes to the same again and again.
@@ -282,13 +261,11 @@ def _selected(chosen: _Value, negated: bool, yes: _Value, no: _Value) -> _Value:
     return yes if yes == no else chosen
 
 
-def _logic(kind: str, a: _Value, b: _Value) -> _Value:
+def _logic(operation: IntegerOperation, a: _Value, b: _Value) -> _Value:
     if isinstance(a, int) and isinstance(b, int):
-        return int(_ARITHMETIC[kind](int(bool(a)), int(bool(b))))
-    if kind == "and" and 0 in (a, b):
-        return 0
-    if kind == "or" and any(isinstance(v, int) and v for v in (a, b)):
-        return 1
+        return LOGIC[operation.name](a, b) & 1
+    if DECIDES[operation.name] in (a, b):
+        return DECIDES[operation.name]
     return "open" if "open" in (a, b) else "same"
 
 

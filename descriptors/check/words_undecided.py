@@ -102,7 +102,7 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
     for operand in one.operands:
         name = f"descriptor of {operand.matrix}"
         if not operand.checked:
-            why = f"of {word_shown(operand.word)} the swizzle or the stride byte offset is not known"
+            why = f"of {word_shown(operand.word, operand.arch)} the swizzle or the stride byte offset is not known"
             yield name, why, "a word whose upper half is put together from constants"
         elif not operand.dtype and one.described is not None:
             by_table = isinstance(one.view, TensorMma) and one.view.table is not None
@@ -117,18 +117,19 @@ def _words(one: Multiplication) -> Iterator[tuple[str, str, str]]:
                 "a type that is known",
             )
         elif not operand.resolved and lines_of(operand) is None:
-            why = f"its leading byte offset is not known: {word_shown(operand.word)}"
+            why = f"its leading byte offset is not known: {word_shown(operand.word, operand.arch)}"
             yield name, why, "a word whose bits [16,30) are constants"
         fields = [field.name for field in smem_word(operand.arch).fields[1:] if field.name != LEADING]
         unknown = [field for field in fields if field not in operand.known_fields]
         if operand.checked and unknown:
-            why = f"of {word_shown(operand.word)} it is not known what is in {' and '.join(unknown)}"
+            why = f"of {word_shown(operand.word, operand.arch)} it is not known what is in {' and '.join(unknown)}"
             yield name, why, "a word whose upper half is put together from constants"
         if operand.checked and (behind := bytes_off_the_grid(operand)):
             why = f"it lies {behind} bytes behind where a pattern of its swizzle begins, and its base offset is 0"
             yield f"start of {operand.matrix}", why, "the copy that fills the tile: right if it permutes by the address"
         if operand.checked and unplaced(operand):
-            why = f"{word_shown(operand.word)} has one, and where its operand starts in the pattern is not known"
+            shown = word_shown(operand.word, operand.arch)
+            why = f"{shown} has one, and where its operand starts in the pattern is not known"
             yield f"base offset of {operand.matrix}", why, "a start, or memory, aligned to the pattern's bytes"
 
 
@@ -151,7 +152,7 @@ def _of_chain(chain: list[Multiplication]) -> Iterator[tuple[int, str, str, str]
 
 
 def _base(one: SmemOperand) -> str:
-    return one.word.base.partition("@")[0] or word_shown(one.word)
+    return one.word.base.partition("@")[0] or word_shown(one.word, one.arch)
 
 
 def _either_major(held: list[tuple[int, SmemOperand, int]]) -> bool:

@@ -1,7 +1,7 @@
-"""The commands ``descriptors check`` and ``explain``: a kernel in PTX, or in CUDA C++ where there is a compiler.
+"""The commands ``descriptors check`` and ``descriptors explain``: kernels in PTX, or in CUDA C++ if nvcc is installed.
 
-``check`` has two faces: what is wrong with kernels, and, of a file in TOML, whether what a project relies on holds.
-Kernels may be many, and folders of them: a file that cannot be read is told and stops no other.
+``check`` reports what is wrong with kernels. A file that cannot be checked is reported, and the others are checked all
+the same. Files in TOML, with the values that a project expects, are checked by ``descriptors.cli.contracts``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -24,39 +24,46 @@ from descriptors.check.ptx.ptx_module import parse
 from descriptors.check.rules import ALL_RULES, Level, rule_text
 from descriptors.check.sarif import sarif
 from descriptors.check.story import explain_ptx
-from descriptors.cli.kernel_files import expanded, shown, text_of
-from descriptors.cli.options import json_option, together
+from descriptors.cli.contracts import check_contracts
+from descriptors.cli.kernel_files import expanded, files_record, refusal_status, say_json, shown, text_of
+from descriptors.cli.options import Grouped, Guide, Option, json_option, together
 from descriptors.cli.terminal import Progress, answered, for_terminal, note
 from descriptors.cli.values import complete, named_integers, named_texts, numbers
 from descriptors.errors import DescriptorError, brief
 from descriptors.targets import ARCHITECTURES
 from descriptors.text import counted
-from layoutalg.cli.console import NotThereError, Status, json_text, printable, say, wants_color
+from layoutalg.cli.console import NotThereError, Status, color_option, json_text, printable, say, wants_color
 from layoutalg.files import write_whole
-from layoutalg.frozen import frozen
 
 if TYPE_CHECKING:
     from descriptors.show.pictures.round_picture import RoundPicture
 
+
+def _option(name: str, group: str, *value: str, **settings: Any) -> Option:
+    """Return an option that ``--help`` lists under a heading; ``value`` is the name of its parameter."""
+    return click.option(name, *value, cls=Grouped, group=group, **settings)
+
+
 _FILE = click.argument("file")
 _TARGETS = click.Choice([row.target for row in ARCHITECTURES])
 _LEVELS = click.Choice([str(one) for one in Level])
-_INCLUDE = click.option(
-    "-I", "include", multiple=True, metavar="FOLDER", help="Headers for a .cu file; may be repeated."
-)
-_ARCH = click.option("--gpu-arch", type=_TARGETS, default="sm_90a", show_default=True, help="The target of a .cu file.")
+_INCLUDE = _option("-I", "Input", "include", multiple=True, metavar="FOLDER", help="Folder of headers for a .cu file.")
+_ARCH = _option(
+    "--gpu-arch", "Input", type=_TARGETS, default="sm_90a", show_default=True, metavar="TARGET",
+    help=f"Target of a .cu file: {' '.join(_TARGETS.choices)}.",
+)  # fmt: skip
 
-#: What is known of the launch.
+#: Values of the launch. Without them several launches are tried, and reported.
 _LAUNCH = together(
-    click.option("--threads", metavar="X[xYxZ]", callback=numbers("x"), help="Threads of a CTA, as it is launched."),
-    click.option("--cluster", metavar="X[xYxZ]", callback=numbers("x"), help="CTAs of a cluster, as it is launched."),
-    click.option(
-        "--param", "parameters", multiple=True, metavar="NAME=VALUE", callback=named_integers,
-        help="A scalar parameter, by name or number (NAME+BYTES in a structure); may be repeated.",
+    _option("--threads", "Launch", metavar="X[xYxZ]", callback=numbers("x"), help="Threads per CTA."),
+    _option("--cluster", "Launch", metavar="X[xYxZ]", callback=numbers("x"), help="CTAs per cluster."),
+    _option(
+        "--param", "Launch", "parameters", multiple=True, metavar="NAME=VALUE", callback=named_integers,
+        help="Scalar parameter, by name or number (NAME+BYTES within a structure); may be repeated.",
     ),
-    click.option(
-        "--tensormap", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=named_texts,
-        help="The box of a tensor map in a parameter, or that one points at: 64x128xbf16, or bytes; may be repeated.",
+    _option(
+        "--tensormap", "Launch", "tensor_maps", multiple=True, metavar="NAME=BOX", callback=named_texts,
+        help="Box of the tensor map in a parameter, or behind one: 64x128xbf16, or its bytes; may be repeated.",
     ),
 )  # fmt: skip
 
@@ -74,122 +81,165 @@ def _explain_rule(context: click.Context, _: click.Parameter, name: str | None) 
         context.exit()
 
 
-@click.command()
+#: Which findings are shown.
+_SHOWN = together(
+    _option("--level", "Findings", "levels", type=_LEVELS, multiple=True, help="Show findings of this level only."),
+    _option("--errors", "Findings", is_flag=True, help="Show errors only: the same as --level error."),
+    _option(
+        "--rule", "Findings", "only", multiple=True, metavar="RULE", shell_complete=complete,
+        help="Show findings of this rule only.",
+    ),
+    _option(
+        "--ignore", "Findings", "without", multiple=True, metavar="RULE", shell_complete=complete,
+        help="Hide findings of this rule.",
+    ),
+    _option("--all", "Findings", "everything", is_flag=True, help="Show each finding, also those that say the same."),
+    _option(
+        "--baseline", "Findings", "known", metavar="FILE",
+        help="Count the findings of this file instead of showing them; --strict accepts what it left undecided.",
+    ),
+    _option(
+        "--write-baseline", "Findings", "write", metavar="FILE",
+        help="Write all findings to FILE as a baseline; the exit status is 0.",
+    ),
+    _option(
+        "--strict", "Findings", is_flag=True, help="Return exit status 1 if anything is undecided or was not checked."
+    ),
+    _option(
+        "--rules", "Findings", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
+        help="List all rules and exit.",
+    ),
+    _option(
+        "--explain", "Findings", "rule", metavar="RULE", is_eager=True, expose_value=False, callback=_explain_rule,
+        shell_complete=complete, help="Explain a rule, with its fix and its source, and exit.",
+    ),
+)  # fmt: skip
+
+
+@click.command(cls=Guide)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@_LAUNCH
+@_SHOWN
+@_option("--init", "Expected values", is_flag=True, help="Print the tables that a .toml file lacks.")
 @_ARCH
 @_INCLUDE
-@_LAUNCH
-@click.option("--errors", is_flag=True, help="Show errors only: --level error.")
-@click.option("--level", "levels", type=_LEVELS, multiple=True, help="Show findings of this level; may be repeated.")
-@click.option(
-    "--rule",
-    "only",
-    multiple=True,
-    metavar="RULE",
-    shell_complete=complete,
-    help="Show findings of this rule; may be repeated.",
-)
-@click.option(
-    "--ignore",
-    "without",
-    multiple=True,
-    metavar="RULE",
-    shell_complete=complete,
-    help="Leave out this rule; may be repeated.",
-)
-@click.option("--all", "everything", is_flag=True, help="Show every finding, one a line, also those that say the same.")
-@click.option("--strict", is_flag=True, help="Exit status 1 also where something was not decided or not looked at.")
-@click.option(
-    "--baseline",
-    "known",
-    metavar="FILE",
-    help="Findings of this file stay quiet and are counted; --strict takes what it left open.",
-)
-@click.option("--write-baseline", "write", metavar="FILE", help="Write all findings as a baseline, and exit with 0.")
-@click.option("--sarif", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
-@click.option("--init", is_flag=True, help="Write the tables that a .toml file lacks, for it to hold them from now on.")
-@json_option("Write the findings as JSON.")
-@click.option(
-    "--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules, help="List all rules, and end."
-)
-@click.option(
-    "--explain", "rule", metavar="RULE", is_eager=True, expose_value=False, callback=_explain_rule,
-    shell_complete=complete, help="Tell of a rule what it means, what mends it and who says so, and end.",
-)  # fmt: skip
+@_option("--sarif", "Output", "as_sarif", is_flag=True, help="Write the findings as SARIF 2.1.0.")
+@_option("--json", "Output", "as_json", is_flag=True, help="Write the findings as JSON.")
+@color_option
 def check(
-    files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], threads: tuple[int, ...] | None,
-    cluster: tuple[int, ...] | None, parameters: dict[str, int], tensor_maps: dict[str, str], errors: bool,
-    levels: tuple[str, ...], only: tuple[str, ...], without: tuple[str, ...], everything: bool, strict: bool,
-    known: str | None, write: str | None, as_sarif: bool, init: bool, as_json: bool,
+    files: tuple[str, ...], gpu_arch: str, include: tuple[str, ...], init: bool, as_json: bool, as_sarif: bool,
+    **options: Any,
 ) -> Status:  # fmt: skip
-    """Check kernels, or what a project relies on.
+    """Check the tensor-core instructions, descriptors and synchronization of kernels, or expected values.
 
     \b
     descriptors check kernel.ptx
     descriptors check a.ptx b.ptx build/ --baseline known.json
     descriptors check kernel.cu --gpu-arch sm_100a
     cuobjdump -ptx a.out | descriptors check -
-    descriptors check operands.toml
+    descriptors check expected.toml
 
-    A KERNEL is PTX, or CUDA C++ (.cu) where nvcc is on the path, or - for PTX on standard input; a folder stands for
-    all of them inside. Looked at are its wgmma and tcgen05 instructions: forms, descriptor words, order, tensor memory;
-    and the kernel is run, as far as its integers go: barriers, bytes of copies, proxies, reuse of shared memory. Each
-    property ends as clean, with errors, incomplete (what was not decided is named), or none of it is there. What a text
-    does not say of its launch is assumed, and said; --threads, --cluster, --param, --tensormap say it.
-    Three levels: error, an assembler rejects it or the hazard is certain; asks, the manual asks for it and common code
-    omits it; performance. Exit status 1 if there is an error, 2 if a file cannot be checked, 3 for want of nvcc: the
-    worst of all files. What is meant can be left out: // descriptors: ignore RULE in its line.
+    FILE is PTX, CUDA C++ (.cu, if nvcc is on the path), a folder of such files, or - for PTX on standard input. check
+    examines the wgmma and tcgen05 instructions of each kernel (forms, descriptors, order, tensor memory), and executes
+    the integer instructions of the kernel to check its barriers, the bytes of its copies, proxy fences, and the reuse
+    of shared memory. Each property is clean, has errors, is incomplete (with the list of what is undecided), or does
+    not occur. Launch values that the file does not contain are assumed and reported; the launch options set them.
 
-    A PROJECT writes what it relies on into a .toml file: sections [operand.NAME] with arguments of descriptors derive,
-    [plan.NAME] with those of descriptors plan, and in each a table expect with words, layouts, offsets, under the keys
-    that --json has. Exit status 1 if one is wrong; the right one is told. Such files may be many, --sarif goes too.
+    There are three levels of findings: error (an assembler rejects it, or the hazard is certain), asks (the PTX manual
+    requires it, and common code omits it), and performance. To suppress a finding, write // descriptors: ignore RULE on
+    its line. Exit status: 0 if there is no error, 1 if there is one, 2 if a file cannot be checked, 3 if nvcc is
+    missing; the highest of all files.
+
+    A .toml file lists what a project relies on: sections [operand.NAME] with arguments of descriptors derive, or
+    [plan.NAME] with those of descriptors plan, each with a table expect of values under the keys of --json. check
+    derives the values again and reports those that differ, with exit status 1.
     """
-    if contracts := [file for file in files if Path(file).suffix == ".toml"]:
-        given = {"--errors": errors, "--level": levels, "--rule": only, "--ignore": without, "--all": everything,
-                 "-I": include, "--strict": strict, "--baseline": known, "--write-baseline": write,
-                 "--threads": threads, "--cluster": cluster, "--param": parameters,
-                 "--tensormap": tensor_maps}  # fmt: skip
-        if any(given.values()):
-            raise click.UsageError(f"{next(name for name, one in given.items() if one)} goes only with a kernel")
-        if len(contracts) < len(files):
+    if any(Path(file).suffix == ".toml" for file in files):
+        typed = {"include": include, **options}
+        if other := next((name for name, value in typed.items() if value), None):
+            raise click.UsageError(f"{_TYPED.get(other) or '--' + other} goes only with a kernel")
+        if not all(Path(file).suffix == ".toml" for file in files):
             raise click.UsageError("a .toml file goes without kernels")
-        return _contracts(tuple(dict.fromkeys(files)), init, as_json, as_sarif)
+        return check_contracts(tuple(dict.fromkeys(files)), init, as_json, as_sarif)
     if init:
         raise click.UsageError("--init goes only with a .toml file")
-    wanted = {Level.ERROR} if errors else {Level(one) for one in levels}
-    rules, fewer = rule_names(only, "--rule"), rule_names(without, "--ignore")
-    accepted = _baseline(known) if known else {}
-    if write:
-        _writable(write)
+    output = Output(
+        options["strict"], options["everything"], wants_color(), as_sarif, as_json, options["write"] or "",
+        len(files) > 1 or Path(files[0]).is_dir(),
+    )  # fmt: skip
+    selection = Selection(
+        {Level.ERROR} if options["errors"] else set(map(Level, options["levels"])),
+        rule_names(options["only"], "--rule"),
+        rule_names(options["without"], "--ignore"),
+        _baseline(options["known"]) if options["known"] else {},
+    )
+    if output.write:
+        _check_writable(output.write)
+    launch = Launch(options["threads"], options["cluster"], options["parameters"], options["tensor_maps"])
+    unused = {*launch.parameters, *launch.tensor_maps} if output.several else set()
 
-    several = len(files) > 1 or Path(files[0]).is_dir()
-    unused = {*parameters, *tensor_maps} if several else set()
-
-    def checked(file: str) -> Report:
+    def check_file(file: str) -> Report:
         text = text_of(file, gpu_arch, include)
-        values, boxes = parameters, tensor_maps
-        if several and (values or boxes):  # each file takes the parameters that its kernels have
-            names = [parameter_names(one) for one in parse(text).functions if one.entry]
-            values, boxes = of_kernels(parameters, names), of_kernels(tensor_maps, names)
-            unused.difference_update(values, boxes)
-        report = check_ptx(text, threads=threads, cluster=cluster, parameters=values, tensor_maps=boxes)
-        found = chosen(report, wanted, rules, fewer)
-        return without_known(found, shown(file), accepted)
+        own = launch.of_file(text) if output.several else launch
+        unused.difference_update(own.parameters, own.tensor_maps)
+        return selection.applied(check_ptx(text, **own._asdict()), shown(file))
 
-    lit = wants_color()
-    form = _Form(strict, everything, lit, as_sarif, as_json, write or "")
-    if not several and not as_sarif:
-        return _of_one(files[0], checked(files[0]), form)
-    status = _of_many(files, checked, form)
+    status = _report(files, check_file, output)
     if unused:
         names = ", ".join(map(brief, sorted(unused)[:4]))
         raise DescriptorError(f"check: a parameter must be one that a kernel has, found {names}, which no file has")
     return status
 
 
-@frozen
-class _Form:
-    """How answers are wanted."""
+#: The options whose names differ from those of their values.
+_TYPED = {
+    "include": "-I", "levels": "--level", "only": "--rule", "without": "--ignore", "everything": "--all",
+    "known": "--baseline", "write": "--write-baseline", "parameters": "--param", "tensor_maps": "--tensormap",
+}  # fmt: skip
+
+
+class Launch(NamedTuple):
+    """The values of a launch that were given: threads of a CTA, CTAs of a cluster, parameters, boxes of tensor maps."""
+
+    threads: tuple[int, ...] | None
+    cluster: tuple[int, ...] | None
+    parameters: dict[str, int]
+    tensor_maps: dict[str, str]
+
+    def of_file(self, text: str) -> Launch:
+        """Return the values for the kernels of one file of several: each takes the parameters that its kernels have."""
+        if not (self.parameters or self.tensor_maps):
+            return self
+        names = [parameter_names(function) for function in parse(text).functions if function.entry]
+        return self._replace(
+            parameters=of_kernels(self.parameters, names), tensor_maps=of_kernels(self.tensor_maps, names)
+        )
+
+
+class Selection(NamedTuple):
+    """Which findings are shown: levels and rules, and those that a baseline does not list."""
+
+    levels: set[Level]
+    rules: Any
+    without: Any
+    known: Baseline
+
+    def applied(self, report: Report, name: str) -> Report:
+        """Return the report of a file with the selected findings only."""
+        return without_known(chosen(report, self.levels, self.rules, self.without), name, self.known)
+
+
+class Output(NamedTuple):
+    """How reports are written.
+
+    Args:
+        strict: whether an undecided property counts as an error in the exit status.
+        everything: whether findings that say the same are listed one by one.
+        color: whether the text is colored.
+        as_sarif, as_json: the format, if it is not text.
+        write: the file of a new baseline; "" for none.
+        several: whether there are several files, or a folder.
+    """
 
     strict: bool
     everything: bool
@@ -197,90 +247,80 @@ class _Form:
     as_sarif: bool
     as_json: bool
     write: str
+    several: bool
+
+    @property
+    def is_text(self) -> bool:
+        """Whether each file is reported as text as soon as it is checked."""
+        return not (self.as_sarif or self.as_json or self.write)
+
+    def status(self, report: Report) -> Status:
+        """Return the exit status for a report."""
+        left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
+        wrong = report.verdict == "errors" or (self.strict and left)
+        return Status.DIFFERENCE if wrong and not self.write else Status.ANSWER
+
+    def text(self, name: str, report: Report) -> str:
+        """Return a report as text."""
+        return tell(report, name=name, everything=self.everything, color=self.color)
 
 
-def _status(report: Report, form: _Form) -> Status:
-    """What a report says to a program that form."""
-    left = report.verdict == "incomplete" and not (report.accepted and report.accepted == report.undecided)
-    wrong = report.verdict == "errors" or (form.strict and left)
-    return Status.DIFFERENCE if wrong and not form.write else Status.ANSWER
+def _report(files: Sequence[str], check_file: Callable[[str], Report], output: Output) -> Status:
+    """Check each file and write its report, also if others cannot be checked; then write the summary.
 
-
-def _of_one(file: str, found: Report, form: _Form) -> Status:
-    name = shown(file)
-    if form.write:
-        _write(form, [(name, found)])
-    elif form.as_sarif:
-        _say_json(sarif([(name, found)]))
-    elif form.as_json:
-        say(json_text(record(found, name=name)))
-    else:
-        say(tell(found, name=name, everything=form.everything, color=form.color))
-    return _status(found, form)
-
-
-def _of_many(files: Sequence[str], check_one: Callable[[str], Report], form: _Form) -> Status:
-    """Every file, though some cannot be checked; then what there is to say of all of them."""
-    names, bad, left = expanded(files)
-    progress = Progress(len(names))
-    done: list[tuple[str, Report]] = []
-    refused: list[tuple[str, Exception]] = [*bad]
-    status = max([_refusal(error) for _, error in bad], default=Status.ANSWER)
-    plain = not (form.as_sarif or form.as_json or form.write)
-    for name, error in bad if plain else ():
-        say(kernel_text.tell_refused(name, str(error), form.color))
+    Raises:
+        DescriptorError, NotThereError, OSError: if the only file cannot be checked, and SARIF is not wanted.
+    """
+    together = output.several or output.as_sarif
+    names, refused, left = expanded(files) if together else ([*files], [], 0)
+    for name, error in refused if output.is_text else ():
+        say(kernel_text.tell_refused(name, str(error), output.color))
+    progress, reports = Progress(len(names)), list[tuple[str, Report]]()
     for file in names:
         progress.tell(shown(file))
         try:
-            found = check_one(file)
+            report = check_file(file)
         except (DescriptorError, NotThereError, OSError) as error:
+            if not together:
+                raise
             refused.append((shown(file), error))
-            status = max(status, _refusal(error))
-            text = kernel_text.tell_refused(shown(file), str(error), form.color)
+            text = kernel_text.tell_refused(shown(file), str(error), output.color)
         else:
-            done.append((shown(file), found))
-            status = max(status, _status(found, form))
-            text = tell(found, name=shown(file), everything=form.everything, color=form.color) if plain else ""
-        if plain:
+            reports.append((shown(file), report))
+            text = output.text(shown(file), report) if output.is_text else ""
+        if output.is_text:
             progress.clear()
             say(text)
     progress.clear()
-    told = [(name, str(error)) for name, error in refused]
-    if form.write:
+    _finish(reports, refused, left, output)
+    statuses = [*(output.status(report) for _, report in reports), *(refusal_status(error) for _, error in refused)]
+    return Status(max(statuses, default=Status.ANSWER))
+
+
+def _finish(
+    reports: Sequence[tuple[str, Report]], refused: Sequence[tuple[str, Exception]], left: int, output: Output
+) -> None:
+    """Write what concerns all files: a baseline, SARIF, JSON, or the last line of the text."""
+    if output.write:
         if refused:
-            raise DescriptorError(f"check: for a baseline every file must be checked, found {told[0][1]}; {told[0][0]}")
-        _write(form, done)
-    elif form.as_sarif:
-        _say_json(sarif(done, told))
-    elif form.as_json:
-        say(json_text(_record_many(done, refused)))
-    else:
-        say(kernel_text.tell_summary([one for _, one in done], len(refused), left, form.color))
-    return Status(status)
-
-
-def _refusal(error: Exception) -> Status:
-    return Status.NOT_THERE if isinstance(error, NotThereError) else Status.BAD_INPUT
-
-
-def _record_many(done: Sequence[tuple[str, Any]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
-    errors = [{"file": name, "error": {"type": type(e).__name__, "message": str(e)}} for name, e in refused]
-    return {"files": [*(record(one, name=name) for name, one in done), *errors]}
-
-
-def _say_json(answer: object) -> None:
-    import json
-
-    say(json.dumps(answer))
+            name, error = refused[0]
+            raise DescriptorError(f"check: for a baseline every file must be checked, found {error}; {name}")
+        _write_baseline(output, reports)
+    elif output.as_sarif:
+        say_json(sarif(reports, [(name, str(error)) for name, error in refused]))
+    elif output.as_json:
+        say(json_text(files_record(reports, refused) if output.several else record(reports[0][1], name=reports[0][0])))
+    elif output.several:
+        say(kernel_text.tell_summary([report for _, report in reports], len(refused), left, output.color))
 
 
 def _baseline(file: str) -> Baseline:
-    """The baseline in a file."""
+    """Read the baseline in a file."""
     return baseline(text_of(file, what="a baseline"))
 
 
-def _writable(file: str) -> None:
-    """Refuse to write a baseline where anything else is."""
+def _check_writable(file: str) -> None:
+    """Refuse to write a baseline over anything that is not a baseline."""
     if file == "-":
         raise click.UsageError("--write-baseline takes a path, and standard output tells what was found")
     if os.path.lexists(file):
@@ -292,49 +332,18 @@ def _writable(file: str) -> None:
             ) from None
 
 
-def _write(form: _Form, done: Sequence[tuple[str, Report]]) -> None:
-    text = baseline_text(done)
-    write_whole({Path(form.write): text.encode()})
+def _write_baseline(output: Output, reports: Sequence[tuple[str, Report]]) -> None:
+    """Write the baseline and report how many findings it has."""
+    text = baseline_text(reports)
+    write_whole({Path(output.write): text.encode()})
     rows = baseline(text)
-    left = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
-    many = sum(rows.values()) - left
-    if form.as_json or form.as_sarif:
-        say(json_text({"written": form.write, "findings": many, "undecided": left}))
+    undecided = sum(count for key, count in rows.items() if key[1].startswith(UNDECIDED))
+    findings = sum(rows.values()) - undecided
+    if output.as_json or output.as_sarif:
+        say(json_text({"written": output.write, "findings": findings, "undecided": undecided}))
     else:
-        told = f"{counted(many, 'finding')} and {left} not decided of {counted(len(done), 'file')}"
-        say(f"wrote {printable(form.write)}: {told}")
-
-
-def _contracts(files: tuple[str, ...], init: bool, as_json: bool, as_sarif: bool) -> Status:
-    """What a project relies on, in one file or in many; with ``init`` the tables that its file lacks."""
-    from descriptors.gemm import contract  # a kernel needs none of it
-
-    if init:
-        if as_json or as_sarif or len(files) > 1:
-            raise click.UsageError("--init writes TOML for one file, and goes not with --json or --sarif")
-        say(contract.missing(text_of(files[0], what="TOML")).removesuffix("\n"))
-        return Status.ANSWER
-    if len(files) == 1 and not as_sarif:
-        found = contract.check_contract(text_of(files[0], what="TOML"))
-        say(json_text(record(found, name=files[0])) if as_json else for_terminal(tell(found, name=printable(files[0]))))
-        return Status.ANSWER if found.ok else Status.DIFFERENCE
-    held: list[tuple[str, contract.ContractReport]] = []
-    refused: list[tuple[str, Exception]] = []
-    for file in files:
-        try:
-            held.append((file, contract.check_contract(text_of(file, what="TOML"))))
-        except (DescriptorError, OSError) as error:
-            refused.append((file, error))
-    if as_sarif:
-        _say_json(contract.sarif(held, [(name, str(error)) for name, error in refused]))
-    elif as_json:
-        say(json_text(_record_many(held, refused)))
-    else:
-        wrong = [kernel_text.tell_refused(name, str(error), wants_color()) for name, error in refused]
-        say("\n".join([*(for_terminal(tell(found, name=printable(name))) for name, found in held), *wrong]))
-    if refused:
-        return Status.BAD_INPUT
-    return Status.ANSWER if all(found.ok for _, found in held) else Status.DIFFERENCE
+        counts = f"{counted(findings, 'finding')} and {undecided} not decided of {counted(len(reports), 'file')}"
+        say(f"wrote {printable(output.write)}: {counts}")
 
 
 @click.command()

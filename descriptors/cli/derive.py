@@ -105,6 +105,8 @@ def derive(
         raise click.UsageError("--check goes only with an MMA instruction, not with --cp")
     if name is not None and emit is None:
         raise click.UsageError("--name goes only with --emit")
+    if emit is not None and options["base"] is not None:
+        raise click.UsageError("--base does not go with --emit: the code takes the address of the tile as an argument")
     _check_answers(
         as_json,
         explained=explained,

@@ -14,7 +14,7 @@ from descriptors.cli.terminal import assumption, for_terminal, note, noted
 from descriptors.cli.tma import filled_tile
 from descriptors.cli.values import address, elsewhere, numbers
 from descriptors.cli.values import word as read_word
-from descriptors.errors import DescriptorError, NotCanonicalError
+from descriptors.errors import DescriptorError, NotCanonicalError, options_message
 from descriptors.show.browser.folder import write
 from descriptors.show.pictures.kinds import KINDS, Gallery, picture
 from descriptors.show.pictures.tile_picture import COLOURS
@@ -201,6 +201,8 @@ def _plainly(operand: dict[str, Any]) -> Picture:
 def _compared(word: int | None, operand: dict[str, Any], subtile: tuple[int, int] | None) -> Picture:
     """A word against a tile, or a layout."""
     derivation = tile_of(operand)
+    if operand["base"] is not None:
+        derivation.descriptor_at(operand["base"])  # refuses an address that derive refuses too
     at = None if subtile is None else (*subtile, *(0,) * (len(derivation.tile) - 2))
     difference = diff(
         word or 0,
@@ -227,7 +229,7 @@ def _all(operand: dict[str, Any], options: dict[str, Any], folder: Path) -> str:
             one.scene()  # what is too large is refused here, before the folder is made
         except DescriptorError as error:
             pictures.pop(name, None)
-            left_out.append(f"\nleft out {name}: {shortened(str(error))}")
+            left_out.append(f"\nleft out {name}: {shortened(options_message(error))}")
         else:
             pictures[name] = one
     files = {f"{name}.svg": f"{one.svg()}\n" for name, one in pictures.items()}

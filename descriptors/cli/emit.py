@@ -13,7 +13,7 @@ import click
 from descriptors.cli.derive import derive, tile_of
 from descriptors.cli.options import Guide, dtype_option
 from descriptors.cli.values import complete
-from descriptors.errors import DescriptorError, LayoutError
+from descriptors.errors import DescriptorError, LayoutError, options_message
 from descriptors.smem.derivation.arguments import names
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import proved
@@ -93,7 +93,7 @@ def _operand(context: click.Context, text: str, shared: list[str]) -> tuple[str,
     except click.UsageError as error:
         raise click.UsageError(f"operand {name}: {usage_text(error)}", context) from None
     except ValueError as error:  # a quotation that does not end, or an error of the family
-        message = str(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
+        message = options_message(error) if isinstance(error, LayoutError) else f"{error} in {options[:60]!r}"
         raise DescriptorError(f"operand {name}: {message}") from None
     return name, derivation
 

@@ -16,10 +16,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import which
+from typing import Any
 
+from descriptors.answers import record
 from descriptors.check.ptx.ptx_module import LIMIT
 from descriptors.errors import DescriptorError, brief
-from layoutalg.cli.console import NotThereError, standard_input
+from layoutalg.cli.console import NotThereError, Status, say, standard_input
 
 #: How long a compiler may take, in seconds.
 COMPILE_S = 600
@@ -63,6 +65,24 @@ def _inside(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names) if name.endswith((".ptx", ".cu")))
+
+
+def refusal_status(error: Exception) -> Status:
+    """Return the exit status for a file that cannot be checked."""
+    return Status.NOT_THERE if isinstance(error, NotThereError) else Status.BAD_INPUT
+
+
+def files_record(reports: Sequence[tuple[str, Any]], refused: Sequence[tuple[str, Exception]]) -> dict[str, Any]:
+    """Return the reports of several files, and why others could not be checked, as plain data."""
+    errors = [{"file": name, "error": {"type": type(e).__name__, "message": str(e)}} for name, e in refused]
+    return {"files": [*(record(report, name=name) for name, report in reports), *errors]}
+
+
+def say_json(answer: object) -> None:
+    """Print an answer whose form another standard sets."""
+    import json
+
+    say(json.dumps(answer))
 
 
 def text_of(

@@ -36,8 +36,31 @@ from layoutalg.cli.console import color_option
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class Grouped(click.Option):
+    """An option that ``--help`` lists under a heading.
+
+    Args:
+        group: the heading.
+    """
+
+    def __init__(self, *arguments: Any, group: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.group = group
+
+
 class Guide(click.Command):
     """A command that says of an option that it has not, who takes it."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options for ``--help``, each under its heading; those without one come last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if row is not None:
+                groups.setdefault(getattr(parameter, "group", ""), []).append(row)
+        for group in sorted(groups, key=lambda name: not name):
+            with formatter.section(group or ("Other" if len(groups) > 1 else "Options")):
+                formatter.write_dl(groups[group])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; a refusal of an option names the way."""
@@ -67,6 +90,7 @@ _WAYS: Mapping[str, Mapping[str, str]] = {
     "plan": {
         "--mma": "the instruction comes first: descriptors plan m64n128k16 bf16",
         "--dtype": "the type comes behind the instruction: descriptors plan m64n128k16 bf16",
+        "--epilogue": "the epilogue is what --terms, --c-dtype and --store name",
         "--swizzle": _EACH.format("--", "swizzle"),
         "--major": _EACH.format("--", "major"),
     },

@@ -1,119 +1,133 @@
-"""The command ``descriptors plan``: one instruction, one main loop, whole, and proved as a product."""
+"""The command ``descriptors plan``: one instruction and one main loop, planned whole and proved as a product.
+
+It has four forms, told apart by what is typed: an instruction with a tile, an instruction of ``mma.sync`` with a tile,
+a tile alone, and a product or a convolution whose tile is to be chosen. The table of arguments says which options each
+form accepts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import click
 
 from descriptors.answers import record, tell
-from descriptors.cli.options import Guide, json_option, legality_option, smt2_option
+from descriptors.cli.options import Grouped, Guide, Option, together
 from descriptors.cli.terminal import assume, assumption, for_terminal, note, smt2_text
 from descriptors.cli.values import complete, is_instruction, numbers
 from descriptors.gemm.mma_planner import mma_plan, prove_mma
 from descriptors.gemm.mma_request import is_mma
+from descriptors.gemm.plan_arguments import ARGUMENTS, PlanArgument, Planner
 from descriptors.gemm.planner import plan as plan_of
 from descriptors.gemm.planner import propose, prove_plan
 from descriptors.gemm.problem import propose_tiles
 from descriptors.smem.tma.convolution import convolution
-from descriptors.smem.words.descriptor import SMEM_BYTES
+from descriptors.targets import has_wgmma
 from descriptors.text import known_record
-from layoutalg.cli.console import json_text, say
+from layoutalg.cli.console import color_option, json_text, say
+
+#: What each form is given.
+_FORMS: Mapping[Planner, str] = {
+    "plan": "an INSTRUCTION of wgmma or tcgen05, as m64n128k16",
+    "warps": "mma.sync, as in mma.m16n8k16, or --arch sm80",
+    "propose": "a --tile without an INSTRUCTION",
+    "tiles": "a --problem or a --conv without a --tile",
+}
+#: The options of the convolution, each with its metavar and its help.
+_CONVOLUTION = {
+    "filters": ("KxRxS", "Filters of the convolution; a tile is pixels x filters x channels."),
+    "stride": ("HxW", "Stride of the convolution, or one number.  [default: 1]"),
+    "dilation": ("HxW", "Dilation of the convolution, likewise.  [default: 1]"),
+    "padding": ("HxW", "Padding of the convolution, likewise.  [default: 0]"),
+}
+#: The forms that accept an option of the command itself.
+_OUTPUT: Mapping[str, tuple[Planner, ...]] = {
+    "top": ("propose", "tiles"),
+    "steps": ("plan", "warps"),
+    "picture_path": ("plan", "warps"),
+    "emit": ("plan", "warps", "tiles"),
+    "smt2": ("plan",),
+}
+
+
+def _argument_option(row: PlanArgument) -> Option:
+    """Return the option of an argument; those of a convolution follow the one of its activations."""
+    if row.kind == "convolution":
+        activations = _option("--conv", row.group, row.metavar, row.help, callback=numbers("x"))
+        others = [
+            _option(f"--{name}", row.group, metavar, text, callback=numbers("x"))
+            for name, (metavar, text) in _CONVOLUTION.items()
+        ]
+        pixels = "Operand whose rows are output pixels.  [default: A]"
+        return together(activations, *others, _option("--pixels", row.group, "A|B", pixels, shell_complete=complete))
+    names = ["--a", "a_source"] if row.name == "a_source" else [f"--{row.name.replace('_', '-')}"]
+    kinds: dict[str, dict[str, Any]] = {
+        "extents": {"callback": numbers("x")},
+        "name": {"shell_complete": complete},
+        "text": {},
+        "integer": {"type": click.IntRange(*row.bounds) if row.bounds else int},
+        "flag": {"is_flag": True},
+    }
+    return _option(names, row.group, row.metavar or None, row.help, **kinds[row.kind])
+
+
+def _option(names: str | list[str], group: str, metavar: str | None, text: str, **settings: Any) -> Option:
+    declared = [names] if isinstance(names, str) else names
+    return click.option(*declared, cls=Grouped, group=group, metavar=metavar, help=text, **settings)
+
+
+_problem = _option(
+    "--problem", "Problem", "MxNxK", "A whole product, on sm90: a model of the time chooses the tile.",
+    callback=numbers("x"),
+)  # fmt: skip
+_tile, *_others = map(_argument_option, ARGUMENTS)
+_outputs = (
+    _option("--top", "Output", "N", "Number of proposals to show.  [default: 4]", type=click.IntRange(1, 64)),
+    _option("--steps", "Output", None, "Show layouts, copies, accumulators, budgets, order of issue.", is_flag=True),
+    _option("--emit", "Output", "LANGUAGE", "Write code: cuda, header or ptx.", shell_complete=complete),
+    _option("--name", "Output", "PREFIX", "First part of the identifiers in that code.  [default: gemm]"),
+    _option(["--draw", "picture_path"], "Output", "FILE", "Write a picture too: .svg, .tex, .txt or .html."),
+    _option("--smt2", "Output", None, "Write the claim as SMT-LIB 2, for z3 or cvc5.", is_flag=True),
+    _option(["--json", "as_json"], "Output", None, "Write the plan and its proof as JSON.", is_flag=True),
+)
+
+
+class Output(NamedTuple):
+    """How the answer is written: the options of the group ``Output``."""
+
+    top: int | None
+    steps: bool
+    emit: str | None
+    name: str | None
+    picture_path: str | None
+    smt2: bool
+    as_json: bool
+
+    def check(self, form: Planner) -> None:
+        """Refuse options that the form does not accept, or that exclude each other.
+
+        Raises:
+            click.UsageError: naming the option and what it goes with.
+        """
+        for name, forms in _OUTPUT.items():
+            if getattr(self, name) and form not in forms:
+                raise click.UsageError(_refusal(_typed(name), form, forms))
+        if self.name is not None and self.emit is None:
+            raise click.UsageError("--name goes only with --emit")
+        exclusive = [
+            f"--{text}" for text, given in (("emit", self.emit), ("smt2", self.smt2), ("json", self.as_json)) if given
+        ]
+        exclusive += ["--steps"] * (self.smt2 and self.steps)
+        if len(exclusive) > 1:
+            raise click.UsageError(f"{exclusive[0]} does not go with {exclusive[1]}")
 
 
 @click.command(cls=Guide)
 @click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
-@click.option("--tile", callback=numbers("x"), help="MxNxK of one stage, over both CTAs of a pair.")
-@click.option(
-    "--problem", callback=numbers("x"), help="MxNxK of a product, on sm90: the tile is chosen by a model of the time."
-)
-@click.option(
-    "--conv", callback=numbers("x"), help="NxHxWxC: activations of a convolution, whose output pixels are the rows."
-)
-@click.option(
-    "--filters", callback=numbers("x"), help="KxRxS of the convolution; a tile is pixels x filters x channels."
-)
-@click.option("--stride", callback=numbers("x"), help="Of the convolution, HxW or one number.  [default: 1]")
-@click.option("--dilation", callback=numbers("x"), help="Of the convolution, likewise.  [default: 1]")
-@click.option("--padding", callback=numbers("x"), help="Of the convolution, likewise.  [default: 0]")
-@click.option("--pixels", shell_complete=complete, help="Operand whose rows are output pixels: A or B.  [default: A]")
-@click.option(
-    "--stages", type=int, help="Stages in shared memory.  [default: as many as fit, at most 8; 4 of mma.sync]"
-)
-@click.option(
-    "--arch",
-    shell_complete=complete,
-    help="sm90 sm100 sm103 sm107 sm110; of mma.sync sm80 sm89 sm120 sm121.  "
-    "[default: sm90 for M 64, the first for M 16, else sm100]",
-)
-@click.option("--warps", callback=numbers("x"), help="MxN warps of mma.sync.  [default: few with registers enough]")
-@click.option("--b-dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
-@click.option("--d-dtype", help="Type of the accumulators.  [default: f32; s32 of integers]")
-@click.option("--a-major", shell_complete=complete, help="K or MN: the contiguous dimension of A.  [default: K]")
-@click.option("--b-major", shell_complete=complete, help="K or MN: the contiguous dimension of B.  [default: K]")
-@click.option(
-    "--a-swizzle",
-    shell_complete=complete,
-    help="none, 32B, 64B, 128B or 128B_BASE32B.  [default: the widest that fits]",
-)
-@click.option("--b-swizzle", shell_complete=complete, help="Of B, likewise.")
-@click.option(
-    "--kind", shell_complete=complete, help="Kind of an sm100 or sm120 instruction.  [default: found from the types]"
-)
-@click.option("--cta-group", type=click.IntRange(1, 2), help="CTAs of one instruction.  [default: 1]")
-@click.option("--cluster", callback=numbers("x"), help="MxN CTAs that share copies by multicast.  [default: 1x1]")
-@click.option("--scale-dtype", help="ue8m0 or ue4m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Stored elements that share a factor: 16 or 32 by the kind; or 128.")
-@click.option(
-    "--a",
-    "a_source",
-    shell_complete=complete,
-    help="Where wgmma takes A from: smem or registers, by ldmatrix.  [default: smem]",
-)
-@click.option(
-    "--sparse",
-    is_flag=True,
-    help="A is stored without its zeros, two of four along K; wgmma.sp.m64n128k32 says so too.",
-)
-@click.option("--warpgroups", type=int, help="That multiply, on sm90.  [default: 2 or 3 if they divide the M blocks]")
-@click.option("--c-dtype", shell_complete=complete, help="Type of C in programs.  [default: that of the accumulators]")
-@click.option(
-    "--store",
-    shell_complete=complete,
-    help="How they store C: registers, or tma, through shared memory.  [default: registers, if C is of that type]",
-)
-@click.option(
-    "--terms", shell_complete=complete, help="What is done to a sum first: row-scales, alpha-beta, bias, with commas."
-)
-@click.option("--splits", type=click.IntRange(1, 64), help="Parts along K, added by a second kernel.  [default: 1]")
-@click.option(
-    "--accumulators",
-    type=click.IntRange(1, 2),
-    help="Sets in tensor memory: 2 to read one while the next tile goes into the other.  [default: 1]",
-)
-@click.option("--smem", type=int, help=f"Shared memory of the CTA, in bytes.  [default: {SMEM_BYTES}, or the arch's]")
-@click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
-@click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")
-@click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
-@click.option("--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
-@click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
-@legality_option
-@smt2_option
-@json_option("Write the plan and its proof as JSON.")
-def plan(
-    words: tuple[str, ...],
-    tile: tuple[int, ...] | None,
-    problem: tuple[int, ...] | None,
-    top: int | None,
-    as_json: bool,
-    steps: bool,
-    smt2: bool,
-    emit: str | None,
-    picture_path: str | None,
-    name: str | None,
-    **options: Any,
-) -> None:
-    """Plan one main loop whole: operands, words, copies, accumulators, budgets, order; proved as a product.
+@together(_tile, _problem, *_others, *_outputs, color_option)
+def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
+    """Plan a GEMM or convolution main loop whole: operands, descriptors, copies, accumulators, memory, order of issue.
 
     \b
     descriptors plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN
@@ -128,185 +142,163 @@ def plan(
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --conv 8x56x56x64 --filters 128x3x3 --padding 1
     descriptors plan m64n128k16 bf16 --tile 128x128x64 --emit header --name gemm
 
-    INSTRUCTION is its shape, DTYPE the element type of A. The proof fills shared memory by the plan's copies, reads it
-    by the plan's words, multiplies small integers exactly, and compares every accumulator with A @ B. Without an
-    INSTRUCTION every one that divides the tile is tried, and the best are proposed, proved; without a --tile too, of a
-    --problem or a --conv, tiles, clusters and parts along K.
+    INSTRUCTION is its shape, DTYPE the element type of A. With an INSTRUCTION and a --tile one main loop is planned.
+    Without an INSTRUCTION all instructions that divide the tile are tried, and the best are shown. With --problem or
+    --conv alone, tiles, clusters and parts along K are chosen too.
+
+    A plan is proved as a product: shared memory is filled by the copies of the plan and read by its descriptors, small
+    integers are multiplied exactly, and every accumulator is compared with A @ B.
+    """
+    output = Output(**{name: options.pop(name) for name in Output._fields})
+    form = _form(words, problem, options)
+    convolved = _convolution(options)
+    given = {name: value for name, value in options.items() if value not in (None, False)}
+    if convolved is not None:
+        given["convolution"] = convolved
+    defaults = {row.name: row.default for row in ARGUMENTS}
+    for row in ARGUMENTS:
+        if row.name in given and form not in row.planners and given[row.name] != defaults[row.name]:
+            raise click.UsageError(_refusal(_typed(row.name), form, row.planners))
+    output.check(form)
+    accepted = {row.name: given[row.name] for row in ARGUMENTS if row.name in given and form in row.planners}
+    if form == "tiles":
+        if convolved is not None and problem is not None:
+            raise click.UsageError("--conv does not go with --problem: leave that out, the convolution is the problem")
+        _write_tiles(words[0], problem, accepted, output)
+    elif form == "propose":
+        _write_proposals(words[0], accepted, output)
+    else:
+        _write_plan(words, form, accepted, output)
+
+
+def _form(words: tuple[str, ...], problem: tuple[int, ...] | None, options: Mapping[str, Any]) -> Planner:
+    """Return the form of the command that was typed.
+
+    Raises:
+        click.UsageError: if what was typed is none of the forms.
     """
     if len(words) > 2 or (len(words) == 1 and is_instruction(words[0])):
         raise click.UsageError(f"give [INSTRUCTION] DTYPE, like m64n128k16 bf16, found {' '.join(words)[:60]!r}")
-    chosen = tile is None and (problem is not None or (options["conv"] is not None and len(words) == 1))
-    if (tile is None and not chosen) or (tile is not None and problem is not None):
+    tile, named = options["tile"], len(words) == 2
+    if tile is None and problem is not None and named:
+        raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
+    if (tile is None) == (problem is None) and (tile is not None or named or options["conv"] is None):
         raise click.UsageError(
             "give --tile MxNxK, or without an INSTRUCTION --problem MxNxK or a --conv, for which a tile is chosen"
         )
-    if not chosen and is_mma(words[0], options["arch"]):
-        more = {"top": top, "smt2": smt2, **{key: one for key, one in options.items() if key not in _OF_WARPS}}
-        _warps(
-            words,
-            more,
-            {"tile": tile, **{key: options[key] for key in _OF_WARPS}},
-            as_json,
-            steps,
-            emit,
-            picture_path,
-            name,
+    if tile is None:
+        return "tiles"
+    if is_mma(words[0], options["arch"]):
+        return "warps"
+    return "plan" if named else "propose"
+
+
+def _typed(argument: str) -> str:
+    """Return the option of an argument, without its dashes."""
+    return {"a_source": "a", "convolution": "conv", "picture_path": "draw"}.get(argument, argument.replace("_", "-"))
+
+
+def _refusal(option: str, form: Planner, forms: tuple[Planner, ...]) -> str:
+    """Return why an option does not go with a form of the command, and what to do."""
+    if form == "tiles":
+        instead = (
+            "give an INSTRUCTION and a --tile" if option in _OTHER_INSTRUCTIONS else "run the command that it prints"
         )
-        return
-    if options.pop("warps") is not None:
-        raise click.UsageError("--warps goes only with mma.sync, as in mma.m16n8k16, or --arch sm80")
-    options["smem"] = SMEM_BYTES if options["smem"] is None else options["smem"]
-    _convolve(options)
-    if chosen:
-        if len(words) == 2:
-            raise click.UsageError("--problem chooses the instruction too: leave it out, or give a --tile")
-        _tiles(words[0], problem, top, as_json, emit, name, options, smt2 or steps or picture_path is not None)
-        return
-    options["tile"] = tile
-    if len(words) == 1 and (picture_path is not None or steps):
-        raise click.UsageError(f"{'--steps' if steps else '--draw'} goes only with an INSTRUCTION")
-    if name is not None and emit is None:
-        raise click.UsageError("--name goes only with --emit")
-    if emit is not None and (as_json or len(words) == 1):
-        raise click.UsageError(f"--emit goes {'not with --json' if as_json else 'only with an INSTRUCTION'}")
-    if smt2 and (as_json or steps or emit is not None or len(words) == 1):
-        raise click.UsageError("--smt2 is an answer of its own, of one INSTRUCTION")
-    if len(words) == 1:
-        say(_proposed(words[0], top, as_json, options))
-        return
-    if top is not None:
-        raise click.UsageError("--top goes without an INSTRUCTION")
-    options = {name: value for name, value in options.items() if value is not None}
-    whole_plan = plan_of(*words, **options, verify=False)
-    if "arch" not in options:
-        why = "as M is 64" if whole_plan.asked.arch == "sm90" else "by M, the CTAs or the kind"
-        assume(whole_plan.asked.arch, why)
-    proof = prove_plan(whole_plan)
-    if picture_path is not None:
-        from descriptors.show.pictures.main_loop_picture import MainLoopPicture  # nor a picture
-
-        MainLoopPicture(whole_plan).save(picture_path)
-        note(f"wrote {picture_path}")
-    if smt2:
-        sides = [whole_plan.b] if whole_plan.loads is not None else [whole_plan.a, whole_plan.b]
-        say(smt2_text(*(side.derivation for side in sides)))
-        return
-    if emit is not None:
-        from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
-
-        say(emit_plan(whole_plan, emit, "gemm" if name is None else name).removesuffix("\n"))
-        return
-    if as_json:
-        say(json_text(record(whole_plan, proof=proof)))
-        return
-    if not steps:
-        note("--steps layouts, copies, budgets, order of issue; --emit the code", "more")
-    say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
+        return f"--{option} does not go with {_FORMS[form]}: {instead} with --{option}"
+    goes = " or ".join(_FORMS[one] for one in forms[:2])
+    return f"--{option} does not go with {_FORMS[form]}; it goes with {goes}"
 
 
-#: Options that a plan of ``mma.sync`` takes.
-_OF_WARPS = (
-    "warps", "stages", "arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "kind", "scale_dtype",
-    "scale_vector", "smem",
-)  # fmt: skip
+#: Options that ask for other instructions than a tile is chosen for.
+_OTHER_INSTRUCTIONS = ("sparse", "scale-vector", "scale-dtype", "kind", "cta-group", "accumulators")
 
 
-def _warps(
-    words: tuple[str, ...], more: dict[str, Any], options: dict[str, Any], as_json: bool, steps: bool,
-    emit: str | None, picture_path: str | None, name: str | None,
-) -> None:  # fmt: skip
-    """A main loop of ``mma.sync``, told, drawn or written."""
-    other = [key for key, one in more.items() if one not in (None, False) and key != "legality"]
-    if other:
-        option = other[0].removesuffix("_source").replace("_", "-")
-        raise click.UsageError(f"--{option} does not go with mma.sync; it does with wgmma or tcgen05, as m64n128k16")
-    if name is not None and emit is None:
-        raise click.UsageError("--name goes only with --emit")
-    if emit is not None and as_json:
-        raise click.UsageError("--emit does not go with --json")
-    options = {key: one for key, one in options.items() if one is not None}
-    whole_plan = mma_plan(words[0] if len(words) == 2 else None, words[-1], **options, verify=False)
-    if "arch" not in options:
-        assume(whole_plan.asked.arch, "the first that has such types")
-    proof = prove_mma(whole_plan)
-    if picture_path is not None:
-        from descriptors.show.pictures.mma_picture import MmaPicture  # nor a picture
+def _convolution(options: dict[str, Any]) -> Any:
+    """Take the options of a convolution out, and return the convolution that they describe; None without.
 
-        MmaPicture(whole_plan).save(picture_path)
-        note(f"wrote {picture_path}")
-    if emit is not None:
-        from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
-
-        say(emit_plan(whole_plan, emit, "gemm" if name is None else name).removesuffix("\n"))
-    elif as_json:
-        say(json_text(record(whole_plan, proof=proof)))
-    else:
-        if not steps:
-            note("--steps layouts, copies, fragments, order of issue; --emit the code", "more")
-        say(for_terminal(tell(whole_plan, steps=steps, proof=proof, because=assumption())))
-
-
-def _convolve(options: dict[str, Any]) -> None:
-    """Put the convolution in the place of the options that say it."""
-    more = {name: options.pop(name) for name in ("filters", "stride", "dilation", "padding")}
+    Raises:
+        click.UsageError: if only some of them are given.
+    """
     activations, pixels = options.pop("conv"), options.pop("pixels")
-    more["pixels"] = pixels
-    given = {name: value for name, value in more.items() if value is not None}
-    if (activations is None) != (more["filters"] is None) or (activations is None and given):
-        what = f"found --{next(iter(given)) if given else 'conv'} alone"
-        raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {what}")
-    if activations is not None:
-        operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
-        options["convolution"] = convolution(activations, **given, **operand)
+    settings = {name: options.pop(name) for name in _CONVOLUTION} | {"pixels": pixels}
+    given = {name: value for name, value in settings.items() if value is not None}
+    if (activations is None) != ("filters" not in given) or (activations is None and given):
+        found = f"found --{next(iter(given), 'conv')} alone"
+        raise click.UsageError(f"a convolution is --conv NxHxWxC with --filters KxRxS, {found}")
+    if activations is None:
+        return None
+    operand = {"operand": given.pop("pixels")} if "pixels" in given else {}
+    return convolution(activations, **given, **operand)
 
 
-#: Options that a choice of tiles takes, and those that ask for other instructions than it chooses from.
-_OF_TILES = ("arch", "b_dtype", "d_dtype", "c_dtype", "a_major", "b_major", "terms")
-_OTHERS = ("--sparse", "--scale-vector", "--scale-dtype", "--kind", "--cta-group", "--accumulators")
+def _write_plan(words: tuple[str, ...], form: Planner, arguments: dict[str, Any], output: Output) -> None:
+    """Plan the main loop of one instruction, prove it, and write the answer."""
+    whole: Any
+    if form == "warps":
+        whole = mma_plan(words[0] if len(words) == 2 else None, words[-1], **arguments, verify=False)
+        why = "the first that has such types"
+        prove: Callable[[Any], Any] = prove_mma
+    else:
+        whole, prove = plan_of(*words, **arguments, verify=False), prove_plan
+        why = "as M is 64" if has_wgmma(whole.asked.arch) else "by M, the CTAs or the kind"
+    if "arch" not in arguments:
+        assume(whole.asked.arch, why)
+    proof = prove(whole)
+    if output.picture_path is not None:
+        _draw(whole, form, output.picture_path)
+    if output.smt2:
+        sides = [whole.b] if whole.loads is not None else [whole.a, whole.b]
+        say(smt2_text(*(side.derivation for side in sides)))
+    elif output.emit is not None:
+        _emit(whole, output)
+    elif output.as_json:
+        say(json_text(record(whole, proof=proof)))
+    else:
+        if not output.steps:
+            shown = "fragments" if form == "warps" else "budgets"
+            note(f"--steps layouts, copies, {shown}, order of issue; --emit the code", "more")
+        say(for_terminal(tell(whole, steps=output.steps, proof=proof, because=assumption())))
 
 
-def _tiles(
-    dtype: str, problem: tuple[int, ...] | None, top: int | None, as_json: bool, emit: str | None, name: str | None,
-    options: dict[str, Any], other: bool,
-) -> None:  # fmt: skip
-    """The best tiles of a product or a convolution, or the program of the best."""
-    given = {name: value for name, value in options.items() if value not in (None, False) and name != "legality"}
-    taken = (*_OF_TILES, "smem", *(("convolution",) if problem is None else ()))
-    more = next((key for key in given if key not in taken), None)
-    if more or other or (name is not None and emit is None) or (emit is not None and as_json):
-        what = "--steps, --draw or --smt2" if other else "--name" if name is not None else "--emit with --json"
-        raise click.UsageError(_not_of_tiles(what) if more is None else _not_of_tiles(f"--{more.replace('_', '-')}"))
-    if "arch" not in given:
-        assume("sm90", "as the time model is one of Hopper")
-    wanted = {key: given[key] for key in taken if key in given and key != "smem"}
-    proposals = propose_tiles(dtype, problem, top=(1 if emit is not None else 4) if top is None else top, **wanted)
-    if emit is None:
-        say(json_text(record(proposals)) if as_json else for_terminal(tell(proposals)))
-        return
+def _draw(whole: Any, form: Planner, path: str) -> None:
+    """Write the picture of a plan."""
+    # No picture is loaded unless one is asked for.
+    from descriptors.show.pictures.main_loop_picture import MainLoopPicture
+    from descriptors.show.pictures.mma_picture import MmaPicture
+
+    (MmaPicture if form == "warps" else MainLoopPicture)(whole).save(path)
+    note(f"wrote {path}")
+
+
+def _emit(whole: Any, output: Output) -> None:
+    """Write the code of a plan."""
     from descriptors.gemm.programs.emit_plan import emit_plan  # no writer of code, unless it is asked for
 
-    say(emit_plan(proposals.plans[0], emit, "gemm" if name is None else name).removesuffix("\n"))
+    assert output.emit is not None
+    say(emit_plan(whole, output.emit, "gemm" if output.name is None else output.name).removesuffix("\n"))
 
 
-def _not_of_tiles(what: str) -> str:
-    """Why an option does not go with a choice of tiles, and what to do."""
-    if what == "--convolution":
-        return "--conv does not go with --problem: leave that out, for the convolution is the problem"
-    instead = f"run the command that it prints with {what}"
-    if what in _OTHERS:
-        instead = f"give an INSTRUCTION and a --tile with {what}"
-    return f"{what} does not go with a --problem or a --conv without a --tile: {instead}"
-
-
-def _proposed(dtype: str, top: int | None, as_json: bool, options: dict[str, Any]) -> str:
-    """The best plans of a tile."""
-    if options["arch"] is None:
+def _write_proposals(dtype: str, arguments: dict[str, Any], output: Output) -> None:
+    """Write the best plans of a tile."""
+    if "arch" not in arguments:
         assume("sm100", "as --arch is not given; sm90 is Hopper")
-    proposals = propose(dtype, top=4 if top is None else top, **options)
+    proposals = propose(dtype, top=output.top or 4, **arguments)
     known = known_record(proposals.plans[0].asked.arch)
     for grade in known.values():
         note(grade, "known")
-    return json_text(record(proposals) | known) if as_json else for_terminal(tell(proposals))
+    say(json_text(record(proposals) | known) if output.as_json else for_terminal(tell(proposals)))
+
+
+def _write_tiles(dtype: str, problem: tuple[int, ...] | None, arguments: dict[str, Any], output: Output) -> None:
+    """Write the best tiles of a product or a convolution, or the program of the best."""
+    if "arch" not in arguments:
+        assume("sm90", "as the time model is one of Hopper")
+    top = output.top or (4 if output.emit is None else 1)
+    proposals = propose_tiles(dtype, problem, top=top, **arguments)
+    if output.emit is not None:
+        _emit(proposals.plans[0], output)
+    else:
+        say(json_text(record(proposals)) if output.as_json else for_terminal(tell(proposals)))
 
 
 #: The commands that the group registers.

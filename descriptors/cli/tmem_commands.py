@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from descriptors.check import event_report
+from descriptors.check.event_report import check_events
 from descriptors.cli.options import Option, json_option, legality_option, together
 from descriptors.cli.terminal import answered, note
 from descriptors.cli.values import address, complete, numbers
@@ -181,7 +181,7 @@ def check(events_: tuple[str, ...], as_json: bool) -> Status:
     [warp W]; cp PLACE SHAPE; mma PLACE COLUMNS [sparse] [idesc WORD]; shift PLACE. A PLACE is NAME, NAME+COLUMN, with
     @LANE behind it.
     """
-    report = event_report.check_events(events_)
+    report = check_events(events_)
     say(answered(report, as_json))
     return Status.ANSWER if report.ok else Status.DIFFERENCE
 

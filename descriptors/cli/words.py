@@ -239,7 +239,7 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
     if smt2:
         say(smt2_text(difference))
         return Status.ANSWER
-    if not symbolic:
+    if not symbolic or difference.unreadable:  # a solver has nothing to add to a word without a meaning
         say(answered(difference, as_json))
         return Status.DIFFERENCE if difference.differing else Status.ANSWER
     from descriptors.smem.claims.solver import (  # few ask a solver
@@ -295,6 +295,8 @@ def _layout(layout: str | None, options: dict[str, Any], major: str | None = Non
     tile = derived_tile(layout, "LAYOUT", options, own=("swizzle",), **reads)
     if tile is None:
         return layout or ""
+    if (base := options.get("base")) is not None:
+        tile.descriptor_at(base)  # refuses an address that derive refuses too
     del options["swizzle"]  # the layout of the tile has it
     options["unit"] = "elements"
     return tile.smem_tile

@@ -189,7 +189,7 @@ def roomier(loop: MainLoop, warpgroups: int | None = None) -> list[Advice]:
 
     >>> from descriptors.gemm.plan_request import main_loop
     >>> print(*roomier(main_loop("m64n256k16", "bf16", tile=(64, 512, 64)), 1)[:3], sep=" / ")
-    the instruction m64n128k16 / the instruction m64n64k16 / --tile 64x256x64
+    instruction=(64, 128, 16) / instruction=(64, 64, 16) / tile=(64, 256, 64)
     """
     rows, columns, deep = loop.extents
     more = [part for part in range((warpgroups or 8) + 1, 9) if loop.blocks[0] % part == 0]

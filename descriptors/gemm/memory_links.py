@@ -38,8 +38,8 @@ from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
 from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, word_format
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
-from descriptors.targets import generation, known
-from descriptors.text import DOCUMENTED, some, word_text
+from descriptors.targets import has_tcgen05, has_wgmma, known
+from descriptors.text import DOCUMENTED, extents_text, some, word_text
 from layoutalg import ComposedLayout, Layout, LayoutError, offsets, size
 from layoutalg.frozen import frozen, replace
 
@@ -235,12 +235,7 @@ class TensorCopy:
                 f"{one.data_type.bits}; {one.data_type}"
             )
         for refusal in one.refusals():
-            if (
-                refusal.rule == MEASURED
-                and "sm_100" in refusal.message
-                and tile.arch
-                and generation(tile.arch) == "sm100"
-            ):
+            if refusal.rule == MEASURED and "sm_100" in refusal.message and tile.arch and has_tcgen05(tile.arch):
                 continue
             raise TmaError(f"{refusal.argument} {refusal.message}", refusal.rule)
 
@@ -254,6 +249,13 @@ class TensorCopy:
             return self.boxes
         if prod(landing) == tile.size:
             return ((origin, self.base),)
+        if prod(landing) > tile.size:
+            whole = (prod(landing[1:]), landing[0]) if self.major is Major.K else (landing[0], prod(landing[1:]))
+            raise DescriptorError(
+                f"tma: a box must not be larger than the tile of {tile.rows}x{tile.columns}, found a box of "
+                f"{extents_text(landing)}, fastest first; a tile of {extents_text(whole)} is the whole box, whose "
+                "other links then move all of it"
+            )
         extents = (tile.columns, tile.rows) if self.major is Major.K else (tile.rows, tile.columns)
         if self.map.rank != 2 or any(whole % part for whole, part in zip(extents, landing, strict=True)):
             zeros = ",".join("0" * self.map.rank)
@@ -446,7 +448,7 @@ class Words:
     def remark(self, tile: Tile) -> str:
         """How the walk of the words is known, if not from a Hopper GPU."""
         arch = tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
-        if generation(arch) == "sm90":
+        if has_wgmma(arch):
             return DOCUMENTED if self.cp else ""
         return known(arch)
 
@@ -474,7 +476,7 @@ class Words:
     @staticmethod
     def _copying(tile: Tile) -> str:
         """The architecture whose copies to tensor memory read with the words."""
-        return tile.arch if tile.arch and generation(tile.arch) == "sm100" else "sm100"
+        return tile.arch if tile.arch and has_tcgen05(tile.arch) else "sm100"
 
     def _major(self, tile: Tile) -> Major:
         if self.major is not None or self.layout is None:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 from descriptors.errors import DescriptorError, as_array, as_integer
 from descriptors.smem.operands.operand import ElementType, as_element_type
 from descriptors.smem.words.descriptor import Arch, architecture
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from layoutalg import Layout, make_layout, offsets
 from layoutalg.frozen import frozen
 
@@ -91,7 +91,7 @@ class Arrangement:
     @property
     def selectors(self) -> int:
         """Selectors of the K blocks that take one register, or that are given one column."""
-        return self.blocks if self.arch == "sm90" else 1 if self.bits <= 8 else 2
+        return self.blocks if has_wgmma(self.arch) else 1 if self.bits <= 8 else 2
 
     @property
     def block_bits(self) -> int:
@@ -114,12 +114,12 @@ def arrangement(dtype: str | ElementType, arch: str = "sm90") -> Arrangement:
     """
     element, of = as_element_type(dtype), architecture(arch)
     bits = element.storage_bits
-    hopper = generation(of) == "sm90"
+    hopper = has_wgmma(of)
     if bits not in ((8, 16, 32) if hopper else (4, 8, 16, 32)) or (hopper and element.bits != bits):
         legal = "8, 16 or 32 bits in sm90" if hopper else f"4, 8, 16 or 32 bits in {of}"
         raise DescriptorError(f"metadata: elements of A must have {legal}, found {element}")
     depth = 512 // bits
-    if generation(of) == "sm90":
+    if has_wgmma(of):
         return Arrangement(of, bits, 64, depth, depth * (1 if bits == 8 else 2))
     return Arrangement(of, bits, 128, depth, depth * (2 if bits <= 8 else 4))
 
@@ -163,7 +163,7 @@ def _within(one: Arrangement) -> tuple[list[tuple[int, int]], list[tuple[int, in
 
     A thread has 32 bits, in sm90 the next thread's after it; a lane of tensor memory 128, in four columns.
     """
-    if generation(one.arch) == "sm90":
+    if has_wgmma(one.arch):
         if one.bits == 8:
             return [(8, 128), (2, 32), (4, 1024)], [(32, 1), (2, 64)]
         unit = one.bits // 16
@@ -320,7 +320,7 @@ def unpack_metadata(words: Any, dtype: str | ElementType, arch: str = "sm90") ->
 
 def _pack(one: Arrangement) -> tuple[int, ...]:
     """The axes of what is packed together, in words."""
-    return (128,) if generation(one.arch) == "sm90" else (128, 4)
+    return (128,) if has_wgmma(one.arch) else (128, 4)
 
 
 def _places(m: int, k: int, dtype: str | ElementType, one: Arrangement) -> NDArray[Any]:

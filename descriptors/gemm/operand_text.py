@@ -28,7 +28,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derivation_text import INTEGERS
 from descriptors.smem.operands.operand import DTYPES
 from descriptors.smem.tma.map_notation import MAP_ARGUMENTS, map_record
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
 from descriptors.tmem.copy_text import PLACED
 
@@ -149,7 +149,7 @@ def metadata_lines(plan: Plan) -> Iterator[str]:
     code = f"a code of 4 bits for {packed.group} elements of A along K"
     yield f"Metadata: {code}, of which {packed.stored} can be not 0{pairs}"
     yield f"   layout     (m, k) -> bit of what pack_metadata returns, for a tile: {one.layout}"
-    if generation(packed.arch) == "sm90":
+    if has_wgmma(packed.arch):
         yield f"   registers  {one.registers} a thread for each of {m} M blocks, loaded from global memory: word"
         yield f"              ((m / 64) (K / {packed.covered}) + k / {packed.covered}) 128 + thread of a warpgroup"
         rows = [("K block", "register", "sp-sel"), *((str(i), *map(str, one.place(i))) for i in range(k))]
@@ -210,7 +210,7 @@ PROMOTION = Record(
 def _places(plan: Plan) -> list[dict[str, int]]:
     """Return the register or column and the selector of each K block."""
     assert plan.metadata is not None
-    name = "register" if generation(plan.metadata.packed.arch) == "sm90" else "column"
+    name = "register" if has_wgmma(plan.metadata.packed.arch) else "column"
     return [
         {name: place, "selector": selector} for place, selector in map(plan.metadata.place, range(plan.asked.blocks[2]))
     ]

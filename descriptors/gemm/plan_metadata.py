@@ -25,7 +25,7 @@ from __future__ import annotations
 from descriptors.gemm.metadata import Arrangement, arrangement, metadata_layout
 from descriptors.gemm.plan_request import MainLoop
 from descriptors.smem.derivation.derive import derive
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from layoutalg import Layout
 from layoutalg.frozen import frozen, replace
 
@@ -58,7 +58,7 @@ class Metadata:
     @property
     def registers(self) -> int:
         """Registers of a thread for an M block of a stage; none on sm100."""
-        return self.packs if generation(self.packed.arch) == "sm90" else 0
+        return self.packs if has_wgmma(self.packed.arch) else 0
 
     @property
     def bytes(self) -> int:
@@ -68,12 +68,12 @@ class Metadata:
     @property
     def block_bytes(self) -> int:
         """That of one M block."""
-        return 0 if generation(self.packed.arch) == "sm90" else self.packs * self.packed.block_bits // 8
+        return 0 if has_wgmma(self.packed.arch) else self.packs * self.packed.block_bits // 8
 
     @property
     def block_columns(self) -> int:
         """What is added to a column for each M block; 0 on sm90."""
-        return 0 if generation(self.packed.arch) == "sm90" else COPY_COLUMNS * self.packs
+        return 0 if has_wgmma(self.packed.arch) else COPY_COLUMNS * self.packs
 
     @property
     def boxes(self) -> tuple[int, int]:
@@ -90,13 +90,13 @@ class Metadata:
     def place(self, k: int) -> tuple[int, int]:
         """What a K block takes: register and selector on sm90, column (of the first M block) and selector on sm100."""
         index, selector = divmod(k, self.packed.selectors)
-        if generation(self.packed.arch) == "sm90":
+        if has_wgmma(self.packed.arch):
             return index, selector
         return self.column + 2 * index, selector
 
     def copies(self, stage: int = 0) -> tuple[tuple[int, int], ...]:
         """Word and column of every ``tcgen05.cp`` of a stage; none on sm90."""
-        if generation(self.packed.arch) == "sm90":
+        if has_wgmma(self.packed.arch):
             return ()
         source = derive(layout=Layout((128, 16), (16, 1)), dtype="u8", major="K", swizzle="none", cp=COPY, verify=False)
         size = self.packed.block_bits // 8
@@ -120,5 +120,5 @@ def metadata_of(loop: MainLoop, *, column: int = 0, base: int = 0) -> Metadata:
     packed = arrangement(loop.a, loop.arch)
     rows = loop.tile[0] // loop.cta_group
     layout = metadata_layout(rows, loop.tile[2], loop.a, loop.arch)
-    blocks = 1 if loop.arch == "sm90" else loop.blocks[0]
+    blocks = 1 if has_wgmma(loop.arch) else loop.blocks[0]
     return Metadata(packed, layout, loop.tile[2] // packed.covered, column, base, blocks)

@@ -159,7 +159,11 @@ def operand(
 
 def _of_plan(loop: MainLoop, matrix: Matrix, one: Advice) -> Advice:
     """Return the advice for an operand as arguments of the plan."""
-    changes = {f"{matrix.lower()}_{name}": value for name, value in one.changes.items() if name != "tile"}
+    changes = {
+        name if name == "legality" else f"{matrix.lower()}_{name}": value
+        for name, value in one.changes.items()
+        if name != "tile"
+    }
     if "tile" in one.changes:
         mn, k, *_ = one.changes["tile"]
         k = k * loop.tile[2] // loop.stored(matrix, loop.tile[2])

@@ -35,7 +35,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.targets import architecture as architecture_of
-from descriptors.targets import generation, has, holders
+from descriptors.targets import has, has_tcgen05, has_wgmma, holders
 from descriptors.text import extents_text
 from layoutalg.frozen import frozen
 
@@ -159,7 +159,7 @@ def main_loop(
     d = ("s32" if named in ("i8", "ti16") else "f32") if d_dtype is None else d_dtype
     majors = as_major(a_major), as_major(b_major)
     place = choose("plan: a_source", a_source, SOURCES)
-    if place == "rmem" and generation(of) != "sm90":
+    if place == "rmem" and not has_wgmma(of):
         raise DescriptorError(f"plan: A in registers must be of sm90, where wgmma reads them, found arch {of}")
     zeros_left_out = as_flag(sparse, "plan: sparse") or sparse_by_name(instruction)
     usual = dense_k(of, named) * (1 + zeros_left_out)
@@ -181,7 +181,7 @@ def main_loop(
         check_groups(loop.tile)
     if loop.sparse:
         _check_sparse(loop)
-    if generation(loop.arch) == "sm90" and loop.scale is not None and loop.d != "f32":
+    if has_wgmma(loop.arch) and loop.scale is not None and loop.d != "f32":
         raise DescriptorError(f"plan: accumulators that are promoted must be f32, found {loop.d}")
     return loop
 
@@ -236,7 +236,7 @@ def kind_of_request(
     'mxf4nvf4'
     """
     vector = None if vector is None else as_integer(vector, "plan: scale_vector")
-    if generation(arch) == "sm90":
+    if has_wgmma(arch):
         known = kind_of(arch, a, b)
         promoted = known == "f8" and vector == PROMOTED[1] and scale_dtype in (None, PROMOTED[0])
         scaled = not promoted and (scale_dtype is not None or vector is not None)
@@ -264,7 +264,7 @@ def kind_of_request(
 
 def _any_swizzle(element: ElementType, major: Major, arch: str) -> SwizzleMode:
     """A mode that an operand has if it may have this major at all."""
-    special = generation(arch) == "sm100" and major is Major.MN and element.storage_bits == 32
+    special = has_tcgen05(arch) and major is Major.MN and element.storage_bits == 32
     return SwizzleMode.B128_BASE32B if special else SwizzleMode.B128
 
 
@@ -321,7 +321,7 @@ def _shape(
         if k == dense_k(arch, kind) * (2 - sparse):
             before += f"; K {k} is that of a {'dense' if sparse else 'sparse'} one"
         error.args = (f"{before}; nearest are {names}{opening}{source}" if names else error.args[0],)
-        error.proposals = (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
+        error.proposals += (Advice({"sparse": True}) if not sparse else Advice({"sparse": False}),)
         error.proposals += tuple(
             Advice({"instruction": one, "tile": tuple(-(-whole // part) * part for whole, part in pairs)})
             for one in near
@@ -361,7 +361,7 @@ def nearest(
 
 def _check_sparse(loop: MainLoop) -> None:
     """Refuse what this plan knows no metadata for."""
-    if loop.arch == "sm90" and loop.scale is not None:
+    if has_wgmma(loop.arch) and loop.scale is not None:
         raise DescriptorError(
             "plan: accumulators that are promoted must be of a dense A, found a sparse one",
             proposals=[Advice({"scale_vector": None, "scale_dtype": None})],
@@ -374,7 +374,7 @@ def _check_sparse(loop: MainLoop) -> None:
             proposals=resized(loop.tile, 2, one.covered),
         )
     rows = 128 * loop.cta_group
-    if generation(loop.arch) == "sm100" and loop.extents[0] != rows:
+    if has_tcgen05(loop.arch) and loop.extents[0] != rows:
         raise DescriptorError(
             "plan: M of a sparse instruction must be 128 rows a CTA in sm100, of which alone CUTLASS has metadata, "
             f"found {loop.extents[0]}; cta_group = {loop.cta_group}",
@@ -406,7 +406,7 @@ def smaller(tile: tuple[int, int, int], parts: tuple[int, int, int]) -> list[Adv
     """Return smaller tiles of whole parts: those with one extent changed first, then the largest.
 
     >>> print(*smaller((64, 512, 128), (64, 256, 16))[:3])
-    --tile 64x256x128 --tile 64x512x64 --tile 64x512x32
+    tile=(64, 256, 128) tile=(64, 512, 64) tile=(64, 512, 32)
     """
     counts = tuple(map(floordiv, tile, parts))
     sizes = [sorted({one for part in (1, 2, 4, 8, count) if (one := count // part)}) for count in counts]

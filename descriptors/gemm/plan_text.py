@@ -46,7 +46,7 @@ from descriptors.gemm.schedule import STEP, Traffic, order, traffic
 from descriptors.gemm.thread_registers import RegisterBudget, register_budget
 from descriptors.gemm.turns import free_barriers
 from descriptors.records import HALF, PAIR, Named, Option, Record, Row, attributes
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
 from descriptors.tmem.block_scaled import factors_disputed
 
@@ -134,7 +134,7 @@ def _metadata_rows(metadata: Metadata, blocks: int) -> Iterator[tuple[str, str]]
     places = [metadata.place(k) for k in range(blocks)]
     through = f"for K block 0 to {blocks - 1}" if blocks > 1 else "for the K block"
     selectors = some(selector for _, selector in places) if len(metadata.selectors) > 1 else ""
-    if generation(metadata.packed.arch) == "sm100":
+    if has_tcgen05(metadata.packed.arch):
         said = f", selector {selectors} of idesc" if selectors else ""
         yield "metadata", f"%e_tmem column {some(at for at, _ in places)}{said} {through}; in memory at {metadata.base}"
         if metadata.blocks > 1:

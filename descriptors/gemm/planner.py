@@ -54,7 +54,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.tma.convolution import Convolution, as_convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES, architecture, assumed_architecture
-from descriptors.targets import generation, has
+from descriptors.targets import has, has_tcgen05, has_wgmma
 from descriptors.text import Told, counted, extents_text
 from layoutalg.frozen import frozen, replace
 
@@ -210,7 +210,7 @@ def prove_plan(plan: Plan) -> Product:
 
 def _accumulators(loop: MainLoop, warpgroups: int | None, sets: int) -> Registers | TensorColumns:
     count = as_integer(sets, "plan: accumulators", minimum=1, maximum=2)
-    if loop.arch == "sm90":
+    if has_wgmma(loop.arch):
         if count > 1:
             raise DescriptorError(
                 "plan: two sets of accumulators must be in tensor memory, of sm100; those of sm90 are registers of the "
@@ -259,7 +259,7 @@ def _budget(loop: MainLoop, scales: Scales | None, extra: int, stages: int | Non
     ]
     if scales is not None:
         parts += [("SFA", scales.a.bytes), ("SFB", scales.b.bytes)]
-    if loop.sparse and generation(loop.arch) == "sm100":
+    if loop.sparse and has_tcgen05(loop.arch):
         parts.append(("E", metadata_of(loop).bytes))
     most = targets.architecture(loop.arch).shared
     return budget(tuple(parts), stages, extra=extra, capacity=smem, most=most, pieces=pieces, alignment=_ALIGNMENT)

@@ -234,8 +234,8 @@ def propose_tiles(
     """
     if arch is not None and architecture(arch) != "sm90":
         raise DescriptorError(
-            f"plan: no tile can be chosen for {arch}, only for sm90, where tiles were timed; use --arch sm90, or an "
-            "instruction and --tile"
+            f"plan: a tile can be chosen for sm90 only, where tiles were timed, found {arch}; for {arch} a plan needs "
+            "an instruction and a tile"
         )
     most = as_integer(top, "plan: how many to show", minimum=1, maximum=64)
     a = as_element_type(dtype)

@@ -49,7 +49,7 @@ from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
 from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.words.descriptor import window_bytes, word_format
-from descriptors.targets import generation, tensor_arches
+from descriptors.targets import has_tcgen05, tensor_arches
 from descriptors.text import Told, counted, extents_text
 from descriptors.tmem.accumulator_model import joined, tcgen05_cells, wgmma_elements
 from descriptors.tmem.geometry import EXCLUSIVE_COLUMNS
@@ -317,11 +317,7 @@ def _selected(simulation: Simulation, metadata: Metadata, stage: int, positions:
     (_, _, depth), blocks = loop.extents, []
     for part in np.split(positions, loop.cta_group):
         words = pack_metadata(part, loop.a, loop.arch)
-        cells = (
-            _metadata_cells(metadata, words, stage, word_format(loop.arch))
-            if generation(loop.arch) == "sm100"
-            else None
-        )
+        cells = _metadata_cells(metadata, words, stage, word_format(loop.arch)) if has_tcgen05(loop.arch) else None
         along_k = []
         for k in range(loop.blocks[2]):
             at, selector = metadata.place(k)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.plan import Plan
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.text import extents_text
 
 #: Codes of 1 and 2 in the types of scale factors whose codes are published, as programs for sm100 choose from them.
@@ -26,7 +26,7 @@ def cuda_refusal(plan: Plan) -> str:
     >>> cuda_refusal(plan("m128n16k16", "bf16", tile=(128, 16, 64), cluster=(2, 1), verify=False))
     'the CTAs of a cluster of 2x1 share their copies, which programs for sm100 do not'
     """
-    loop, hopper = plan.asked, generation(plan.asked.arch) == "sm90"
+    loop, hopper = plan.asked, has_wgmma(plan.asked.arch)
     if plan.a.derivation.crossing is not None:
         return f"the descriptors of {loop.name} have two addresses, and programs move only one"
     if plan.implicit is not None and plan.implicit.convolution.operand == "B":
@@ -53,4 +53,4 @@ def check_cuda(plan: Plan) -> None:
         DescriptorError: with the reason.
     """
     if reason := cuda_refusal(plan):
-        raise DescriptorError(f"emit: --emit cuda does not support this plan: {reason}")
+        raise DescriptorError(f"emit: cuda does not support this plan: {reason}")

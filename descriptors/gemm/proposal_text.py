@@ -27,7 +27,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.text import aligned, extents_text
 from descriptors.tmem.block_scaled import factors_of
 
@@ -123,7 +123,7 @@ def _chosen(one: Plan, side: StagedOperand) -> bool:
 
 def _kind_words(loop: MainLoop) -> list[str]:
     """What is asked for of the kind and its scale factors, where it does not follow from the types."""
-    if generation(loop.arch) == "sm90":
+    if has_wgmma(loop.arch):
         return [] if loop.scale is None else [f"--scale-vector {loop.scale[1]}"]
     words = [f"--kind {loop.kind}"] if loop.kind != kind_of_request(loop.arch, loop.a, loop.b, None, None, None) else []
     if (

@@ -16,7 +16,7 @@ from descriptors.gemm.plan_scales import Scales
 from descriptors.smem.instructions.idesc import idesc
 from descriptors.smem.instructions.rules import type_name
 from descriptors.smem.operands.operand import Major
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.tmem.block_scaled import vector_of
 from layoutalg.frozen import frozen
 
@@ -57,7 +57,7 @@ def line_of(loop: MainLoop, scales: Scales | None = None) -> PtxLine:
     >>> line_of(main_loop("wgmma.sp.m64n8k16", "tf32", tile=(64, 8, 32))).ptx[-37:]
     '%a_desc, %b_desc, %e, %sel, %p, 1, 1;'
     """
-    if generation(loop.arch) == "sm90":
+    if has_wgmma(loop.arch):
         return _wgmma(loop)
     opcode = f"tcgen05.mma{'.sp' * loop.sparse}.cta_group::{loop.cta_group}.kind::{loop.kind}"
     factors, metadata = "", "[%e_tmem], " * loop.sparse

@@ -169,7 +169,8 @@ class Survey:
     def headline(self) -> str:
         """The answer in one line."""
         ways, refused = len(self.findings), sum(len(one.orders) for one in self.refusals)
-        return f"{counted(ways, 'way')} to lay the tile out, {counted(refused, 'candidate')} refused"
+        fitting = "" if not ways or self.findings[0].fits else ", none of which fits"
+        return f"{counted(ways, 'way')} to lay the tile out{fitting}, {counted(refused, 'candidate')} refused"
 
     def __str__(self) -> str:
         from descriptors.answers import tell  # only what is printed needs a writer

@@ -434,18 +434,27 @@ def _most_read(by: Reader, tile: tuple[int, int]) -> tuple[int, int]:
     k = 256 // by.element.storage_bits * (2 if by.sparse and by.matrix == "B" else 1)
     rows = [128, 64] if generation(by.arch) == "sm100" else [64]
     columns = list(range(256, 0, -8))
-    for mn in {"A": rows, "B": columns, None: rows + columns}[by.matrix]:
-        if tile[0] % mn == 0:
-            try:
-                replace(by, extents=(mn, k)).check(TileSpec(Major.K, SwizzleMode.NONE, (mn, k), (mn, k), ()))
-            except DescriptorError:
-                continue
+    extents = {"A": rows, "B": columns, None: rows + columns}[by.matrix]
+    for mn in extents:
+        if tile[0] % mn == 0 and _refusal(by, (mn, k)) is None:
             return mn, k
+    refusals = [_refusal(by, (mn, k)) for mn in extents]
+    if refusals[0] is not None and all(refusals):  # not because of the tile
+        raise refusals[0]
     rows = [row for row in (64, 128) if generation(by.arch) == "sm100" or row == 64]
     raise DescriptorError(
         f"search: no {by.arch} instruction reads whole blocks of an MN of {tile[0]}",
         proposals=[Advice({"mma": (row, k), "pad": True}) for row in rows],
     )
+
+
+def _refusal(by: Reader, reads: tuple[int, int]) -> DescriptorError | None:
+    """Return the reason why no instruction reads a K-major operand of these extents; None if one does."""
+    try:
+        replace(by, extents=reads).check(TileSpec(Major.K, SwizzleMode.NONE, reads, reads, ()))
+    except DescriptorError as error:
+        return error
+    return None
 
 
 def _plan(d: Derivation) -> tuple[TmaPlan | None, str]:

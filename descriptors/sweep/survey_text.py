@@ -148,7 +148,8 @@ def _best(survey: Survey, one: Finding, because: str) -> Iterator[str]:
     boxes = f", {counted(one.boxes, 'box')}" if one.boxes is not None else ""
     order = "" if len(one.orders) > 1 else f", order {_orders(one)}"
     where = f"{one.total_bytes} bytes at a multiple of {one.alignment_bytes}"
-    yield f"best: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
+    best = "best" if one.fits else f"nothing fits {survey.asked.smem} bytes of shared memory; the cheapest"
+    yield f"{best}: {one.major}-major {one.swizzle}{order}: word {word_text(one.word)}{boxes}, {where}"
     if because:
         yield f"   {survey.asked.arch} is assumed, {because}"
     if one.padding_bytes:
@@ -206,9 +207,7 @@ def _notes(survey: Survey) -> Iterator[str]:
 
 def _short(reason: str) -> str:
     """What is wrong and the way out, without the numbers that show it."""
-    must, *more = re.sub(r" \((?:legality \w+ allows it: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split(
-        "; "
-    )
+    must, *more = re.sub(r" \((?:sources disagree: )?(?:PTX|CUTLASS|CUDA|CuTe|NVIDIA)\b.*", "", reason).split("; ")
     ways = [one for one in more if not re.match(r"[a-z]\w* = |sm\d+ ", one)]
     return "; ".join([must, *ways])
 

@@ -15,7 +15,7 @@ Law: elements have cells of their own, and an accumulator has N columns, as ofte
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import DescriptorError, advised, as_flag, as_integer, brief
 from descriptors.smem.instructions.legality import check_shape
 from descriptors.smem.instructions.rules import Legality, as_mode
 from descriptors.smem.operands.operand import choose
@@ -71,6 +71,7 @@ def datapath_of(m: int, cta_group: int, ws: bool, sparse: bool) -> tuple[Datapat
     return path
 
 
+@advised
 def accumulator(
     m: int,
     n: int,

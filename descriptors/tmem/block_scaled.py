@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from descriptors.errors import DescriptorError, as_integer
+from descriptors.errors import DescriptorError, advised, as_integer
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
@@ -209,6 +209,7 @@ class BlockScaled(Told):
         return weakest(self.plan.evidence, self.sfa.evidence, self.sfb.evidence)
 
 
+@advised
 def block_scaled(
     m: int,
     n: int,

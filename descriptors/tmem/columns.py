@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from descriptors.errors import Advice, DescriptorError, as_flag, as_integer, brief
+from descriptors.errors import Advice, DescriptorError, advised, as_flag, as_integer, brief
 from descriptors.smem.instructions.idesc import as_kind
 from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.operand import choose
@@ -204,6 +204,7 @@ class _Mma:
     arch: str
 
 
+@advised
 def tmem_plan(
     m: int,
     n: int,

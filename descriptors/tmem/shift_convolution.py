@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer
+from descriptors.errors import ChoiceError, DescriptorError, advised, as_integer
 from descriptors.smem.instructions.legality import check_shape
 from descriptors.smem.instructions.rules import Legality, kind_of
 from descriptors.smem.instructions.tables import DENSE_K
@@ -361,6 +361,7 @@ class ShiftConvolution(Told):
         return ShiftProof(one.outputs, count, self.quarters, *outcomes)
 
 
+@advised
 def shift_convolution(
     images: int,
     height: int,

@@ -116,12 +116,29 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list for ``--help``, from the table alone."""
         rows = [(name, text) for name, (_, text) in self.table.items()]
-        rows += [(name, f"Brought by {one.module}.") for name, one in self.others.items() if name not in self.table]
+        rows += [(name, _purpose(one)) for name, one in self.others.items() if name not in self.table]
         if self.one_line:
             room = formatter.width - 6 - max(len(name) for name, _ in rows)
             rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _purpose(command: EntryPoint) -> str:
+    """Return the first paragraph of a command's docstring, read from its source: an import would load its package."""
+    from ast import FunctionDef, get_docstring, parse
+    from importlib.machinery import PathFinder
+    from pathlib import Path
+
+    package, *names = command.module.split(".")
+    spec = PathFinder.find_spec(package)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        with suppress(OSError, SyntaxError, ValueError):
+            definitions = parse(Path(folder, *names).with_suffix(".py").read_text("utf-8")).body
+            for one in definitions:
+                if isinstance(one, FunctionDef) and one.name == command.attr and (text := get_docstring(one)):
+                    return text.split("\n\n")[0]
+    return f"Part of {command.module}."
 
 
 def say(text: str) -> None:
@@ -276,7 +293,11 @@ def save_picture(picture: SavablePicture, output: str, *, as_json: bool) -> str:
 
 
 def run(
-    command: click.Command, name: str, refusals: Iterable[type[Exception]] = (), arguments: Sequence[str] | None = None
+    command: click.Command,
+    name: str,
+    refusals: Iterable[type[Exception]] = (),
+    arguments: Sequence[str] | None = None,
+    message: Callable[[Exception], str] = str,
 ) -> int:
     """Run a program and return its exit status.
 
@@ -285,6 +306,7 @@ def run(
         name: of the program.
         refusals: the errors that say what is wrong with the input; any other is a bug, and stays a traceback.
         arguments: the command line after the name; that of this process if left out.
+        message: what a refusal says to a person who typed a command line.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:
@@ -313,7 +335,7 @@ def run(
         what = f"{error}: standard output" if unnamed else str(error)  # every file that is written is named
         return _refuse(name, error, what, [])  # the output itself may be what failed
     except tuple(refusals) as error:
-        return _refuse(name, error, str(error), words)
+        return _refuse(name, error, message(error), words)
 
 
 def _collect_seldom() -> None:

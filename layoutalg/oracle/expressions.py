@@ -205,7 +205,7 @@ def evaluate_expressions(sources: Iterable[str], *, each_s: float = 20.0, batch:
 
 #: Rows of the page by the name that an operation has in a syntax tree (`layoutalg.oracle.expressions`).
 ROWS = {
-    "()": (64, 66),
+    "()": (64, 66, 76),
     "blocked_product": (73,),
     "complement": (21, 22, 23, 75),
     "composition": (1, 2, 3, 4, 5),

@@ -13,6 +13,7 @@ import pytest
 from descriptors import DescriptorError, derive, proved, record, tell
 from descriptors.cli.command import main
 from descriptors.cli.mcp import call
+from descriptors.errors import options_message
 from descriptors.show.explorer.answer import answer
 
 K_OF = {"bf16": 16, "tf32": 8, "e4m3": 32, "u8": 32}
@@ -76,7 +77,7 @@ def ask(asked: Mapping[str, Any], capsys: pytest.CaptureFixture[str]) -> dict[st
     try:
         python: dict[str, Any] | str = of_python(asked)
     except DescriptorError as error:
-        python = " ".join(str(error).split())
+        python = " ".join(options_message(error).split())
     capsys.readouterr()
     status = main([*words_of(asked), "--json"])
     data = json.loads(capsys.readouterr().out)

@@ -1,5 +1,5 @@
 // Run the doctests of both packages inside Pyodide under Node; the outcome is one line of JSON on standard output.
-// usage: node doctests.mjs FOLDER_OF_PYODIDE ROOT_OF_THE_PROJECT [MODULE...]
+// usage: node doctests.mjs FOLDER_OF_PYODIDE ROOT_OF_THE_PROJECT [PACKAGE, MODULE OR FUNCTION...]
 import { pathToFileURL } from "node:url";
 
 const [folder, root, ...only] = process.argv.slice(2);
@@ -25,7 +25,7 @@ found = {}
 for path in sorted([*pathlib.Path("/project/layoutalg").rglob("*.py"), *pathlib.Path("/project/descriptors").rglob("*.py")]):
     parts = path.relative_to("/project").with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    if set(LEFT_OUT) & set(parts) or len(parts) < 3 and parts[-1][:2] == "__" or (len(only) and name not in only):
+    if set(LEFT_OUT) & set(parts) or len(parts) < 3 and parts[-1][:2] == "__" or (len(only) and not any((f"{one}.").startswith(f"{name}.") or name.startswith(f"{one}.") for one in only)):
         continue
     module = importlib.import_module(name)
     runner = Runner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -23,6 +23,15 @@ def _values(row: Any, count: int) -> Sequence[Any]:
     return [row] if count == 1 else list(row)
 
 
+def _table(rows: Iterable[Any], count: int, ids: Any) -> tuple[list[Any], list[Sequence[Any]]]:
+    """What each row is called, and its arguments."""
+    rows = list(rows)
+    if not rows:
+        raise ValueError("each: there must be rows to try, found none")
+    titles = [getattr(row, "id", ids) if isinstance(row, PARAM) else ids for row in rows]
+    return titles if ids is None or callable(ids) else list(ids), [_values(row, count) for row in rows]
+
+
 def _named(title: Any, values: Sequence[Any]) -> str:
     """What a row is called in a message."""
     if title is None:
@@ -31,12 +40,15 @@ def _named(title: Any, values: Sequence[Any]) -> str:
 
 
 def each(
-    names: str | Sequence[str], rows: Iterable[Any], ids: Iterable[str] | Callable[[Any], Any] | None = None
+    names: str | Sequence[str],
+    rows: Iterable[Any] | Callable[[], Iterable[Any]],
+    ids: Iterable[str] | Callable[[Any], Any] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator like ``pytest.mark.parametrize`` with the same arguments, by which the test stays one test.
 
-    Fixtures are made once and serve every row. A row that is skipped where the first was not is a failure: of many rows
-    none is left out without a word.
+    Rows that take long to make are given as a function, which is called when the test runs, so that no collection of
+    tests waits for them. Fixtures are made once and serve every row. A row that is skipped where the first was not is a
+    failure: of many rows none is left out without a word.
 
     >>> @each(("a", "b"), [(1, 1), (1, 2), (2, 3)], ids=str)
     ... def test_equal(a: int, b: int) -> None:
@@ -55,17 +67,13 @@ def each(
     ValueError: each: there must be rows to try, found none
     """
     arguments = [one.strip() for one in names.split(",")] if isinstance(names, str) else list(names)
-    rows = list(rows)
-    table = [_values(row, len(arguments)) for row in rows]
-    if not table:
-        raise ValueError("each: there must be rows to try, found none")
-    titles = [getattr(row, "id", ids) if isinstance(row, PARAM) else ids for row in rows]
-    titles = titles if ids is None or callable(ids) else list(ids)
+    known = None if callable(rows) else _table(rows, len(arguments), ids)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def whole(**fixtures: Any) -> None:
             __tracebackhide__ = True
+            titles, table = _table(rows(), len(arguments), ids) if callable(rows) else known or ([], [])
             failed: list[tuple[str, BaseException]] = []
             for title, values in zip(titles, table, strict=True):
                 try:

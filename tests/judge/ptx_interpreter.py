@@ -234,6 +234,21 @@ class Thread:
         else:
             self._write(read[0], value, line)
 
+    def results(self, values: list[int]) -> list[int] | None:
+        """Return what the only line writes if its operands are registers with these values; None if it is random.
+
+        Args:
+            values: bits of the registers ``%a0``, ``%a1`` and so on.
+        """
+        (line,) = self.program.lines
+        for place, value in enumerate(values):
+            self._write(f"%a{place}", value, line)
+        words = line.opcode.split(".")
+        if words[0] != "setp" and self._value(words, line.operands, line) is None:
+            return None
+        self._execute(line, 0)
+        return [self.read(text, 64, line) for text in line.operands[0].split("|")]
+
     def _pack(self, read: list[str], width: int, line: Line) -> None:
         parts = [one.strip() for one in (read[0] if "{" in read[0] else read[1]).strip("{}").split(",")]
         part = width // len(parts)
@@ -298,7 +313,7 @@ class Thread:
             return (out + more) & (full if mods[0] != "wide" else (1 << 2 * width) - 1)
         if name in ("div", "rem"):
             a, b = s(1), s(2)
-            if b == 0 or (is_signed and b == -1):
+            if b == 0 or (is_signed and b == -1 and a == -1 << width - 1):
                 return None
             quotient = abs(a) // abs(b)
             quotient = -quotient if (a < 0) != (b < 0) else quotient
@@ -323,6 +338,10 @@ class Thread:
         }
         if name in simple and not mods:
             return simple[name]() & ((1 << 64) - 1 if name in ("popc", "clz") else full)
+        if name == "bfind":
+            a = ~u(1) & full if s(1) < 0 else u(1)
+            place = next((n for n in reversed(range(width)) if a >> n & 1), -1)
+            return (width - 1 - place if mods and place >= 0 else place) & 0xFFFFFFFF
         if name in ("bfe", "bfi"):
             return self._field(name, kind, width, read, line)
         if name == "shf":

@@ -15,7 +15,7 @@ from layoutalg.messages import MOST_OF_A_MESSAGE, shortened
 PROGRAMS = ("descriptors", "layoutalg")
 #: Commands that do not end by themselves.
 SERVERS = ("mcp", "explore")
-LONG = 200_000
+LONG = 20_000
 
 
 def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -36,14 +36,20 @@ def calls(command: click.Command, long: str) -> Iterator[list[str]]:
             yield [one.opts[0], long]
 
 
+@pytest.mark.parametrize("length", [LONG, pytest.param(10 * LONG, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("text", ["x", "1,", "(", "9"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_refusal_repeats_little_of_a_long_argument(
-    program: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    program: str,
+    text: str,
+    length: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a file that one of them writes stays there
     main, group = (getattr(import_module(f"{program}.cli.command"), name) for name in ("main", "command"))
-    long, refused = (text * LONG)[:LONG], 0
+    long, refused = (text * length)[:length], 0
     for path, command in [((), group), *commands(group)]:
         for words in [[*path, *call] for call in calls(command, long)]:
             status = main(words)

@@ -109,7 +109,7 @@ def values(text):
     """The sizes of the modes and the values, by the judge's own reader; the text of what is no layout."""
     layout, apart, offset = text.partition(" + ")
     before, colon, _ = layout.partition(":")
-    if not colon or before.count("(") != before.count(")"):  # a number, a tuple of layouts
+    if not colon or "x" in layout or before.count("(") != before.count(")"):  # a number, x:x, a tuple of layouts
         return text
     function = read(layout)
     shape = function.shape if isinstance(function.shape, tuple) else (function.shape,)

@@ -48,7 +48,8 @@ def test_what_the_page_says_is_what_the_definition_says(case):
         assert "refused" in case  # an operand that is no layout
         return
     answer = REFUSED if "refused" in case else decode(case["answer"])
-    assert fault(case["operation"], arguments, answer) is None
+    sliced = case["operation"] == "call" and "null" in json.dumps(case["operands"])
+    assert fault("slice_" if sliced else case["operation"], arguments, answer) is None
 
 
 @each("case", CASES, ids=name)
@@ -103,8 +104,8 @@ def test_a_quasi_inverse_is_a_convention_and_satisfies_what_cute_documents(numbe
         assert [judge.at(layout, judge.at(inverse, offset)) for offset in offsets] == offsets
 
 
-#: Functions of the DSL that the oracle asks by another way: a swizzle alone, and `cute.slice_and_offset`.
-ASKED_OTHERWISE = {65, 66, 69, 70}
+#: Calls of a swizzle, which the DSL does not have; the oracle asks for it in front of an identity layout.
+ASKED_OTHERWISE = {65, 66}
 ASKED = [(row, case) for row, case in ROWS if row["row"] not in ASKED_OTHERWISE]
 
 
@@ -124,7 +125,7 @@ def test_the_cells_of_the_dsl_are_what_it_answers():
             own = "" if "refused" in case else spelled_value(case["answer"])
             assert comparable_text(answer.text) == comparable_text(own) or answer.text in cell, place
         else:
-            assert answer.text in cell or several, place
+            assert answer.text.replace(" + ", ", ") in cell or several, place
 
 
 def _tuples(data):

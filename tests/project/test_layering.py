@@ -8,9 +8,12 @@ DSL), and no child of a package bears the name of a public function, so that nam
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 
 import pytest
 from places import ROOT
@@ -22,6 +25,12 @@ import layoutalg
 HEAVY = ("numpy", "sympy", "cutlass", "click", "rich")
 PACKAGES = {"layoutalg": layoutalg, "descriptors": descriptors}
 MODULES = sorted(modules())
+
+#: The wings below the commands, and the modules of each that are open to the others.
+WINGS: dict[str, dict[str, str]] = {
+    wing: import_module(wing).INTERFACE
+    for wing in (f"descriptors.{name}" for name in "smem tmem sweep check gemm show course".split())
+}
 
 #: The doors of programs: those of `descriptors` end as those of `layoutalg` do, for both run in one console, and the
 #: schemas of both are written in one notation.
@@ -66,10 +75,43 @@ def test_there_is_no_circle_within_a_room() -> None:
 
 
 def test_a_room_hands_on_nothing_and_says_its_question_in_one_line() -> None:
+    """Its ``__init__`` is a line; a wing's declares the interface too, which is data."""
     doors = ("descriptors.cli", "layoutalg.cli", "descriptors.oracle", ORACLE, *PACKAGES)
     for name in (one for one in MODULES if is_folder(one) and one not in doors):
-        source = modules()[name].strip()
-        assert source.startswith('"""') and source.endswith('."""') and "\n" not in source, name
+        docstring, *rest = ast.parse(modules()[name]).body
+        assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), name
+        text = docstring.value.value
+        assert isinstance(text, str) and text.endswith(".") and "\n" not in text, name
+        assert [ast.unparse(one).partition(" = ")[0] for one in rest] == ["INTERFACE"] * (name in WINGS), name
+
+
+def wing_of(module: str) -> str:
+    """The wing that a module stands in, or the folder or module of `descriptors` that is none."""
+    return ".".join(module.split(".")[:2])
+
+
+def names_taken_from_other_wings() -> Iterator[tuple[str, str, str]]:
+    """Yield (module, source, name) for each name that a module imports from another wing and that is not public."""
+    for module in (one for one in MODULES if one.startswith("descriptors.")):
+        for source, names in imports(module):
+            if wing_of(source) in WINGS and wing_of(source) != wing_of(module):
+                private = [name for name in names if f"descriptors.{descriptors._HOMES.get(name)}" != source]
+                yield from ((module, source, name) for name in (private if names else ["the module"]))
+
+
+def test_a_wing_imports_only_public_names_and_open_modules_of_another_wing() -> None:
+    private = [
+        f"{module} imports {name} from {source}, which is not in INTERFACE of {wing_of(source)}"
+        for module, source, name in names_taken_from_other_wings()
+        if source.removeprefix(f"{wing_of(source)}.") not in WINGS[wing_of(source)]
+    ]
+    assert not private, "\n".join(private)
+
+
+def test_another_wing_needs_every_open_module() -> None:
+    """A module from which other wings import public names only, or nothing, is not open."""
+    needed = {source for _, source, _ in names_taken_from_other_wings()}
+    assert {f"{wing}.{name}" for wing, interface in WINGS.items() for name in interface} <= needed
 
 
 def test_no_child_of_a_package_bears_the_name_of_a_public_function() -> None:

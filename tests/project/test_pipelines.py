@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kernels import kernels
 from places import ROOT
 
 yaml = pytest.importorskip("yaml", reason="dask brings yaml")
@@ -40,8 +41,8 @@ def project(tmp_path: Path) -> Path:
     command = tmp_path / "bin" / "descriptors"
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m descriptors "$@"\n')
     command.chmod(0o755)
-    for name in ("pipeline", "too_early"):
-        shutil.copy(ROOT / "docs" / "kernels" / f"{name}.ptx", tmp_path)
+    (tmp_path / "product.ptx").write_text(kernels()["product_f16_128x32x128_nn_sm90"])
+    shutil.copy(ROOT / "docs" / "kernels" / "hang.ptx", tmp_path)
     for folder, text in (("right", CONTRACT), ("wrong", CONTRACT.replace("10000", "10001"))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "descriptors.toml").write_text(text)
@@ -74,8 +75,8 @@ def hook(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "files", "status"),
     [
-        ("descriptors-check", ["pipeline.ptx"], 0),
-        ("descriptors-check", ["pipeline.ptx", "too_early.ptx"], 1),
+        ("descriptors-check", ["product.ptx"], 0),
+        ("descriptors-check", ["product.ptx", "hang.ptx"], 1),
         ("descriptors-expect", ["right/descriptors.toml"], 0),
         ("descriptors-expect", ["right/descriptors.toml", "wrong/descriptors.toml"], 1),
     ],
@@ -90,7 +91,7 @@ def test_a_hook_takes_all_its_files_at_once(name: str, files: list[str], status:
 @pytest.mark.parametrize(
     ("files", "status", "annotated"),
     [
-        ("pipeline.ptx too_early.ptx", 1, {"too_early.ptx"}),
+        ("product.ptx hang.ptx", 1, {"hang.ptx"}),
         ("right/descriptors.toml wrong/descriptors.toml", 1, {"wrong/descriptors.toml"}),
         ("right/descriptors.toml", 0, set()),
         ("none.ptx", 2, set()),
@@ -111,7 +112,7 @@ def test_the_action_leaves_annotations_whatever_it_finds(
 
 
 def test_the_action_annotates_nothing_where_the_command_line_is_refused(project: Path) -> None:
-    done = run_action(project, FILES="pipeline.ptx", ARGUMENTS="--no-such-option")
+    done = run_action(project, FILES="product.ptx", ARGUMENTS="--no-such-option")
     assert (done.returncode, done.stdout) == (2, "") and "--no-such-option" in done.stderr
 
 
@@ -136,5 +137,5 @@ def test_the_action_installs_its_own_checkout_and_needs_no_index() -> None:
 
 def test_a_baseline_is_quiet_about_what_was_there(project: Path) -> None:
     assert run(project, "descriptors check --write-baseline known.json -- *.ptx").returncode == 0
-    assert run_action(project, FILES="pipeline.ptx too_early.ptx", ARGUMENTS="--baseline known.json").returncode == 0
+    assert run_action(project, FILES="product.ptx hang.ptx", ARGUMENTS="--baseline known.json").returncode == 0
     assert json.loads((project / "found.sarif").read_text())["runs"][0]["results"] == []

@@ -13,6 +13,8 @@ import pytest
 from places import ROOT
 
 SCRIPTS = ROOT / "scripts"
+#: The folders of `descriptors`: the wings, the commands over them and the oracle beside them.
+WINGS = sorted(path.parent.name for path in (ROOT / "descriptors").glob("*/__init__.py"))
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the scripts need bash")
 
@@ -140,6 +142,40 @@ def test_a_place_that_is_free_or_was_made_by_the_scripts_is_theirs(there: str, t
         (place / ".made-run").touch()
         (place / "pyvenv.cfg").touch()
     assert bash(f". {SCRIPTS}/lib/env.sh; is_ours", LAYOUTALG_VENV=str(place)).returncode == 0
+
+
+@pytest.fixture
+def tested(ready: Path) -> Path:
+    """An environment with the test tools, whose programs only print how they were called."""
+    for program in ("ruff", "mypy"):
+        shutil.copy(ready / "bin" / "python", ready / "bin" / program)
+    bash(f'. {SCRIPTS}/lib/env.sh; fingerprint dev > "$VENV/.made-dev"', LAYOUTALG_VENV=str(ready))
+    return ready
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_each_wing_is_tested_alone(wing: str, tested: Path) -> None:
+    output = bash(f"{SCRIPTS}/test {wing} -k x", LAYOUTALG_VENV=str(tested)).stdout
+    lines = [line for line in output.splitlines() if not line.startswith("test: ")]
+    folders = [word for word in lines[-1].split() if "/" in word or (ROOT / word).is_dir()]
+    assert all((ROOT / folder).is_dir() for folder in folders)
+    assert {f"tests/descriptors/{wing}", f"descriptors/{wing}"} <= set(folders)
+    assert lines == [
+        f"ruff format --check {' '.join(folders)}",
+        f"ruff check --quiet {' '.join(folders)}",
+        f"python -m pytest -n auto --dist worksteal {' '.join(folders)} -k x",
+    ]
+
+
+def test_wings_are_tested_together_and_a_word_that_is_none_is_an_argument_of_pytest(tested: Path) -> None:
+    def pytest_call(arguments: str) -> str:
+        return (
+            bash(f"{SCRIPTS}/test {arguments}", LAYOUTALG_VENV=str(tested)).stdout.splitlines()[-1].split("steal ")[1]
+        )
+
+    assert pytest_call("algebra smem") == "tests/layoutalg layoutalg tests/descriptors/smem descriptors/smem"
+    assert pytest_call("--exhaustive smem") == "-m exhaustive tests/descriptors/smem descriptors/smem"
+    assert pytest_call("tests/project smem") == "tests/project smem"
 
 
 def test_a_link_to_a_script_runs_the_script(ready: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ Invariant: a wait that spins is no loop that a parameter bounds.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -27,7 +28,7 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.program import Program
 from descriptors.check.ptx.control_flow import Block
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
-from descriptors.check.ptx.ptx_operands import names
+from descriptors.check.ptx.ptx_operands import Address, names
 
 #: Least iterations of a loop: the first, one that follows another, and one that follows such a one.
 LEAST = 3
@@ -170,6 +171,52 @@ def _bounds(function: Function, writers: dict[str, list[int]], registers: Iterab
                     seen.add(name)
                     waiting.append(name)
     return tuple(found)
+
+
+#: Instructions whose result is an address where an operand is one: not products, which are offsets at most.
+_MOVES = ("mov", "add", "sub", "selp", "cvt", "min", "max")
+
+
+@lru_cache(maxsize=8)
+def count_loads(made: Program) -> frozenset[int]:
+    """The loads of 64-bit parameters that are numbers: they bound a loop, and no address is computed from them."""
+    code = made.function.code
+    bounds = [
+        [place for place in loop.bounds if re.fullmatch(r"ld\.param(::entry)?\.[bus]64", code[place].opcode)]
+        for loop in bounded_loops(made)
+    ]
+    if not any(bounds):
+        return frozenset()
+    results: dict[str, list[str]] = {}
+    addresses = set[str]()
+    for one in code:
+        moved = one.operands[1:] if one.opcode.startswith(_MOVES) else ()
+        if one.opcode.startswith(("mad.lo", "mad.wide")):
+            moved = one.operands[3:]
+        for name in (name for operand in moved for name in names(operand)):
+            results.setdefault(name, []).extend(targets(one))
+        if one.opcode.startswith("cvta"):
+            addresses.update(name for operand in one.operands[1:] for name in names(operand))
+        elif not one.opcode.startswith("ld.param"):
+            addresses.update(operand.base for operand in one.operands if isinstance(operand, Address))
+    return frozenset(
+        place
+        for loads in bounds
+        # A loop over addresses may end at one that nothing is read from.
+        if all(addresses.isdisjoint(_reached(targets(code[load]), results)) for load in loads)
+        for place in loads
+    )
+
+
+def _reached(registers: Iterable[str], results: dict[str, list[str]]) -> set[str]:
+    """The registers, and those that are computed from them."""
+    reached = set(registers)
+    waiting = deque(reached)
+    while waiting:
+        new = set(results.get(waiting.popleft(), ())) - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
 
 
 def deciding_loads(made: Program, places: Collection[int]) -> dict[int, frozenset[int]]:

@@ -184,5 +184,8 @@ def _box_bytes(name: str, box: int | str) -> int:
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
         ways = "extents and a type, as in 64x128xbf16, or bytes"
-        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}")
+        plain, colon, _ = box.partition(":")
+        swizzled = bool(colon) and (with_type := _BOX.fullmatch(plain)) is not None and with_type[2] in ELEMENT_TYPES
+        hint = f"; a copy has as many bytes with any swizzle: leave it out, {plain}" if swizzled else ""
+        raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}{hint}")
     return prod(map(int, match[1].split("x"))) * ELEMENT_TYPES[match[2]].bits // 8

@@ -3,8 +3,9 @@
 A loop that is run at one count stands for larger ones if what it does is the same there: its values are then the ones
 that were run, moved by whole periods. A value is ``v + past * i + ahead * l``, with ``i`` periods made and ``l`` to
 come; a bound moves by both alike, a counter by the first alone, and a stage, a parity or an address by neither. Of each
-integer instruction a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
-followed (None). Numbers are those of no width: what is found holds as long as no counter overflows.
+integer operation a rule says how its result moves, exactly and for all ``i`` and ``l`` from 0 on, or that it is not
+followed (None); one without a rule is not followed. Numbers are those of no width: what is found holds as long as no
+counter overflows.
 
 Compilers divide by a constant with the high half of a product and a shift. The high half alone moves by no whole number
 a period: it is a ``Part``, which becomes whole again where it is shifted, if no period before an overflow carries.
@@ -12,11 +13,11 @@ Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison Instruction
 
 Law: a value moves as the values of its operands do, whatever the periods.
 
->>> from descriptors.check.execution.arithmetic import operation
+>>> from descriptors.check.ptx.integer_instructions import exact
 >>> from descriptors.check.ptx.ptx_module import Instruction
 >>> def law(opcode, first, drift, second):
 ...     result = drift_of(Instruction(1, opcode, ("d", "a", "b")), [first, second], [drift, FIXED])
-...     return result and {operation(opcode)(first + drift.past * i, second) - result.past * i for i in range(9)}
+...     return result and {exact(decode(opcode))(first + drift.past * i, second) - result.past * i for i in range(9)}
 >>> law("add.s32", 5, Drift(6, 0), 3), law("shr.u32", 67, Drift(64, 0), 5), law("shr.u32", 67, Drift(6, 0), 5)
 ({8}, {2}, None)
 
@@ -34,8 +35,8 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple, TypeAlias
 
-from descriptors.check.execution.arithmetic import signed, type_of
 from descriptors.check.execution.lanes import Unknown, Value, lane_values
+from descriptors.check.ptx.integer_instructions import DECIDES, IntegerOperation, decode, signed, width
 from descriptors.check.ptx.ptx_module import Instruction
 
 
@@ -105,65 +106,57 @@ def drift_of(instruction: Instruction, values: Sequence[Value], drifts: Sequence
     """
     if all(drift == FIXED for drift in drifts):
         return FIXED
-    name, *words = instruction.opcode.split(".")
-    unknown = _unknown(name, values)
-    if unknown is not None:
-        return FIXED if unknown else None
+    name, operation = instruction.opcode.partition(".")[0], decode(instruction.opcode)
+    if any(type(value) is Unknown for value in values):
+        decides = name in ("selp", "setp") or (operation is not None and operation.row.absorbing)
+        return None if decides else FIXED  # the result is unknown in all periods, if no operand decides alone
+    if any(type(value) is tuple and Unknown in map(type, value) for value in values):
+        return None
     if name == "selp":
         return _selected(values, drifts)
+    if operation is None:
+        return None
     if name == "setp":
-        return _compared(words, values, drifts)
-    kind, rule = type_of(words[-1]) if words else None, _RULES.get(name)
-    if kind is None or any(drift is None for drift in drifts):
+        return _compared(operation, values, drifts)
+    if any(drift is None for drift in drifts):
         return None
     if any(isinstance(drift, Part) for drift in drifts):
-        return _of_part(name, kind, values, drifts)
-    of = _Operands(words, kind, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
-    if rule is None or (kind[1] < 32 and not of.small()):
+        return _of_part(operation, values, drifts)
+    of = _Operands(operation, list(values), [drift for drift in drifts if isinstance(drift, Drift)])
+    rule = _RULES.get(name)
+    if rule is None or len(values) != operation.operands or (operation.bits < 32 and not of.small()):
         return None
     return rule(of)
-
-
-def _unknown(name: str, values: Sequence[Value]) -> bool | None:
-    """Whether the result is unknown in all periods, as one of the operands is; None where none is."""
-    kinds = [type(value) for value in values]
-    if Unknown in kinds:
-        return name not in ("and", "mul", "shl", "selp", "setp")
-    if any(type(v) is tuple and any(type(one) is Unknown for one in v) for v in values):
-        return False
-    return None
 
 
 class _Operands(NamedTuple):
     """The operands of an instruction, and how they move.
 
     Args:
-        words: what follows the name of its opcode.
-        kind: whether it is of signed numbers, and of how many bits.
+        operation: its operation.
         values: the operands.
         drifts: of the same.
     """
 
-    words: list[str]
-    kind: tuple[bool, int]
+    operation: IntegerOperation
     values: list[Value]
     drifts: list[Drift]
 
     def constant(self, place: int) -> int | None:
         """An operand that is one number and does not move, as its type has it."""
         value = self.values[place]
-        if place >= len(self.values) or self.drifts[place] != FIXED or not isinstance(value, int):
+        if self.drifts[place] != FIXED or not isinstance(value, int):
             return None
-        return signed(value & (1 << self.kind[1]) - 1, self.kind[1])
+        return signed(value & (1 << self.operation.bits) - 1, self.operation.bits)
 
     def natural(self) -> bool:
         """Whether what moves are numbers from 0 on, as those of no sign must be to move in one direction."""
-        is_signed, bits = self.kind
-        return is_signed or all(_natural(v, d, bits) for v, d in zip(self.values, self.drifts, strict=True))
+        bits, pairs = self.operation.bits, zip(self.values, self.drifts, strict=True)
+        return self.operation.signed or all(_natural(value, drift, bits) for value, drift in pairs)
 
     def small(self) -> bool:
         """Whether all are numbers from 0 on that have room in the type."""
-        return all(_has_room(v, d, self.kind[1]) for v, d in zip(self.values, self.drifts, strict=True))
+        return all(_has_room(v, d, self.operation.bits) for v, d in zip(self.values, self.drifts, strict=True))
 
     def one_moves(self) -> tuple[Drift, int] | None:
         """Of two operands the one that moves, and the number that the other is; None where both move."""
@@ -189,37 +182,29 @@ def _same(of: _Operands) -> Moving:
 
 
 def _converted(of: _Operands) -> Moving:
-    bits = [kind[1] for word in of.words if (kind := type_of(word)) is not None]
-    if min(bits) >= 32:
+    bits = min(of.operation.bits, width(of.operation.mode))
+    if bits >= 32:
         return of.drifts[0] if of.natural() else None
-    if min(bits) == 16 and _has_room(of.values[0], of.drifts[0], 16):
+    if bits == 16 and _has_room(of.values[0], of.drifts[0], 16):
         return of.drifts[0]
-    return FIXED if of.drifts[0].over(1 << min(bits)) is not None else None
-
-
-def _sum(of: _Operands) -> Moving:
-    return None if len(of.words) > 1 else of.drifts[0].plus(of.drifts[1])
-
-
-def _difference(of: _Operands) -> Moving:
-    return None if len(of.words) > 1 else of.drifts[0].plus(-of.drifts[1])
+    return FIXED if of.drifts[0].over(1 << bits) is not None else None
 
 
 def _product(of: _Operands) -> Moving:
     parts = of.one_moves()
     if parts is None:
         return None
-    drift, number = parts
-    if of.words[0] != "lo" and not of.kind[0]:
-        number &= (1 << of.kind[1]) - 1
-    if of.words[0] == "hi":
+    (drift, number), mode = parts, of.operation.mode
+    if mode != "lo" and not of.operation.signed:
+        number &= (1 << of.operation.bits) - 1
+    if mode == "hi":
         return _high(of, drift, number)
-    return drift.times(number) if of.words[0] == "lo" or (of.words[0] == "wide" and of.natural()) else None
+    return drift.times(number) if mode == "lo" or of.natural() else None
 
 
 def _high(of: _Operands, drift: Drift, number: int) -> Moving:
     """The high half of a product, of numbers from 0 on that no period makes too great."""
-    bits, place = of.kind[1], int(of.drifts[0] == FIXED)
+    bits, place = of.operation.bits, int(of.drifts[0] == FIXED)
     if not _natural(of.values[place], drift, bits) or max(drift) <= 0:
         return None
     rows = [v * number for v in lane_values(of.values[place], 1) if isinstance(v, int)]
@@ -239,8 +224,9 @@ def _resolved(one: Part) -> Moving:
     return one if whole is None else whole
 
 
-def _of_part(name: str, kind: tuple[bool, int], values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+def _of_part(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
     """A fraction that is shifted, or has something added to it."""
+    name, bits = operation.name, operation.bits
     part, other = drifts[0], drifts[1] if len(drifts) > 1 else FIXED
     if name == "add" and isinstance(part, Drift):
         part, other = other, part
@@ -251,9 +237,9 @@ def _of_part(name: str, kind: tuple[bool, int], values: Sequence[Value], drifts:
     if name == "add":
         return part._replace(past=part.past + other.past, ahead=part.ahead + other.ahead)
     by = values[1] if name == "shr" and len(values) > 1 else None
-    if not isinstance(by, int) or not 0 <= by < kind[1]:
+    if not isinstance(by, int) or not 0 <= by < bits:
         return None
-    rows = [signed(v & (1 << kind[1]) - 1, kind[1]) for v in lane_values(values[0], 1) if isinstance(v, int)]
+    rows = [signed(v & (1 << bits) - 1, bits) for v in lane_values(values[0], 1) if isinstance(v, int)]
     if min(rows, default=0) < 0 or min(part.past, part.ahead) < 0:
         return None
     rest = max(((v % (1 << by) + part.rest) / (1 << by) for v in rows), default=part.rest)
@@ -271,18 +257,19 @@ def _left(of: _Operands) -> Moving:
 
 
 def _right(of: _Operands) -> Moving:
-    by = of.constant(1)
-    if by == of.kind[1] - 1 and of.kind[0]:
-        return FIXED if _stable("lt", of.kind, _rows([of.values[0], 0])[0], [of.drifts[0], FIXED]) is not None else None
+    by, operation = of.constant(1), of.operation
+    if by == operation.bits - 1 and operation.signed:
+        row = _rows([of.values[0], 0])[0]
+        return FIXED if _stable(operation, "lt", row, [of.drifts[0], FIXED]) is not None else None
     if by is None or not 0 <= by < 64 or not of.natural():
         return None
     drift = of.drifts[0]
     found = drift.over(1 << by)
-    if found is not None or not _natural(of.values[0], drift, of.kind[1]) or max(drift) <= 0:
+    if found is not None or not _natural(of.values[0], drift, operation.bits) or max(drift) <= 0:
         return found
     # The product of a division: what it leaves below makes no more of it before an overflow.
     rest = max(Fraction(v % (1 << by), 1 << by) for v in lane_values(of.values[0], 1) if isinstance(v, int))
-    most = _most(of.values[0], drift, of.kind[1])
+    most = _most(of.values[0], drift, operation.bits)
     return Part(Fraction(drift.past, 1 << by), Fraction(drift.ahead, 1 << by), rest, most).whole()
 
 
@@ -318,17 +305,15 @@ def _remainder(of: _Operands) -> Moving:
 def _divisor(of: _Operands) -> int | None:
     """The divisor of what is never negative."""
     by = of.constant(1)
-    return by if by is not None and by > 0 and _natural(of.values[0], of.drifts[0], of.kind[1]) else None
+    return by if by is not None and by > 0 and _natural(of.values[0], of.drifts[0], of.operation.bits) else None
 
 
-def _extreme(sign: int) -> Callable[[_Operands], Moving]:
-    def rule(of: _Operands) -> Moving:
-        if not of.natural():
-            return None
-        signs = {_stable("le" if sign < 0 else "ge", of.kind, row, of.drifts) for row in _rows(of.values)}
-        return of.drifts[0 if True in signs else 1] if signs in ({True}, {False}) else None
-
-    return rule
+def _extreme(of: _Operands) -> Moving:
+    if not of.natural():
+        return None
+    comparison = "le" if of.operation.name == "min" else "ge"
+    chosen = {_stable(of.operation, comparison, row, of.drifts) for row in _rows(of.values)}
+    return of.drifts[0 if True in chosen else 1] if chosen in ({True}, {False}) else None
 
 
 def _field(of: _Operands) -> Moving:
@@ -343,8 +328,8 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
     "mov": _same,
     "cvt": _converted,
     "cvta": _same,
-    "add": _sum,
-    "sub": _difference,
+    "add": lambda of: of.drifts[0].plus(of.drifts[1]),
+    "sub": lambda of: of.drifts[0].plus(-of.drifts[1]),
     "neg": lambda of: -of.drifts[0],
     "not": lambda of: -of.drifts[0],
     "mul": _product,
@@ -356,8 +341,8 @@ _RULES: dict[str, Callable[[_Operands], Moving]] = {
     "xor": _joined,
     "div": _quotient,
     "rem": _remainder,
-    "min": _extreme(-1),
-    "max": _extreme(1),
+    "min": _extreme,
+    "max": _extreme,
     "bfe": _field,
 }
 
@@ -372,45 +357,34 @@ def _rows(values: Sequence[Value]) -> list[tuple[int, int]]:
     return list({(a, b) for a, b in zip(first, second, strict=True) if isinstance(a, int) and isinstance(b, int)})
 
 
-_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-
-
-def _stable(compare: str, kind: tuple[bool, int], row: tuple[int, int], drifts: Sequence[Drift]) -> bool | None:
+def _stable(operation: IntegerOperation, comparison: str, row: tuple[int, int], drifts: Sequence[Drift]) -> bool | None:
     """What a comparison says in all periods; None where that changes."""
-    is_signed, bits = kind
-    a, b = (one & (1 << bits) - 1 for one in row)
-    if is_signed:
-        a, b = signed(a, bits), signed(b, bits)
+    a, b = map(operation.number(), row)
     apart, moves = a - b, drifts[0].plus(-drifts[1])
-    compare = _UNSIGNED.get(compare, compare)
-    if compare in ("gt", "ge"):
-        compare, apart, moves = {"gt": "lt", "ge": "le"}[compare], -apart, -moves
-    if compare in ("eq", "ne"):
+    if comparison in ("gt", "ge"):
+        comparison, apart, moves = {"gt": "lt", "ge": "le"}[comparison], -apart, -moves
+    if comparison in ("eq", "ne"):
         if moves == FIXED:
-            return (apart == 0) == (compare == "eq")
+            return (apart == 0) == (comparison == "eq")
         grows = (apart > 0 and min(moves) >= 0) or (apart < 0 and max(moves) <= 0)
-        return compare == "ne" if grows else None
-    if compare not in ("lt", "le"):
-        return None
-    holds = apart < 0 or (apart == 0 and compare == "le")
+        return comparison == "ne" if grows else None
+    holds = apart < 0 or (apart == 0 and comparison == "le")
     return holds if (max(moves) <= 0 if holds else min(moves) >= 0) else None
 
 
-def _compared(words: list[str], values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
+def _compared(operation: IntegerOperation, values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:
     """``setp``: fixed where it is the same in all periods, alone or by what it is joined with."""
-    kind = type_of(words[-1])
-    joined = words[1] if len(words) > 2 and words[1] in ("and", "or", "xor") else ""
-    if joined and len(values) > 2 and drifts[2] != FIXED:
+    if len(values) != operation.operands or any(drift != FIXED for drift in drifts[2:]):
         return None
-    if joined in ("and", "or") and values[2:] == [int(joined == "or")]:
+    if operation.logic in DECIDES and values[2] == DECIDES[operation.logic]:
         return FIXED
     first, second = drifts[:2]
-    if kind is None or not isinstance(first, Drift) or not isinstance(second, Drift):
+    if not isinstance(first, Drift) or not isinstance(second, Drift):
         return None
-    if not _Operands(words, kind, list(values[:2]), [first, second]).natural():
+    if not _Operands(operation, list(values[:2]), [first, second]).natural():
         return None
-    told = [_stable(words[0], kind, row, (first, second)) for row in _rows(values)]
-    return None if None in told else FIXED
+    results = [_stable(operation, operation.mode, row, (first, second)) for row in _rows(values)]
+    return None if None in results else FIXED
 
 
 def _selected(values: Sequence[Value], drifts: Sequence[Moving]) -> Moving:

@@ -22,8 +22,9 @@ from descriptors.check.execution.tensor_memory import GROUP, GROUPS
 from descriptors.check.ptx.ptx_module import Instruction as Load
 from descriptors.errors import DescriptorError
 from descriptors.smem.instructions.idesc import Instruction
+from descriptors.smem.operands.operand import SwizzleMode
 from descriptors.smem.proof.read_model import read_rows
-from descriptors.smem.words.descriptor import SM100_DESCRIPTOR
+from descriptors.smem.words.descriptor import smem_word, start_mask
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.copies import tmem_copy
 from descriptors.tmem.moves import MOST, TmemMove, tmem_move
@@ -31,8 +32,6 @@ from descriptors.tmem.operand_cells import operand_a
 
 #: Bytes after which every swizzle pattern repeats.
 _PATTERN = 1024
-#: Bytes in which a swizzle moves pieces about, by its code: what is read of a line is taken as the line.
-_LINES = {"sm90": {1: 128, 2: 64, 3: 32}, "sm100": {1: 128, 2: 128, 4: 64, 6: 32}}
 
 
 @lru_cache(maxsize=512)
@@ -43,7 +42,7 @@ def footprint(word: int, arch: str, dtype: str, major: str, shape: tuple[int, in
     ((0, 8192),)
     """
     rows = read_rows(word, arch, dtype=dtype, major=major, shape=shape)
-    line = _LINES[arch].get(word >> (62 if arch == "sm90" else 61), 16)
+    line = line_bytes(word, arch)
     lines = sorted({address // line for row in rows for address in row})
     runs: list[tuple[int, int]] = []
     for number in lines:
@@ -61,36 +60,37 @@ def operand_runs(
 
     Args:
         word: the 64 bits of the descriptor.
-        arch: ``sm90``, ``sm100`` or ``sm107``, whose start has a bit more; nor is one with a larger LBO read.
+        arch: ``sm90``, ``sm100`` or ``sm107``.
         dtype: the type as it lies in shared memory.
         major: ``K`` or ``MN``.
         shape: MN and K that are read of one CTA's memory.
         rank: of that CTA.
     """
-    window = 0x3FFF
-    if arch == "sm107":
-        if word >> 30 & 1:
-            return None
-        window, arch = 0x7FFF, "sm100"
-    if arch == "sm100" and not word & SM100_DESCRIPTOR["version"].mask:  # such words are in use, and read alike
-        word |= SM100_DESCRIPTOR.encode()
-    start = (word & window) << 4
-    low = start % _PATTERN
     try:
-        runs = footprint(word & ~window | low >> 4, arch, dtype, major, shape)
+        start = smem_word(arch).decode(word)["start_address"]
+        low = start % _PATTERN
+        runs = footprint(_with_version(word, arch) & ~start_mask(arch) | low >> 4, arch, dtype, major, shape)
     except DescriptorError:
         return None
     base = start - low | rank << RANK
     return [(base + a, base + b) for a, b in runs]
 
 
+def _with_version(word: int, arch: str) -> int:
+    """Return the descriptor with version 1 if its version is 0: such descriptors are in use and are read alike."""
+    fields = smem_word(arch)
+    versions = [field for field in fields.fields if field.name == "version"]
+    return word | fields.encode() if any(not word & field.mask for field in versions) else word
+
+
 def line_bytes(word: int, arch: str) -> int:
-    """Return the bytes of a line in which the swizzle of a descriptor moves pieces; 16 without a swizzle.
+    """Return the bytes of a line, within which the swizzle of a descriptor moves 16-byte chunks; 16 without a swizzle.
 
     >>> line_bytes(0x4000004000010000, "sm90"), line_bytes(0, "sm100")
     (128, 16)
     """
-    return _LINES["sm90"].get(word >> 62, 16) if arch == "sm90" else _LINES["sm100"].get(word >> 61, 16)
+    mode = smem_word(arch).decode(word)["swizzle"]
+    return mode.span_bytes if isinstance(mode, SwizzleMode) else 16
 
 
 class Cells(NamedTuple):

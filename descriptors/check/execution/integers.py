@@ -3,7 +3,7 @@
 What is computed of a value that is not known is not known either, but where an operand decides alone: a product with
 0, an ``and`` with 0, a selection. Of floating point parameters and constants alone, what is computed is as constant as
 they are.
-Source: PTX ISA 9.1, setp; mov (packing); the operations themselves are those of ``arithmetic``.
+Source: PTX ISA 9.1, setp; mov (packing); the operations themselves are those of ``ptx.integer_instructions``.
 
 Law: what decides alone decides, whatever the other is.
 
@@ -21,34 +21,31 @@ Law: what decides alone decides, whatever the other is.
 
 from __future__ import annotations
 
-from descriptors.check.execution.arithmetic import comparison, operation, type_of
+from functools import lru_cache
+
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each
 from descriptors.check.execution.machine import Handler, Machine, short
 from descriptors.check.execution.origins import carry_moved
 from descriptors.check.execution.program import Step
+from descriptors.check.ptx.integer_instructions import DECIDES, LOGIC, IntegerOperation, decode, exact
 from descriptors.check.ptx.ptx_module import Instruction, targets
-from descriptors.check.ptx.ptx_operands import Pair, Vector
+from descriptors.check.ptx.ptx_operands import Operand, Pair, Vector
 
 #: Instructions whose result is no function of their operands.
 _IMPURE = ("ld", "atom", "red", "tcgen05", "wgmma", "mma")
 #: What scales a result by a number, and asks whether there is anything to scale.
 _SCALES = ("mul.f", "mul.rn.f", "setp.eq.f", "setp.equ.f", "setp.ne", "setp.neu")
-_LOGIC = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
-#: Of these 0 makes 0, in one of the first so many operands.
-_ZEROS = {"and": 2, "mul": 2, "shl": 1}
-#: The value of one predicate that decides alone.
-_ABSORBING = {"and": 0, "or": 1}
 
 
+@lru_cache(maxsize=4096)
 def integer_handler(opcode: str) -> Handler:
-    """What executes an instruction that is no event: one on integers, or one whose result is data."""
-    name = opcode.partition(".")[0]
-    if name == "setp":
-        return _compare
-    if name == "mov":
-        return _move
-    return unknown_result if operation(opcode) is None else _compute
+    """Return what executes an instruction that is no event: one on integers, or one whose result is data."""
+    operation = decode(opcode)
+    if opcode.startswith("setp."):
+        return _compare_data if operation is None else _comparing(operation)
+    compute = unknown_result if operation is None else _computing(operation)
+    return _moving(operation, compute) if opcode.startswith("mov.") else compute
 
 
 def unknown_result(machine: Machine, one: Fragment, step: Step) -> None:
@@ -91,82 +88,92 @@ def _of_content(machine: Machine, one: Fragment, instruction: Instruction) -> in
     return int(test.startswith("ne"))
 
 
-def _compute(machine: Machine, one: Fragment, step: Step) -> None:
-    """An instruction with one result."""
-    instruction = step.instruction
-    name, operands = instruction.opcode.partition(".")[0], instruction.operands
-    compute = operation(instruction.opcode)
-    if compute is None or len(operands) < 2 or not isinstance(operands[0], str):
-        unknown_result(machine, one, step)
-        return
-    values = [machine.value(one, operand) for operand in operands[1:]]
-    if name in _ZEROS and 0 in values[: _ZEROS[name]] and any(type(v) is Unknown for v in values):
-        machine.set(one, operands[0], 0)
-        return
-    if name == "selp" and type(values[2]) is int:
-        values[:2] = [values[0 if values[2] else 1]] * 2
-    try:
-        machine.set(one, operands[0], each(compute, values, one.many, instruction.line))
-    except TypeError:  # more or less operands than the instruction has
-        unknown_result(machine, one, step)
+def _computing(operation: IntegerOperation) -> Handler:
+    """Return what executes an instruction with one result."""
+    compute, operands, absorbing = exact(operation), operation.operands, operation.row.absorbing
+    selects = operation.name == "selp"
+
+    def execute(machine: Machine, one: Fragment, step: Step) -> None:
+        instruction = step.instruction
+        if len(instruction.operands) != operands + 1 or not isinstance(instruction.operands[0], str):
+            unknown_result(machine, one, step)
+            return
+        target, *read = instruction.operands
+        values = [machine.value(one, operand) for operand in read]
+        if absorbing and 0 in values[:absorbing] and any(type(v) is Unknown for v in values):
+            machine.set(one, target, 0)
+            return
+        if selects and type(values[2]) is int:
+            values[:2] = [values[0 if values[2] else 1]] * 2
+        machine.set(one, target, each(compute, values, one.many, instruction.line))
+
+    return execute
 
 
-def _compare(machine: Machine, one: Fragment, step: Step) -> None:
-    """``setp``: a predicate, perhaps joined with another, and perhaps its opposite."""
-    instruction = step.instruction
-    compare, operands = comparison(instruction.opcode), instruction.operands
-    logic = next((word for word in instruction.qualifiers[2:-1] if word in _LOGIC), "")
-    values = [machine.value(one, operand) for operand in operands[1:]]
-    result: Value
-    opposite: Value
-    if compare is None or len(values) != 2 + bool(logic):
-        nought = _of_content(machine, one, instruction)
-        result = opposite = _result_of(machine, one, instruction)
-        if nought is not None:
-            result, opposite = nought, 1 - nought
-    else:
-        result = each(lambda a, b: int(compare(a, b)), values[:2], one.many)
-        opposite = each(lambda a: a ^ 1, [result], one.many)
-        if logic:
-            result, opposite = (_joined(logic, plain, values[2], one.many) for plain in (result, opposite))
-    target = operands[0]
-    if isinstance(target, Pair):
-        machine.set(one, target.first, result)
-        machine.set(one, target.second, opposite)
-    else:
-        machine.set(one, target, result)
+def _comparing(operation: IntegerOperation) -> Handler:
+    """Return what executes ``setp``: a predicate, perhaps joined with another, and perhaps its opposite."""
+    plain = operation._replace(logic="")
+    compare, opposite, operands = exact(plain), exact(plain.opposite()), operation.operands
+
+    def execute(machine: Machine, one: Fragment, step: Step) -> None:
+        if len(step.instruction.operands) != operands + 1:
+            _compare_data(machine, one, step)
+            return
+        target, *read = step.instruction.operands
+        values = [machine.value(one, operand) for operand in read]
+        for name, compute in zip(_predicates(target), (compare, opposite), strict=False):
+            result = each(compute, values[:2], one.many)
+            if operation.logic:
+                result = _joined(operation.logic, result, values[2], one.many)
+            machine.set(one, name, result)
+
+    return execute
+
+
+def _compare_data(machine: Machine, one: Fragment, step: Step) -> None:
+    """Execute a ``setp`` of values that are data."""
+    zero, unknown = _of_content(machine, one, step.instruction), _result_of(machine, one, step.instruction)
+    results: tuple[Value, Value] = (unknown, unknown) if zero is None else (zero, 1 - zero)
+    for name, result in zip(_predicates(step.instruction.operands[0]), results, strict=False):
+        machine.set(one, name, result)
+
+
+def _predicates(target: Operand) -> tuple[Operand, ...]:
+    """Return the predicates that ``setp`` writes: one, or also its opposite."""
+    return (target.first, target.second) if isinstance(target, Pair) else (target,)
 
 
 def _joined(logic: str, plain: Value, other: Value, lanes: int) -> Value:
-    """A predicate and another: one that decides alone decides."""
-    absorbing = _ABSORBING.get(logic)
-    if absorbing is not None and absorbing in (other, plain):
-        return absorbing
-    return each(_LOGIC[logic], [plain, other], lanes)
+    """Join a predicate with another: one that decides alone decides."""
+    if logic in DECIDES and DECIDES[logic] in (other, plain):
+        return DECIDES[logic]
+    return each(LOGIC[logic], [plain, other], lanes)
 
 
-def _move(machine: Machine, one: Fragment, step: Step) -> None:
-    """``mov``: of a register, or between one and a vector of its parts."""
-    instruction = step.instruction
-    carry_moved(machine, one, step)
-    if len(instruction.operands) != 2 or not any(isinstance(operand, Vector) for operand in instruction.operands):
-        _compute(machine, one, step)
-        return
-    target, source = instruction.operands
-    kind = type_of(instruction.qualifiers[-1])
-    if kind is None:
-        for name in targets(instruction):
-            machine.set(one, name, Unknown("data", instruction.line))
-    elif isinstance(source, Vector):
-        bits = kind[1] // len(source.items)
+def _moving(operation: IntegerOperation | None, copy: Handler) -> Handler:
+    """Return what executes ``mov``: of a register, or between one and a vector of its parts."""
 
-        def packed(*parts: int) -> int:
-            return sum((part & (1 << bits) - 1) << bits * place for place, part in enumerate(parts))
+    def execute(machine: Machine, one: Fragment, step: Step) -> None:
+        instruction = step.instruction
+        carry_moved(machine, one, step)
+        vectors = [operand for operand in instruction.operands if isinstance(operand, Vector)]
+        if len(instruction.operands) != 2 or not vectors:
+            copy(machine, one, step)
+            return
+        target, source = instruction.operands
+        if operation is None:
+            for name in targets(instruction):
+                machine.set(one, name, Unknown("data", instruction.line))
+            return
+        bits = operation.bits // len(vectors[0].items)
+        low = (1 << bits) - 1
+        if isinstance(source, Vector):
+            values = [machine.value(one, item) for item in source.items]
+            packed = each(lambda *parts: sum((v & low) << bits * n for n, v in enumerate(parts)), values, one.many)
+            machine.set(one, target, packed)
+        elif isinstance(target, Vector):
+            value = machine.value(one, source)
+            for place, item in enumerate(target.items):
+                machine.set(one, item, each(lambda a, by=bits * place: a >> by & low, [value], one.many))
 
-        machine.set(one, target, each(packed, [machine.value(one, item) for item in source.items], one.many))
-    elif isinstance(target, Vector):
-        bits = kind[1] // len(target.items)
-        value = machine.value(one, source)
-        for place, item in enumerate(target.items):
-            part = each(lambda a, by=bits * place: a >> by & (1 << bits) - 1, [value], one.many)
-            machine.set(one, item, part)
+    return execute

@@ -23,13 +23,14 @@ from __future__ import annotations
 import re
 
 from descriptors.check.execution.accesses import runs_of, touch
-from descriptors.check.execution.arithmetic import signed
+from descriptors.check.execution.bounded_loops import count_loads
 from descriptors.check.execution.fragment import Fragment
 from descriptors.check.execution.lanes import Cause, Unknown, Value, each, first_unknown, lane_values, origin, together
 from descriptors.check.execution.launch import LOCAL, PARAMETERS, of_cta, place_name, pointer
 from descriptors.check.execution.machine import Handler, Machine, items_of
 from descriptors.check.execution.origins import carries, carry_loaded, carry_matrices, carry_stored, origins
 from descriptors.check.execution.program import Step
+from descriptors.check.ptx.integer_instructions import signed
 from descriptors.check.ptx.ptx_operands import Address, Operand
 
 _WIDTH = re.compile(r"[busf](\d+)\Z|bf?16x?2?\Z")
@@ -266,11 +267,11 @@ def _generic_store(machine: Machine, one: Fragment, step: Step) -> None:
 
 
 def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
-    """A parameter: as the launch has it; else of 64 bits a pointer, of 32 the size that the run is for."""
+    """A parameter: as the launch has it; else the size that the run is for, or of 64 bits mostly a pointer."""
     target, operand = step.instruction.operands[:2]
     kind = step.instruction.qualifiers[-1]
     name, offset = (operand.base, operand.offset) if isinstance(operand, Address) else ("", 0)
-    at = machine.value(one, operand)
+    at, is_count = machine.value(one, operand), step.place in count_loads(machine.program)
     if isinstance(at, int) and at >= PARAMETERS:  # one parameter has one value, by whatever register it is reached
         name, offset = machine.program.names[at - PARAMETERS >> 16], at - PARAMETERS & 0xFFFF
     for number, item in enumerate(items_of(target)):
@@ -278,13 +279,13 @@ def _parameter(machine: Machine, one: Fragment, step: Step) -> None:
         key = (name, offset + number * int(kind[1:]) // 8)
         if kind.startswith("f"):
             value = Unknown(Cause.PARAMETER, step.instruction.line)
-        elif kind.endswith("64"):
+        elif kind.endswith("64") and not is_count:
             value = machine.launch.scalars.get(key, pointer(*key))
-        elif kind.endswith("32"):
+        elif kind.endswith("32") or is_count:
             value = machine.notes.scalars[key] = machine.launch.scalars.get(key, machine.launch.size)
         else:
             value = machine.launch.size & ((1 << int(kind[1:])) - 1)
-        if not kind.startswith("f") and not kind.endswith("64"):
+        if not kind.startswith("f") and (is_count or not kind.endswith("64")):
             machine.notes.reads.setdefault(step.place, set()).add(key)
         machine.set(one, item, value)
 

@@ -86,7 +86,7 @@ class Notes:
         self.filled = False  # whether something wrote bytes of an operand
         self.fragments: dict[int, str] = {}  # what of a mma.sync was not decided; "" for nothing
         # parameters that were read, and loops
-        self.scalars: dict[tuple[str, int], int] = {}  # of 32 bits, by name and offset
+        self.scalars: dict[tuple[str, int], int] = {}  # counts and sizes, by name and offset
         self.reads: dict[int, set[tuple[str, int]]] = {}  # of at most 32 bits, by the instruction that reads them
         self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
         self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block

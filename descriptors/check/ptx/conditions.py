@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.integer_instructions import IntegerOperation, decode, exact
 from descriptors.check.ptx.ptx_module import Function, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Pair
 
@@ -38,9 +39,6 @@ Known: TypeAlias = Mapping[Condition, bool]
 DEPTH = 12
 #: Other instructions that write a register of which one is looked for, where they stand in other blocks.
 WRITERS = 8
-_OPPOSITE = {"ne": "eq", "ge": "lt", "gt": "le"}
-#: What comparisons say of two that are the same.
-_OF_EQUALS = {"eq": 1, "le": 1, "ge": 1, "ls": 1, "hs": 1, "ne": 0, "lt": 0, "gt": 0, "lo": 0, "hi": 0}
 
 
 def truth(one: Condition, known: Known) -> bool | None:
@@ -181,21 +179,27 @@ class Conditions:
         return not any(self.passes(place, index, made) for name in leaves(one) for place in self.where.get(name, ()))
 
     def _made(self, one: Instruction, name: str, index: int, depth: int) -> Condition | None:
-        kind, read = one.opcode.partition(".")[0], one.operands
-        if kind == "elect" and isinstance(read[0], Pair) and read[0].second == name:
+        read = one.operands
+        if one.opcode.startswith("elect.") and isinstance(read[0], Pair) and read[0].second == name:
             return ("elect", *(self._operand(operand, index, depth) for operand in read[1:]))
-        if kind == "mov" and len(read) == 2:
-            return self._operand(read[1], index, depth)
-        if kind == "not" and one.opcode.endswith("pred") and len(read) == 2:
-            return negation(self._operand(read[1], index, depth))
-        if kind in ("and", "or", "xor") and one.opcode.endswith("pred") and len(read) == 3:
-            parts = [self._operand(operand, index, depth) for operand in read[1:]]
-            return _logic(kind, *parts)
-        if kind == "selp" and len(read) == 4:
-            return ("selp", *(self._operand(operand, index, depth) for operand in read[1:]))
-        if kind == "setp" and len(read) == 3 and isinstance(read[0], str):
-            return _comparison(one, [self._operand(operand, index, depth) for operand in read[1:]])
-        return None
+        operation = decode(one.opcode, floats=True)
+        if operation is None or len(read) != operation.operands + 1 or not isinstance(read[0], str) or operation.logic:
+            return None
+        if operation.type != "pred" and operation.name not in ("mov", "selp", "setp"):
+            return None
+        parts = [self._operand(operand, index, depth) for operand in read[1:]]
+        if all(part[0] == "constant" for part in parts):
+            return ("constant", exact(operation)(*[part[1] for part in parts]))
+        match operation.name:
+            case "mov":
+                return parts[0]
+            case "not":
+                return negation(parts[0])
+            case "selp":
+                return ("selp", *parts)
+            case "setp":
+                return _comparison(operation, *parts)
+        return _logic(operation.name, *parts)
 
     def _operand(self, operand: Operand, index: int, depth: int) -> Condition:
         if isinstance(operand, int):
@@ -273,24 +277,14 @@ def _logic(kind: str, a: Condition, b: Condition) -> Condition | None:
     return (kind, a, b)
 
 
-def _comparison(one: Instruction, read: list[Condition]) -> Condition | None:
-    words = one.qualifiers
-    if len(words) != 3 or words[2][:1] not in "sub":
-        return None
-    test, (a, b) = words[1], read
-    if a == b and test in _OF_EQUALS:
-        return ("constant", _OF_EQUALS[test])
-    if test in ("eq", "ne") and b[0] == "constant" and a[0] == "selp" and a[1][0] == a[2][0] == "constant":
-        found = _chosen(a, b[1])
-        return negation(found) if test == "ne" else found
-    if test in _OPPOSITE:
-        return ("not", (_OPPOSITE[test], words[2], a, b))
-    return (test, words[2], a, b)
-
-
-def _chosen(one: Condition, value: int) -> Condition:
-    """When a choice between two constants is a value."""
-    yes, no = one[1][1] == value, one[2][1] == value
-    if yes == no:
-        return ("constant", int(yes))
-    return tuple(one[3]) if yes else negation(one[3])
+def _comparison(operation: IntegerOperation, a: Condition, b: Condition) -> Condition:
+    if a == b:
+        return ("constant", exact(operation)(0, 0))
+    if operation.mode in ("ne", "ge", "gt"):
+        return negation(_comparison(operation.opposite(), a, b))
+    if operation.mode == "eq" and b[0] == "constant" and a[0] == "selp" and a[1][0] == a[2][0] == "constant":
+        yes, no = (exact(operation)(choice[1], b[1]) for choice in a[1:3])
+        if yes == no:
+            return ("constant", yes)
+        return tuple(a[3]) if yes else negation(a[3])
+    return (operation.mode, operation.type, a, b)

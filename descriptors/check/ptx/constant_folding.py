@@ -8,7 +8,7 @@ known. A shared-memory variable is its name plus an offset, of known alignment. 
 ``ld.shared`` further on reads back from a place that nothing else is seen to write is an address of tensor memory, of
 which only the bits of lane and column can be set.
 Source: PTX ISA 9.1: Predicated Execution, mov, cvta, shfl.sync, Special Registers; Tensor Memory Addressing; the rules
-of ``integer_instructions``. Fixed points over groups of definitions that depend on each other: Tarjan 1972.
+of ``known_results``. Fixed points over groups of definitions that depend on each other: Tarjan 1972.
 
 Law: a constant that is folded is what the instructions compute.
 
@@ -36,7 +36,7 @@ from math import prod
 from typing import NamedTuple
 
 from descriptors.check.ptx.control_flow import Block, blocks
-from descriptors.check.ptx.integer_instructions import Rule, opposite, rule
+from descriptors.check.ptx.integer_instructions import decode
 from descriptors.check.ptx.known_bits import (
     ALL,
     MOST,
@@ -51,6 +51,7 @@ from descriptors.check.ptx.known_bits import (
     narrow,
     shift_right,
 )
+from descriptors.check.ptx.known_results import Rule, rule
 from descriptors.check.ptx.ptx_module import Function, Instruction, targets
 from descriptors.check.ptx.ptx_operands import Address, Negated, Operand, Vector, names
 from descriptors.check.ptx.reaching_definitions import Definition, Definitions
@@ -340,20 +341,19 @@ class _Folder:
         first, read, number = one.operands[0], one.operands[1:], written.index(name)
         if one.opcode in _PACKS and len(read) == 1 and (isinstance(read[0], Vector) or isinstance(first, Vector)):
             return _pack(first, read[0], int(one.opcode[-2:]), number)
-        if one.opcode.startswith("setp."):
-            found = rule(one.opcode) if number == 0 else opposite(one.opcode)
-        elif one.opcode.startswith("shfl.sync.") and number == 0:
+        if one.opcode.startswith("shfl.sync.") and number == 0 and read:
             return _lane, read[:1]
-        elif one.opcode.startswith("cvta."):
+        if one.opcode.startswith("cvta.") and read:
             return partial(_generic, "to" in one.qualifiers, (self.function.variables, self.variables)), read[:1]
-        elif one.opcode in _LOADS and len(read) == 1 and isinstance(read[0], Address) and isinstance(first, str):
+        if one.opcode in _LOADS and len(read) == 1 and isinstance(read[0], Address) and isinstance(first, str):
             places = [place for place, allocs in self.allocated.items() if self.definitions.follows(index, allocs)]
             return partial(_loaded, frozenset(places), read[0].offset), (read[0].base,)
-        else:
-            found = rule(one.opcode) if isinstance(first, str) else None
-        kind = one.opcode.rpartition(".")[2]
+        operation = decode(one.opcode, floats=True)
+        if operation is None or not (isinstance(first, str) or operation.name == "setp"):
+            return _nothing, ()
+        found = rule(operation if number == 0 else operation.opposite())
         constants = {operand for operand in read if isinstance(operand, int)}
-        allowed = {0} if kind[:1] == "f" else {0, 1, -1} if kind == "pred" else constants
+        allowed = {0} if operation.type[0] == "f" else {0, 1, -1} if operation.type == "pred" else constants
         if found is None or not allowed >= constants:  # a number may stand for a float of another width
             return _nothing, ()
         return found, read
@@ -387,17 +387,14 @@ def _nothing(_: Sequence[Known]) -> Known:
 def _applied(how: Rule, read: Sequence[Known]) -> Known:
     """What a rule makes of operands, of which some have choices: each choice by itself."""
     roots = {one.root: len(one.choices) for one in read if one.choices}
-    try:
-        plain = how(read)
-        if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
-            return plain
-        many = {root: min(len(one.choices) for one in read if one.root == root) for root in roots}
-        found = []
-        for row in product(*map(range, many.values())):
-            at = dict(zip(many, row, strict=True))
-            found.append(how([exactly(one.choices[at[one.root]]) if one.choices else one for one in read]))
-    except IndexError:  # an instruction with too few operands
-        return NOTHING
+    plain = how(read)
+    if not roots or plain.mask == ALL or prod(roots.values()) > MOST:
+        return plain
+    many = {root: min(len(one.choices) for one in read if one.root == root) for root in roots}
+    found = []
+    for row in product(*map(range, many.values())):
+        at = dict(zip(many, row, strict=True))
+        found.append(how([exactly(one.choices[at[one.root]]) if one.choices else one for one in read]))
     made = merge(found)
     choices, root = made.choices, ""
     if len(roots) == 1 and all(one.mask == ALL for one in found):

@@ -1,423 +1,413 @@
-"""What an integer instruction makes of what is known of its operands, by its whole opcode.
+"""The integer instructions of PTX: how an opcode is decoded, and what it computes.
 
-An opcode is folded only if its name and each of its qualifiers are known here: ``add.s32`` is, ``add.sat.s32`` and
-``add.f32`` are not. A rule takes the operands after the result, each as many bits as it has, and its answer has zeros
-above the width of its type; a predicate has one bit. What an instruction leaves open, as a division by zero, is not
-known.
-Source: PTX ISA 9.1: Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
-Instructions; Operand Size Exceeding Instruction-Type Size (what a conversion leaves in a wider register).
+``TABLE`` has one row per operation. ``decode`` turns an opcode into an ``IntegerOperation``, and ``exact`` returns its
+meaning as a function on bits, compiled once per operation. Every analysis of integers starts from these two: execution
+computes exact values, ``known_results`` known bits, ``execution.drift`` the change per loop period, ``conditions`` the
+meaning of predicates, and ``threads`` a value per thread. If all operands are known, an analysis uses the exact
+meaning. It may add refinements for other operands; an operation that it does not refine has an unknown result. So a
+new instruction is one row.
 
-Law: of operands that are known all is known, of an opcode that is not in the table nothing is.
+A value is its unsigned bits; operands may have more bits than the type, which are ignored. Only opcodes that PTX allows
+are decoded, with all their qualifiers: ``add.s32`` is, ``add.sat.s32``, ``add.f32`` and ``add.b32`` are not.
+Source: PTX ISA 9.1, Integer Arithmetic, Logic and Shift, Comparison and Selection, Data Movement and Conversion
+Instructions; Operand Size Exceeding Instruction-Type Size.
 
->>> [rule(name)([exactly(12), exactly(3)]).value for name in ("add.s32", "shr.u32", "xor.b32", "mul.wide.u16")]
-[15, 1, 15, 36]
->>> [rule(name) for name in ("add.sat.s32", "add.f32", "bfe.b32", "adds", "mul.s32")]
-[None, None, None, None, None]
+Law: a number and its negative add to nothing, whatever the width.
+
+>>> def compute(opcode, *values): return exact(decode(opcode))(*values)
+>>> [compute(f"add.s{bits}", 5, compute(f"neg.s{bits}", 5)) for bits in (16, 32, 64)]
+[0, 0, 0]
+
+Law: a wide product is the product of the signed numbers.
+
+>>> compute("mul.wide.s32", 2**32 - 2, 16) == 2**64 - 32
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import TypeAlias
+import operator
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
-from descriptors.check.ptx.known_bits import (
-    ALL,
-    NOTHING,
-    Known,
-    add,
-    below,
-    both,
-    by_table,
-    differ,
-    either,
-    exactly,
-    extend,
-    insert,
-    largest,
-    merge,
-    modulo,
-    multiply,
-    narrow,
-    shift_left,
-    shift_right,
-    subtract,
-)
+#: What an operation computes: bits of the operands in, those of the result out; None where PTX leaves it undefined.
+Computation: TypeAlias = Callable[..., "int | None"]
 
-#: From what is known of the operands to what is known of the result.
-Rule: TypeAlias = Callable[[Sequence[Known]], Known]
-#: A rule of some width, of signed values or not.
-_Typed: TypeAlias = Callable[[Sequence[Known], int, bool], Known]
+#: The bits of the widest register that holds an integer, and those of a register with a shift amount or a selector.
+_WIDEST, _LOW = (1 << 64) - 1, (1 << 32) - 1
+
+
+class IntegerOperation(NamedTuple):
+    """A decoded integer opcode.
+
+    Args:
+        name: the operation, such as ``mul``: the key of its row in the table.
+        mode: its qualifiers before the type: the part of a product, the direction and mode of a funnel shift, the type
+            that ``cvt`` converts to. Of ``setp``, the comparison, under its name for signed types.
+        type: the instruction type, such as ``s32``.
+        bits: the width of the type.
+        signed: whether the type is signed.
+        logic: the operation by which ``setp`` joins its result with a predicate; "" if it does not.
+    """
+
+    name: str
+    mode: str
+    type: str
+    bits: int
+    signed: bool
+    logic: str = ""
+
+    @property
+    def row(self) -> Row:
+        """The row of the table."""
+        return TABLE[self.name]
+
+    @property
+    def operands(self) -> int:
+        """The number of operands after the result."""
+        return self.row.operands + bool(self.logic)
+
+    @property
+    def result_bits(self) -> int:
+        """The width of the result; ``cvt`` extends its result to the widest register."""
+        if self.name in _RESULT_BITS:
+            return _RESULT_BITS[self.name]
+        return 2 * self.bits if self.mode == "wide" else self.bits
+
+    @property
+    def mask(self) -> int:
+        """All bits of the result."""
+        return (1 << self.result_bits) - 1
+
+    def number(self) -> Callable[[int], int]:
+        """Return the function from the bits of an operand to the number that they are in this type."""
+        return _number(self.type)
+
+    def opposite(self) -> IntegerOperation:
+        """Return the comparison of the second predicate of ``setp p|q``.
+
+        >>> exact(decode("setp.lt.s32").opposite())(1, 2)
+        0
+        """
+        return self._replace(mode=_OPPOSITE[self.mode])
+
+
+class Row(NamedTuple):
+    """An operation of the table.
+
+    Args:
+        operands: how many operands follow the result.
+        types: the types that it may have, by its mode.
+        compiled: from the decoded opcode to its exact meaning.
+        rearranged: how many leading operands it only rearranges: if the operands after those are fixed, each bit of the
+            result depends on at most one bit of each of these.
+        absorbing: how many leading operands make the result 0 if they are 0.
+    """
+
+    operands: int
+    types: Mapping[str, frozenset[str]]
+    compiled: Callable[[IntegerOperation], Computation]
+    rearranged: int = 0
+    absorbing: int = 0
 
 
 @lru_cache(maxsize=4096)
-def rule(opcode: str) -> Rule | None:
-    """What an opcode computes; None for one that is not folded.
+def decode(opcode: str, *, floats: bool = False) -> IntegerOperation | None:
+    """Return the integer operation of an opcode; None if it is not one.
 
     Args:
         opcode: with all its qualifiers.
+        floats: whether to include operations that copy the bits of floating-point numbers, such as ``mov.f32``.
 
-    >>> rule("shf.l.wrap.b32")([exactly(0x80000000), exactly(1), exactly(1)]).value
-    3
+    >>> decode("mul.wide.u16")
+    IntegerOperation(name='mul', mode='wide', type='u16', bits=16, signed=False, logic='')
+    >>> decode("setp.lo.and.u32").mode
+    'lt'
+    >>> [decode(name) for name in ("add.sat.s32", "add.f32", "bfe.b32", "adds", "mul.s32", "setp.lt.b32")]
+    [None, None, None, None, None, None]
     """
-    name, _, kind = opcode.rpartition(".")
-    made = _TYPED.get(name)
-    letter, digits = kind[:1], kind[1:]
-    if made is not None and digits in ("16", "32", "64", "red") and (kind == "pred" or digits != "red"):
-        function, allowed = made
-        bits = 1 if kind == "pred" else int(digits)
-        if ("p" if bits == 1 else letter + digits) in _ALLOWED[allowed]:
-            return partial(_typed, function, bits, letter == "s")
-    if name.startswith("setp."):
-        return _setp(name.split(".")[1:], kind)
-    return _conversion(opcode)
+    name, _, rest = opcode.partition(".")
+    mode, _, kind = rest.rpartition(".")
+    row = TABLE.get(name)
+    if row is None or kind not in row.types.get(mode, ()) or (kind in _FLOATS and not floats):
+        return None
+    return make_operation(name, mode, kind)
 
 
-def _typed(function: _Typed, bits: int, signed: bool, read: Sequence[Known]) -> Known:
-    return function(read, bits, signed)
+def make_operation(name: str, mode: str, kind: str) -> IntegerOperation:
+    """Return an operation of the table with a type of any width, such as ``s4``.
+
+    >>> exact(make_operation("add", "", "u4"))(9, 9)
+    2
+    """
+    logic = ""
+    if name == "setp":
+        mode, _, logic = mode.partition(".")
+        mode = _OF_UNSIGNED.get(mode, mode)
+    return IntegerOperation(name, mode, kind, width(kind), kind[0] == "s", logic)
 
 
-# The types that an instruction may have: u, s, b with 16, 32, 64 bits, and p.
-_INTEGERS = frozenset("u16 s16 u32 s32 u64 s64".split())
-_BITS = frozenset("b16 b32 b64".split())
-_ALLOWED = {
-    "integer": _INTEGERS,
-    "signed": frozenset("s16 s32 s64".split()),
-    "narrow": frozenset("u16 s16 u32 s32".split()),
-    "bits": _BITS,
-    "logic": _BITS | {"p"},
-    "shift": _BITS | _INTEGERS,
-    "any": _BITS | _INTEGERS | {"p", "f16", "f32", "f64"},
-    "chosen": _BITS | _INTEGERS | {"f16", "f32", "f64"},
-    "field": frozenset("u32 s32 u64 s64".split()),
-    "b32": frozenset(["b32"]),
-    "wide": frozenset(["b32", "b64"]),
+def width(kind: str) -> int:
+    """Return the number of bits of a type.
+
+    >>> width("u16"), width("pred")
+    (16, 1)
+    """
+    return 1 if kind == "pred" else int(kind[1:])
+
+
+@lru_cache(maxsize=4096)
+def exact(operation: IntegerOperation) -> Computation:
+    """Return the meaning of an operation, as a function on the bits of its operands.
+
+    >>> exact(decode("shl.b32"))(1, 40), exact(decode("shf.l.wrap.b32"))(0x80000000, 1, 1)
+    (0, 3)
+    """
+    return operation.row.compiled(operation)
+
+
+def signed(value: int, bits: int) -> int:
+    """Return the number that some bits are in two's complement.
+
+    >>> signed(0xFF, 8), signed(0x7F, 8)
+    (-1, 127)
+    """
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+# -- the meaning of each operation
+
+
+def _number(kind: str) -> Callable[[int], int]:
+    low, sign = (1 << width(kind)) - 1, 1 << width(kind) - 1 if kind[0] == "s" else 0
+    return lambda value: ((value & low) ^ sign) - sign
+
+
+def _copy(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+    return lambda a: a & mask
+
+
+def _convert(operation: IntegerOperation) -> Computation:
+    number, result = operation.number(), _number(operation.mode)
+    return lambda a: result(number(a)) & _WIDEST
+
+
+def _select(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+    return lambda a, b, condition: (a if condition else b) & mask
+
+
+def _add(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+    return lambda a, b: (a + b) & mask
+
+
+def _subtract(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+    return lambda a, b: (a - b) & mask
+
+
+def _multiply(operation: IntegerOperation) -> Computation:
+    number, mask = operation.number(), operation.mask
+    if operation.mode == "lo":
+        return lambda a, b: a * b & mask
+    shift = operation.bits if operation.mode == "hi" else 0
+    return lambda a, b: number(a) * number(b) >> shift & mask
+
+
+def _multiply_add(operation: IntegerOperation) -> Computation:
+    product, mask = _multiply(operation), operation.mask
+    return lambda a, b, c: (product(a, b) + c) & mask
+
+
+def _numeric(compute: Callable[..., int | None]) -> Callable[[IntegerOperation], Computation]:
+    """Return the meaning of an operation on numbers.
+
+    Args:
+        compute: from the width of the type and the numbers that the operands are to the result, of any width.
+    """
+
+    def compiled(operation: IntegerOperation) -> Computation:
+        bits, number, mask = operation.bits, operation.number(), operation.mask
+
+        def run(*values: int) -> int | None:
+            result = compute(bits, *map(number, values))
+            return None if result is None else result & mask
+
+        return run
+
+    return compiled
+
+
+def _quotient(bits: int, a: int, b: int) -> int | None:
+    """Return the quotient, rounded toward zero; None if it is undefined or has no room in a signed type."""
+    if not b or (b == -1 and a == -1 << bits - 1):
+        return None
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _remainder(bits: int, a: int, b: int) -> int | None:
+    quotient = _quotient(bits, a, b)
+    return None if quotient is None else a - quotient * b
+
+
+def _bitwise(operation: IntegerOperation) -> Computation:
+    logic, mask = LOGIC[operation.name], operation.mask
+    return lambda a, b: logic(a, b) & mask
+
+
+def _shift_left(operation: IntegerOperation) -> Computation:
+    bits, mask = operation.bits, operation.mask
+    return lambda a, by: 0 if by & _LOW >= bits else a << (by & _LOW) & mask
+
+
+def _shift_right(operation: IntegerOperation) -> Computation:
+    number, bits, mask = operation.number(), operation.bits, operation.mask
+    return lambda a, by: number(a) >> min(by & _LOW, bits) & mask
+
+
+def _funnel_shift(operation: IntegerOperation) -> Computation:
+    bits, mask = operation.bits, operation.mask
+    left, wraps = operation.mode.startswith("l"), operation.mode.endswith("wrap")
+
+    def shift(low: int, high: int, by: int) -> int:
+        by = by & bits - 1 if wraps else min(by & _LOW, bits)
+        both = (high & mask) << bits | low & mask
+        return (both << by >> bits if left else both >> by) & mask
+
+    return shift
+
+
+def _extract(operation: IntegerOperation) -> Computation:
+    number, is_signed, mask = operation.number(), operation.signed, operation.mask
+
+    def extract(a: int, position: int, length: int) -> int:
+        length &= 0xFF
+        field = number(a) >> (position & 0xFF) & (1 << length) - 1
+        sign = 1 << length >> 1 if is_signed else 0
+        return (field ^ sign) - sign & mask
+
+    return extract
+
+
+def _insert(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+
+    def insert(source: int, into: int, position: int, length: int) -> int:
+        hole = (1 << (length & 0xFF)) - 1 << (position & 0xFF) & mask
+        return into & mask & ~hole | source << (position & 0xFF) & hole
+
+    return insert
+
+
+def _permute(operation: IntegerOperation) -> Computation:
+    def permute(a: int, b: int, selector: int) -> int:
+        both, result = (b & _LOW) << 32 | a & _LOW, 0
+        for place in range(4):
+            code = selector >> 4 * place & 0xF
+            byte = both >> 8 * (code & 7) & 0xFF
+            byte = (0xFF if byte >> 7 else 0) if code & 8 else byte
+            result |= byte << 8 * place
+        return result
+
+    return permute
+
+
+def _look_up(operation: IntegerOperation) -> Computation:
+    mask = operation.mask
+
+    def look_up(a: int, b: int, c: int, table: int) -> int:
+        result = 0
+        for row in range(8):
+            if table >> row & 1:
+                result |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+        return result & mask
+
+    return look_up
+
+
+def _highest_bit(operation: IntegerOperation) -> Computation:
+    number, bits, mask = operation.number(), operation.bits, operation.mask
+    is_shift = operation.mode == "shiftamt"
+
+    def find(a: int) -> int:
+        value = number(a)
+        place = (~value if value < 0 else value).bit_length() - 1
+        return (bits - 1 - place if is_shift and place >= 0 else place) & mask
+
+    return find
+
+
+def _compare(operation: IntegerOperation) -> Computation:
+    number, compare = operation.number(), _COMPARISONS[operation.mode]
+    if not operation.logic:
+        return lambda a, b: int(compare(number(a), number(b)))
+    logic = LOGIC[operation.logic]
+    return lambda a, b, predicate: logic(int(compare(number(a), number(b))), predicate & 1)
+
+
+# -- the table
+
+#: The operations that join two predicates.
+LOGIC: Mapping[str, Callable[[int, int], int]] = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+#: The value of one predicate that decides alone what two are joined to.
+DECIDES: Mapping[str, int] = {"and": 0, "or": 1}
+_COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+_OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+#: The comparisons that only unsigned types have, and what they are called for all.
+_OF_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+#: The width of results that do not have that of the type.
+_RESULT_BITS = {"cvt": 64, "setp": 1, "popc": 32, "clz": 32, "bfind": 32}
+
+_UNSIGNED, _SIGNED = frozenset("u16 u32 u64".split()), frozenset("s16 s32 s64".split())
+_INTEGERS, _BITS, _PREDICATE = _UNSIGNED | _SIGNED, frozenset("b16 b32 b64".split()), frozenset(["pred"])
+_FLOATS, _BYTES = frozenset("f16 f32 f64".split()), frozenset("u8 s8".split())
+_B32, _WIDE, _NARROW = frozenset(["b32"]), frozenset(["b32", "b64"]), frozenset("u16 s16 u32 s32".split())
+_FIELD = frozenset("u32 s32 u64 s64".split())
+_SPACES = "const global local param param::entry shared shared::cta shared::cluster".split()
+_PARTS = {"lo": _INTEGERS, "hi": _INTEGERS, "wide": _NARROW}
+_COMPARED = {
+    **dict.fromkeys(("eq", "ne"), _INTEGERS | _BITS),
+    **dict.fromkeys(("lt", "le", "gt", "ge"), _INTEGERS),
+    **dict.fromkeys(_OF_UNSIGNED, _UNSIGNED),
 }
 
-
-def _add(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return add(read[0], read[1], bits)
-
-
-def _subtract(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return subtract(narrow(read[0], bits), narrow(read[1], bits), bits)
-
-
-def _both(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return both(narrow(read[0], bits), narrow(read[1], bits), bits)
-
-
-def _either(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return either(narrow(read[0], bits), narrow(read[1], bits), bits)
-
-
-def _differ(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return differ(read[0], read[1], bits)
-
-
-def _inverse(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return differ(read[0], exactly(-1, bits), bits)
-
-
-def _same(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return narrow(read[0], bits)
-
-
-def _negative(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return subtract(exactly(0), narrow(read[0], bits), bits)
-
-
-def _absolute(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    one = narrow(read[0], bits)
-    sign = 1 << (bits - 1)
-    if not one.mask & sign:
-        return NOTHING
-    return subtract(exactly(0), one, bits) if one.value & sign else one
-
-
-def _left(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    by = read[1].constant(32)
-    return NOTHING if by is None else shift_left(read[0], by, bits)
-
-
-def _right(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    by, one = read[1].constant(32), narrow(read[0], bits)
-    if by is None:
-        return below(largest(one)) if not signed else NOTHING
-    if not signed or one.mask & ~one.value & 1 << (bits - 1):
-        return shift_right(one, by, bits)
-    by = min(by, bits - 1)
-    return narrow(extend(shift_right(one, by, bits), bits - by, bits), bits)
-
-
-def _low_product(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return multiply(narrow(read[0], bits), narrow(read[1], bits), bits)
-
-
-def _wide_product(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    if signed:
-        a, b = (narrow(extend(one, bits, 2 * bits), 2 * bits) for one in read[:2])
-        return multiply(a, b, 2 * bits)
-    return multiply(narrow(read[0], bits), narrow(read[1], bits), 2 * bits)
-
-
-def _high_product(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    a, b = narrow(read[0], bits), narrow(read[1], bits)
-    if a.mask == b.mask == ALL:
-        return exactly(_number(a, bits, signed) * _number(b, bits, signed) >> bits, bits)
-    return NOTHING if signed else below(largest(a) * largest(b) >> bits)
-
-
-def _low_sum(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return add(_low_product(read, bits, signed), read[2], bits)
-
-
-def _wide_sum(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return add(_wide_product(read, bits, signed), read[2], 2 * bits)
-
-
-def _high_sum(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    return add(_high_product(read, bits, signed), read[2], bits)
-
-
-def _number(one: Known, bits: int, signed: bool) -> int:
-    """The number that a constant is."""
-    return one.value - (1 << bits) if signed and one.value >> (bits - 1) else one.value
-
-
-def _divided(read: Sequence[Known], bits: int, signed: bool) -> tuple[Known, Known] | None:
-    """The operands of a division, if they are not negative, and the second is not zero."""
-    a, b = narrow(read[0], bits), narrow(read[1], bits)
-    sign = 1 << (bits - 1) if signed else 0
-    return None if (a.value | ~a.mask | b.value | ~b.mask) & sign or not b.value else (a, b)
-
-
-def _quotient(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    if found := _divided(read, bits, signed):
-        a, b = found
-        by = b.constant(64)
-        if by is not None and by & (by - 1) == 0:
-            return shift_right(a, by.bit_length() - 1, bits)
-        return exactly(a.value // b.value) if a.mask == b.mask == ALL else below(largest(a) // b.value)
-    parts = _signed_parts(read, bits)
-    return NOTHING if parts is None or not signed else exactly(parts[0], bits)
-
-
-def _remainder(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    if found := _divided(read, bits, signed):
-        a, b = found
-        by = b.constant(64)
-        if by is not None and by & (by - 1) == 0:
-            return both(a, exactly(by - 1), bits)
-        return exactly(a.value % b.value) if a.mask == b.mask == ALL else below(min(largest(a), largest(b) - 1))
-    parts = _signed_parts(read, bits)
-    return NOTHING if parts is None or not signed else exactly(parts[1], bits)
-
-
-def _signed_parts(read: Sequence[Known], bits: int) -> tuple[int, int] | None:
-    """Quotient, rounded to zero, and remainder of two constants; None where the instruction leaves them open."""
-    a, b = narrow(read[0], bits), narrow(read[1], bits)
-    if a.mask != ALL or b.mask != ALL or not b.value:
-        return None
-    x, y = _number(a, bits, True), _number(b, bits, True)
-    if y == -1:  # which the least number has no quotient by
-        return None
-    quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-    return quotient, x - quotient * y
-
-
-def _least(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    a, b = narrow(read[0], bits), narrow(read[1], bits)
-    less = _compared("lt", a, b, bits, signed)
-    return merge([a, b]) if less is None else a if less else b
-
-
-def _most(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    a, b = narrow(read[0], bits), narrow(read[1], bits)
-    less = _compared("lt", a, b, bits, signed)
-    return merge([a, b]) if less is None else b if less else a
-
-
-def _selected(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    which = read[2].constant(1)
-    if which is not None:
-        return narrow(read[0 if which else 1], bits)
-    return merge([narrow(read[0], bits), narrow(read[1], bits)])
-
-
-def _field(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    """``bfe``: position and length are taken modulo 256; above the highest bit there are zeros, or the sign."""
-    position, length = read[1].constant(8), read[2].constant(8)
-    if position is None or length is None:
-        return NOTHING
-    one = narrow(read[0], bits)
-    if length == 0:
-        return exactly(0)
-    if not signed:
-        return modulo(shift_right(one, position, bits), length) if length < bits else shift_right(one, position, bits)
-    position = min(position, bits - 1)
-    length = min(length, bits - position)
-    return narrow(extend(shift_right(one, position, bits), length, bits), bits)
-
-
-def _inserted(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    position, length = read[2].constant(8), read[3].constant(8)
-    if position is None or length is None:
-        return NOTHING
-    return insert(read[0], read[1], position, length, bits)
-
-
-def _permuted(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    """``prmt``: each four bits of the selector choose a byte of eight, or its sign."""
-    selector, made = read[2].constant(16), exactly(0)
-    if selector is None:
-        return NOTHING
-    eight = insert(read[1], narrow(read[0], 32), 32, 32, 64)
-    for place in range(4):
-        nibble = selector >> 4 * place & 15
-        byte = narrow(shift_right(eight, 8 * (nibble & 7), 64), 8)
-        if nibble & 8:
-            byte = narrow(extend(narrow(shift_right(byte, 7, 8), 1), 1, 8), 8)
-        made = insert(byte, made, 8 * place, 8, 32)
-    return made
-
-
-def _by_table(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    table = read[3].constant(8)
-    return NOTHING if table is None else by_table(table, read[:3], bits)
-
-
-def _funnel(left: bool, wrap: bool, read: Sequence[Known], bits: int, signed: bool) -> Known:
-    by = read[2].constant(32)
-    if by is None:
-        return NOTHING
-    by = by & 31 if wrap else min(by, 32)
-    whole = insert(read[1], narrow(read[0], 32), 32, 32, 64)
-    return narrow(shift_right(whole, 32 - by if left else by, 64), 32)
-
-
-def _counted_ones(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    one = narrow(read[0], bits)
-    return exactly(one.value.bit_count()) if one.mask == ALL else below(largest(one).bit_count())
-
-
-def _counted_zeros(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    one = narrow(read[0], bits)
-    return exactly(bits - one.value.bit_length()) if one.mask == ALL else below(bits - one.value.bit_length())
-
-
-def _reversed(read: Sequence[Known], bits: int, signed: bool) -> Known:
-    one = narrow(read[0], bits)
-    return exactly(int(f"{one.value:0{bits}b}"[::-1], 2)) if one.mask == ALL else NOTHING
-
-
-_TYPED: dict[str, tuple[_Typed, str]] = {
-    "add": (_add, "integer"),
-    "sub": (_subtract, "integer"),
-    "neg": (_negative, "signed"),
-    "abs": (_absolute, "signed"),
-    "mul.lo": (_low_product, "integer"),
-    "mul.hi": (_high_product, "integer"),
-    "mul.wide": (_wide_product, "narrow"),
-    "mad.lo": (_low_sum, "integer"),
-    "mad.hi": (_high_sum, "integer"),
-    "mad.wide": (_wide_sum, "narrow"),
-    "div": (_quotient, "integer"),
-    "rem": (_remainder, "integer"),
-    "min": (_least, "integer"),
-    "max": (_most, "integer"),
-    "and": (_both, "logic"),
-    "or": (_either, "logic"),
-    "xor": (_differ, "logic"),
-    "not": (_inverse, "logic"),
-    "shl": (_left, "bits"),
-    "shr": (_right, "shift"),
-    "mov": (_same, "any"),
-    "selp": (_selected, "chosen"),
-    "bfe": (_field, "field"),
-    "bfi": (_inserted, "wide"),
-    "prmt": (_permuted, "b32"),
-    "lop3": (_by_table, "b32"),
-    "shf.l.wrap": (partial(_funnel, True, True), "b32"),
-    "shf.l.clamp": (partial(_funnel, True, False), "b32"),
-    "shf.r.wrap": (partial(_funnel, False, True), "b32"),
-    "shf.r.clamp": (partial(_funnel, False, False), "b32"),
-    "popc": (_counted_ones, "wide"),
-    "clz": (_counted_zeros, "wide"),
-    "brev": (_reversed, "wide"),
-}
-
-_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-_ORDER = ("lt", "le", "gt", "ge")
-_JOINED: dict[str, _Typed] = {"and": _both, "or": _either, "xor": _differ}
-
-
-def _setp(words: list[str], kind: str) -> Rule | None:
-    """A comparison of integers, and perhaps with a predicate: ``setp.lt.u32``, ``setp.ne.and.b64``."""
-    if not 1 <= len(words) <= 2 or kind not in _BITS | _INTEGERS:
-        return None
-    how, joined = words[0], _JOINED.get(words[-1]) if len(words) == 2 else None
-    if kind[0] == "u":
-        how = _UNSIGNED.get(how, how)
-    known = how in ("eq", "ne") or (how in _ORDER and kind[0] != "b")
-    if not known or (len(words) == 2 and joined is None):
-        return None
-    return partial(_comparison, how, joined, int(kind[1:]), kind[0] == "s")
-
-
-def _comparison(how: str, joined: _Typed | None, bits: int, signed: bool, read: Sequence[Known]) -> Known:
-    found = _compared(how, narrow(read[0], bits), narrow(read[1], bits), bits, signed)
-    made = below(1) if found is None else exactly(found)
-    return made if joined is None else joined([made, read[2]], 1, False)
-
-
-def opposite(opcode: str) -> Rule | None:
-    """What the second predicate of ``setp p|q`` has.
-
-    >>> opposite("setp.lt.s32")([exactly(1), exactly(2)]).value
-    0
-    """
-    words = opcode.split(".")
-    other = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
-    other |= {"lo": "hs", "hs": "lo", "hi": "ls", "ls": "hi"}
-    return rule(".".join([words[0], other.get(words[1], ""), *words[2:]])) if words[0] == "setp" else None
-
-
-def _compared(how: str, a: Known, b: Known, bits: int, signed: bool) -> bool | None:
-    """Whether a comparison holds; None where it may and may not."""
-    if how in ("eq", "ne"):
-        if (a.value ^ b.value) & a.mask & b.mask:
-            return how == "ne"
-        return how == "eq" if a.mask == b.mask == ALL else None
-    if how in ("gt", "le"):
-        a, b = b, a
-    # now whether a is less, or, of ge and le, whether it is not
-    low, most = _range(a, bits, signed)
-    least, high = _range(b, bits, signed)
-    less = True if most < least else False if low >= high else None
-    return less if how in ("lt", "gt") or less is None else not less
-
-
-def _range(one: Known, bits: int, signed: bool) -> tuple[int, int]:
-    """The least and the largest value that there may be."""
-    free, sign = ALL & ~one.mask, 1 << (bits - 1)
-    if not signed:
-        return one.value, one.value | free
-    least, most = (one.value | free & sign), (one.value | free & ~sign)
-    return (least ^ sign) - sign, (most ^ sign) - sign
-
-
-_INTEGER = {f"{letter}{bits}": (letter == "s", bits) for letter in "us" for bits in (8, 16, 32, 64)}
-
-
-def _conversion(opcode: str) -> Rule | None:
-    words = opcode.split(".")
-    if len(words) != 3 or words[0] != "cvt" or words[1] not in _INTEGER or words[2] not in _INTEGER:
-        return None
-    return partial(_converted, *_INTEGER[words[1]], *_INTEGER[words[2]])
-
-
-def _converted(to_signed: bool, to: int, signed: bool, bits: int, read: Sequence[Known]) -> Known:
-    """A conversion between integers; its result is as wide as a register may be, and a signed one extended so far."""
-    one = extend(read[0], bits, 64) if signed else narrow(read[0], bits)
-    return extend(one, to, 64) if to_signed else narrow(one, to)
+TABLE: Mapping[str, Row] = {
+    "mov": Row(1, {"": _INTEGERS | _BITS | _PREDICATE | _FLOATS | {"b128"}}, _copy, rearranged=1),
+    # An address keeps its bits: a run numbers the addresses of all state spaces apart.
+    "cvta": Row(1, {f"{to}{space}": frozenset(["u32", "u64"]) for to in ("", "to.") for space in _SPACES}, _copy),
+    "cvt": Row(1, dict.fromkeys(_INTEGERS | _BYTES, _INTEGERS | _BYTES), _convert, rearranged=1),
+    "selp": Row(3, {"": _INTEGERS | _BITS | _FLOATS}, _select, rearranged=2),
+    "add": Row(2, {"": _INTEGERS}, _add),
+    "sub": Row(2, {"": _INTEGERS}, _subtract),
+    "mul": Row(2, _PARTS, _multiply, absorbing=2),
+    "mad": Row(3, _PARTS, _multiply_add),
+    "div": Row(2, {"": _INTEGERS}, _numeric(_quotient)),
+    "rem": Row(2, {"": _INTEGERS}, _numeric(_remainder)),
+    "min": Row(2, {"": _INTEGERS}, _numeric(lambda bits, a, b: min(a, b))),
+    "max": Row(2, {"": _INTEGERS}, _numeric(lambda bits, a, b: max(a, b))),
+    "neg": Row(1, {"": _SIGNED}, _numeric(lambda bits, a: -a)),
+    "abs": Row(1, {"": _SIGNED}, _numeric(lambda bits, a: abs(a))),
+    "and": Row(2, {"": _BITS | _PREDICATE}, _bitwise, rearranged=2, absorbing=2),
+    "or": Row(2, {"": _BITS | _PREDICATE}, _bitwise, rearranged=2),
+    "xor": Row(2, {"": _BITS | _PREDICATE}, _bitwise, rearranged=2),
+    "not": Row(1, {"": _BITS | _PREDICATE}, _numeric(lambda bits, a: ~a), rearranged=1),
+    "cnot": Row(1, {"": _BITS}, _numeric(lambda bits, a: int(a == 0))),
+    "popc": Row(1, {"": _WIDE}, _numeric(lambda bits, a: a.bit_count())),
+    "clz": Row(1, {"": _WIDE}, _numeric(lambda bits, a: bits - a.bit_length())),
+    "brev": Row(1, {"": _WIDE}, _numeric(lambda bits, a: int(f"{a:0{bits}b}"[::-1], 2)), rearranged=1),
+    "bfind": Row(1, {"": _FIELD, "shiftamt": _FIELD}, _highest_bit),
+    "shl": Row(2, {"": _BITS}, _shift_left, rearranged=1, absorbing=1),
+    "shr": Row(2, {"": _BITS | _INTEGERS}, _shift_right, rearranged=1),
+    "shf": Row(3, dict.fromkeys(("l.wrap", "l.clamp", "r.wrap", "r.clamp"), _B32), _funnel_shift, rearranged=2),
+    "bfe": Row(3, {"": _FIELD}, _extract, rearranged=1),
+    "bfi": Row(4, {"": _WIDE}, _insert, rearranged=2),
+    "prmt": Row(3, {"": _B32}, _permute, rearranged=2),
+    "lop3": Row(4, {"": _B32}, _look_up, rearranged=3),
+    "setp": Row(2, {f"{test}{logic}": types for test, types in _COMPARED.items()
+                    for logic in ("", ".and", ".or", ".xor")}, _compare),
+}  # fmt: skip

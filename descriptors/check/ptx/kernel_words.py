@@ -48,8 +48,8 @@ from descriptors.smem.operands.canonical import is_read, walked
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import SwizzleMode, as_major
 from descriptors.smem.words.bitfield import UnknownCode
-from descriptors.smem.words.descriptor import Arch, smem_word
-from descriptors.targets import has, holders
+from descriptors.smem.words.descriptor import Arch, smem_word, start_mask
+from descriptors.targets import has, has_wgmma, holders
 from layoutalg.frozen import contents, frozen
 
 
@@ -203,6 +203,12 @@ class SmemOperand:
         return tuple(field.name for field in fields if self.word.mask & field.mask == field.mask)
 
     @property
+    def start_known(self) -> bool:
+        """Whether the start address is known."""
+        bits = start_mask(self.arch)
+        return self.word.mask & bits == bits
+
+    @property
     def checked(self) -> bool:
         """Whether all of the word is known that says how its operand lies, so that it is judged."""
         return self.resolved or {"swizzle", STRIDE} <= set(self.known_fields)
@@ -218,7 +224,7 @@ def field_value(one: SmemOperand, name: str) -> Any:
     fields = {field.name: field for field in smem_word(one.arch).fields}
     if name not in fields or one.word.mask & fields[name].mask != fields[name].mask:
         return None
-    return smem_word(one.arch).decode(one.word.value & START_FREE | one.word.value & 0x3FFF)[name]
+    return smem_word(one.arch).decode(one.word.value & (START_FREE | start_mask(one.arch)))[name]
 
 
 #: Types that are read as others are: bits lie eight to a byte.
@@ -244,10 +250,10 @@ def smem_findings(one: SmemOperand) -> Iterator[tuple[str, str]]:
     if not one.checked or not one.dtype:
         return
     phase = _phase(one)
-    started, phased = (one.word.mask & bits == bits for bits in (0x3FFF, phase))
-    fields, shown = smem_word(one.arch), word_shown(one.word)
+    started, phased = one.start_known, one.word.mask & phase == phase
+    fields, shown = smem_word(one.arch), word_shown(one.word, one.arch)
     word = one.word.value & (START_FREE | (0xFFFF if started else phase if phased else 0))
-    version = fields["version"].mask if one.arch != "sm90" else 0
+    version = fields["version"].mask if not has_wgmma(one.arch) else 0
     if version and one.word.mask & version == version and not word & version:
         # Such words are in use, so the rest of the word is judged as if they had the version.
         yield "word-version", f"found {shown} for {one.matrix}, which has 0"
@@ -328,14 +334,15 @@ def _completions(word: int, one: SmemOperand) -> Iterator[int]:
         yield word | units << leading.low & leading.mask
 
 
-def word_shown(word: Known) -> str:
+def word_shown(word: Known, arch: Arch) -> str:
     """A word in hexadecimal digits, one that is not known a ``?``; where an operand starts it is left 0.
 
-    >>> word_shown(Known(0x4000004000000000, 0xFFFFFFFF00000000)), word_shown(Known(1 << 62, START_FREE))
+    >>> partly, without_start = Known(0x4000004000000000, 0xFFFFFFFF00000000), Known(1 << 62, START_FREE)
+    >>> word_shown(partly, "sm90"), word_shown(without_start, "sm90")
     ('0x40000040????0000', '0x4000000000000000')
     """
-    mask = word.mask | 0xFFFF
-    value = word.value if word.mask & 0x3FFF == 0x3FFF else word.value & START_FREE
+    mask, start = word.mask | 0xFFFF, start_mask(arch)
+    value = word.value if word.mask & start == start else word.value & START_FREE
     digits = (f"{value >> low & 15:x}" if mask >> low & 15 == 15 else "?" for low in range(60, -1, -4))
     return f"0x{''.join(digits)}"
 

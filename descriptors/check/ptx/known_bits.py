@@ -276,22 +276,6 @@ def insert(field: Known, into: Known, position: int, length: int, bits: int) -> 
     return Known(into.value & ~hole | field.value << position & hole, into.mask & ~hole | field.mask << position & hole)
 
 
-def by_table(table: int, read: Sequence[Known], bits: int) -> Known:
-    """Bits that a table names: the bit of it whose number the bits of the operands are, the first of them the highest.
-
-    >>> by_table(0b1000, [exactly(12), exactly(10)], 4).value
-    8
-    """
-    low = (1 << bits) - 1
-    can = [0, 0]
-    for row in range(1 << len(read)):
-        met = low
-        for place, one in enumerate(reversed(read)):
-            met &= (one.value if row >> place & 1 else ~one.value) | ~one.mask
-        can[table >> row & 1] |= met
-    return Known(can[1] & ~can[0] & low, ALL & ~(can[0] & can[1] & low))
-
-
 def meet(a: Known, b: Known) -> Known:
     """What is known of a value that is one or the other.
 

@@ -127,6 +127,8 @@ def mismatch_of(difference: Diff) -> str | None:
     """A comparison as a hint: the first element that is read from elsewhere."""
     if not difference.differing:
         return None
+    if difference.unreadable:
+        return f"says nothing: {difference.unreadable}"
     first = difference.mismatches[0]
     at = f"element {first.coordinate} lies at {first.unit} {first.expected} and is read at {first.unit} {first.found}"
     bytes_for_units = [

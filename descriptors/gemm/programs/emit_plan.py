@@ -40,7 +40,7 @@ def _relative(plan: Plan) -> Plan:
         DescriptorError: if LBO is an address too.
     """
     if plan.a.derivation.crossing is not None:
-        raise DescriptorError(f"emit: {cuda_refusal(plan)}; --json has every descriptor and step")
+        raise DescriptorError(f"emit: {cuda_refusal(plan)}; the plan has every descriptor and step")
     return plan
 
 
@@ -124,8 +124,8 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
     if not isinstance(made, Plan):
         raise DescriptorError(f"emit: the operand must be a plan, found {brief(made)}")
     plan = _relative(made)
-    others = [Advice({"emit": one}) for one in PLAN_LANGUAGES]
-    with advising(lambda changes: PLAN_LANGUAGES[changes["emit"]](plan, name)), proposing(others):
+    others = [Advice({"language": one}) for one in PLAN_LANGUAGES]
+    with advising(lambda changes: PLAN_LANGUAGES[changes["language"]](plan, name)), proposing(others):
         title, rest = write(plan, name).split("\n", 1)
     # A header names operands, of which each says how it is known; what runs says it of the whole.
     known = [] if language == "header" else known_line(made.asked.arch)

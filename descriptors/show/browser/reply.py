@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descriptors.errors import LayoutError
+from descriptors.errors import LayoutError, options_message
 from layoutalg.messages import shortened
 
 #: Functions that answer, each under its name: a record for whatever JSON holds.
@@ -59,7 +59,7 @@ def refusal(error: Exception) -> dict[str, Any]:
     {'type': 'LayoutError', 'message': 'size: one two'}
     """
     if isinstance(error, LayoutError):
-        return {"type": type(error).__name__, "message": shortened(" ".join(str(error).split()))}
+        return {"type": type(error).__name__, "message": shortened(" ".join(options_message(error).split()))}
     message = f"page: a question must be answered in the memory there is, found {type(error).__name__}"
     return {"type": type(error).__name__, "message": message}
 

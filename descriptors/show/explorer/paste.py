@@ -29,7 +29,7 @@ from descriptors.smem.operands.operand import ELEMENT_TYPES, SwizzleMode, as_ele
 from descriptors.smem.operands.swizzled import parts, plain
 from descriptors.smem.words.bitfield import span
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05
 from descriptors.text import extents_text, word_text
 from layoutalg import (
     ComposedLayout,
@@ -154,7 +154,7 @@ def _word(q: Question, number: int) -> dict[str, Any]:
 
 def _arch_of(q: Question, number: int) -> Arch:
     """The architecture of the controls; the other one where a word of sm100 would have no version."""
-    if generation(architecture(q.arch)) == "sm100" and number >> 46 & 7 != 1 and number >> 62:
+    if has_tcgen05(architecture(q.arch)) and number >> 46 & 7 != 1 and number >> 62:
         return "sm90"
     return architecture(q.arch)
 

@@ -312,7 +312,7 @@ def comparison(view: View) -> dict[str, Any] | None:
         "warnings": placed.warnings,
         "headline": compared_word.headline,
         "text": tell(compared_word),
-        "wrong": misread(view)[:64],
+        "wrong": misread(view)[:64] if compared_word.mismatches else [],
         "differing": compared_word.differing,
         **{key: record(compared_word)[key] for key in ("right_word", "changes", "reason", "illegal")},
     }

@@ -21,7 +21,7 @@ from descriptors.show.pictures.column_picture import ColumnsPicture
 from descriptors.show.pictures.panels import Frame, table, ticks, times
 from descriptors.show.stages.stage import LEAST_TYPE, Grid, Mark, Stage, stage
 from descriptors.show.stages.view import View
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05, has_wgmma
 from descriptors.tmem.accumulator import accumulator
 from descriptors.tmem.columns import ColumnPlan, tmem_plan
 from descriptors.tmem.copied import tmem_copied
@@ -54,7 +54,7 @@ def tensor_memory(view: View) -> Stage:
     Raises:
         DescriptorError: on sm90, which has no tensor memory, and where there is no such instruction, copy or factor.
     """
-    if generation(view.derivation.arch) != "sm100":
+    if not has_tcgen05(view.derivation.arch):
         raise DescriptorError(
             "explore: tensor memory must be that of sm100, found sm90: its accumulators are registers"
         )
@@ -102,9 +102,7 @@ def registers(view: View) -> Stage:
     m, n = extents(view)
     columns_drawn = min(n, MOST_COLUMNS)
     holders, what = (
-        _wgmma(view.derivation.mma[1], m, n)
-        if generation(view.derivation.arch) == "sm90"
-        else _load_map(view.load, m, n)
+        _wgmma(view.derivation.mma[1], m, n) if has_wgmma(view.derivation.arch) else _load_map(view.load, m, n)
     )
     drawn = [line[:columns_drawn] for line in holders]
     labels = [[f"{thread}:{value}" for thread, value in line] for line in drawn]

@@ -29,8 +29,7 @@ from descriptors.smem.derivation.symbolic import SymbolicDerivation
 from descriptors.smem.operands.forms import LEADING, STRIDE
 from descriptors.smem.operands.operand import LINE_BYTES
 from descriptors.smem.operands.swizzled import parts
-from descriptors.smem.words.descriptor import SmemDescriptor, word_format
-from descriptors.targets import generation
+from descriptors.smem.words.descriptor import smem_word, word_format
 from descriptors.text import extents_text, word_text
 from layoutalg import ComposedLayout, Layout
 from layoutalg.frozen import frozen
@@ -155,9 +154,7 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         d.symbols,
         tile.modes,
         tile.swizzle,
-        CODES[word_format(d.arch)][
-            SmemDescriptor(d.arch, 0, 0, d.swizzle).encode() >> (62 if generation(d.arch) == "sm90" else 61)
-        ],
+        CODES[word_format(d.arch)][smem_word(d.arch)["swizzle"].store(d.swizzle)],
         d.leading_byte_offset // 16,
         d.stride_byte_offset // 16,
         _modes(d.advance),
@@ -166,6 +163,7 @@ def _of_family(d: SymbolicDerivation) -> Claim:
     one = Operand(word_format(d.arch), d.element.name, str(d.major), d.mma)
     extents, symbols, step = " x ".join(map(str, d.tile)), ", ".join(d.symbols), d.swizzle.alignment_bytes
     subject, condition = ("every", f", for all positive integers {symbols}") if symbols else ("the", "")
+    tiles, model = ("every such tile", "a size, an operand") if symbols else ("the tile", "an operand")
     facts = (
         f"The words of {subject} tile {extents} read it{condition}",
         "",
@@ -177,8 +175,8 @@ def _of_family(d: SymbolicDerivation) -> Claim:
         "Four questions, since solvers do not decide products of unknowns together with bits: before the exclusive-or",
         "walk and tile come to one number; quotients and remainders are what that assumes; the exclusive-ors are one;",
         "and all fits its fields. Chunks of 16 bytes stay whole, for start, LBO and SBO count 16 bytes.",
-        "unsat, all four: every word of every such tile reads its operand from where the tile stores it.",
-        "sat:   the model is a size, an operand and an element, or an address, where that is not so.",
+        f"unsat, all four: every word of {tiles} reads its operand from where the tile stores it.",
+        f"sat:   the model is {model} and an element, or an address, where that is not so.",
         *_RUN,
     )
     return Claim("\n".join(facts), family_questions(one, family))

@@ -24,7 +24,7 @@ True
 
 from __future__ import annotations
 
-from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError
+from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, advised
 from descriptors.smem.debug.warnings import as_extents
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import kind_of
@@ -216,6 +216,7 @@ class Candidate:
         return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}, {stored}"
 
 
+@advised
 def candidates(
     layout: Given,
     dtype: str | ElementType,

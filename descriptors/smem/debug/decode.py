@@ -38,7 +38,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.words.bitfield import Field, UnknownCode
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word
-from descriptors.targets import generation, holders
+from descriptors.targets import has_tcgen05, holders
 from descriptors.text import Told, word_text
 from layoutalg.frozen import frozen
 
@@ -107,7 +107,7 @@ class Decoded(Told):
     @property
     def absolute(self) -> bool:
         """Whether the leading byte offset is an address: LBO mode 1, of K = 96."""
-        return generation(self.arch) == "sm100" and bool(self["lbo_mode"])
+        return has_tcgen05(self.arch) and bool(self["lbo_mode"])
 
     @property
     def headline(self) -> str:

@@ -25,12 +25,12 @@ Law: without a base, a word is ``same`` only if it is ``same`` with base 0, or s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from operator import ne, sub
 from typing import Any, Literal, TypeAlias
 
-from descriptors.errors import DescriptorError, LayoutError, as_integer, brief
+from descriptors.errors import DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
 from descriptors.smem.instructions.legality import operand_extents
@@ -158,6 +158,7 @@ class Diff(Told):
         pattern_assumed: whether ``pattern_start`` was assumed for a tile that does not start where a pattern starts.
         other: a subtile that the start address is right for, and the address of the tile; None if there is none, or the
             start address is not in doubt.
+        unreadable: why the word has no meaning, so that no element can be read; "" if it has one.
     """
 
     word: int
@@ -183,6 +184,7 @@ class Diff(Told):
     reads: tuple[int, int] | None = None
     other: tuple[tuple[int, ...], int] | None = None
     pattern_assumed: bool = False
+    unreadable: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -253,6 +255,8 @@ class Diff(Told):
         elements, verdict = counted(self.shape[0] * self.shape[1], "element"), self.verdict
         compared = "" if self.whole else f"; compared: subtile {tuple_text(self.subtile)}, {extents_text(self.shape)}"
         assumed = compared + (f"; assumed: {', '.join(self.assumptions)}" if self.assumptions else "")
+        if self.unreadable:
+            return f"different: {self.unreadable}, so that no element can be read{assumed}"
         if verdict == "different":
             are = "is" if self.differing == 1 else "are"
             return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"
@@ -262,6 +266,7 @@ class Diff(Told):
         return f"same: {agreement}{assumed}"
 
 
+@advised
 def diff(
     word: int,
     layout: Given,
@@ -305,7 +310,8 @@ def diff(
 
     Raises:
         NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
-        DescriptorError: if an argument is malformed, the word has no meaning, or the layout has another swizzle.
+        DescriptorError: if an argument is malformed, the layout has another swizzle, or neither does the word have a
+            meaning nor the layout a word.
         LayoutError: if the notation is wrong.
 
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
@@ -326,10 +332,13 @@ def diff(
         readings += [one for one in swizzled_readings(operand, element) if _has_form(*one, element)]
     placement, base = None, base_of(layout) if base is None else base
     if base is None:
+        implied = [int(values["start_address"]) - first]
         # One row is enough, and a layout that is too large is refused below.
-        first_read = fetched_rows([number], **reads, shape=(1, extents[1]))[0][0][0] * address_bits(element) // 8
+        if isinstance(row := _fetched(number, reads, (1, extents[1])), list):
+            first_read = row[0][0] * address_bits(element) // 8
+            implied.insert(0, _unswizzled(first_read, mode, pattern) - first)
         placement = place_layout(
-            [_unswizzled(first_read, mode, pattern) - first, int(values["start_address"]) - first],
+            implied,
             first,
             alignment=readings[-1][1].alignment_bytes,
             lowest=pattern,
@@ -341,18 +350,26 @@ def diff(
         if part
         else stored_rows(operand, element, base=place, pattern_start=pattern, window=window)
     )
-    fetched = fetched_rows([number], **reads, shape=extents)[0]
+    fetched = _fetched(number, reads, extents)
     own_mode = readings[-1][1]
     moved = pattern_start is None and own_mode is not SwizzleMode.NONE and place % own_mode.period_bytes != 0
-    if moved and not part and rows != fetched:
+    if moved and not part and isinstance(fetched, list) and rows != fetched:
         with_tile = stored_rows(operand, element, base=place, pattern_start=place, window=window)
         if with_tile == fetched:
             rows, pattern = with_tile, place
-    wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
     if part:
         right, reason = _right_across(part, name, place, pattern, absolute=bool(values["lbo_mode"]))
     else:
         right, reason = _right_word([one for one, _ in readings], element, contiguous, mode, name, place, pattern)
+    mismatches, unreadable = tuple[Mismatch, ...](), ""
+    if isinstance(fetched, list):
+        wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
+        mismatches = _first_of_runs(rows, fetched, contiguous, element)
+    elif right is None:
+        raise fetched
+    else:
+        wrong = [[True] * extents[1] for _ in rows]
+        unreadable = str(fetched).removeprefix("read_addresses: ").partition(";")[0]
     return Diff(
         word=number,
         arch=name,
@@ -362,7 +379,7 @@ def diff(
         layout=operand,
         base=place,
         differing=sum(map(sum, wrong)),
-        mismatches=_first_of_runs(rows, fetched, contiguous, element),
+        mismatches=mismatches,
         picture=picture(wrong),
         right_word=right.descriptor.encode() if right else None,
         right_major=right.match.form.major if right else None,
@@ -376,7 +393,16 @@ def diff(
         whole=shape is None,
         pattern_assumed=moved,
         other=_other_operand(tile, element, extents, int(values["start_address"]), placement, pattern),
+        unreadable=unreadable,
     )
+
+
+def _fetched(word: int, reads: Mapping[str, Any], shape: tuple[int, int]) -> Rows | DescriptorError:
+    """Return the addresses that the tensor core reads for a word; the reason if the word has no meaning."""
+    try:
+        return fetched_rows([word], **reads, shape=shape)[0]
+    except DescriptorError as error:
+        return error
 
 
 #: The most operands of a tile among which the one is searched that a start address is right for.

@@ -40,7 +40,7 @@ from descriptors.smem.words.descriptor import (
     Arch,
 )
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
-from descriptors.targets import architecture, generation, holders
+from descriptors.targets import architecture, generation, has_tcgen05, has_wgmma, holders
 from layoutalg.frozen import frozen
 
 #: The numbers of the swizzle modes in the three places that number them, each its own way.
@@ -232,7 +232,7 @@ def _illegal_operand(word: Reading) -> Iterator[Remark]:
 
 
 def _marks_of_the_other_arch(word: Reading) -> Iterator[Remark]:
-    if generation(word.arch) == "sm100":
+    if has_tcgen05(word.arch):
         version = word.values["version"]
         if version != 1:
             hint = ", as in an sm90 word" if version == 0 else ""
@@ -263,7 +263,7 @@ def _unknown_bits(word: Reading) -> Iterator[Remark]:
         return
     many = word.unknown_bits.bit_count() > 1
     text = f"bit{'s' if many else ''} {_ranges(word.unknown_bits)} belong{'' if many else 's'} to no field"
-    if generation(word.arch) == "sm90":
+    if has_wgmma(word.arch):
         text += " and are ignored" if many else " and is ignored"
         text += " (measured on a Hopper GPU)"
         if word.mode is SwizzleMode.NONE and word.unknown_bits >> 52:

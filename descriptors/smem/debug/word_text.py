@@ -183,7 +183,7 @@ def tell_diff(diff: Diff) -> str:
     right word: 0x4000004000010000
     """
     transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
-    differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.differing else []
+    differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.mismatches else []
     mended = _right_word(diff) if diff.differing else _illegal(diff)
     stored = f"stored as {stored_text(diff.layout, diff.element)}"
     notes = [f"note: {one}" for one in diff.start_notes]

@@ -19,8 +19,9 @@ True
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from descriptors.errors import DescriptorError, as_integer
@@ -39,9 +40,10 @@ from descriptors.smem.derivation.crossing import Crossing
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING
 from descriptors.smem.operands.operand import LINE_BYTES, ElementType, Major, Matrix, SwizzleMode
+from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.words.descriptor import SMEM_BYTES, Arch, SmemDescriptor, window_bytes
-from descriptors.text import Told, extents_text, word_text
-from layoutalg import ComposedLayout, Layout, cosize, size
+from descriptors.text import Told, counted, extents_text, word_text
+from layoutalg import ComposedLayout, Layout, cosize, flatten, size
 from layoutalg.frozen import frozen, replace
 
 
@@ -391,7 +393,37 @@ class Derivation(PlacedSubtiles):
             )
         if not (reach.fits_field and reach.fits_memory):
             found.append(str(reach))
+        if shared := _count_shared(plain(self.smem_tile)):
+            found.append(f"{shared} share an address with another one, as strides of the layout are 0 or overlap")
         return tuple(found)
+
+
+#: The most elements of a layout that are counted.
+_MOST_COUNTED = 1 << 22
+
+
+@lru_cache(maxsize=32)
+def _count_shared(layout: Layout) -> str:
+    """Return how many elements share their offset with another one, in words; "" if none does.
+
+    >>> _count_shared(Layout((8, 2), (2, 1))), _count_shared(Layout((8, 2), (1, 7))), _count_shared(Layout(4, 0))
+    ('', '2 elements', '4 elements')
+    """
+    steps = sorted((abs(leaf(1)), size(leaf)) for leaf in flatten(layout) if size(leaf) > 1)
+    reach = 0
+    for stride, extent in steps:
+        if stride <= reach:
+            break
+        reach += stride * (extent - 1)
+    else:
+        return ""
+    if size(layout) > _MOST_COUNTED:
+        return "elements"
+    offsets = [0]
+    for stride, extent in steps:
+        offsets = [offset + i * stride for i in range(extent) for offset in offsets]
+    shared = sum(count for count in Counter(offsets).values() if count > 1)
+    return counted(shared, "element") if shared else ""
 
 
 def first_word(one: SmemDescriptor) -> tuple[int, int, int]:

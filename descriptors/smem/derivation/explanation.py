@@ -22,7 +22,7 @@ from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.words.bitfield import span
-from descriptors.targets import generation, holders
+from descriptors.targets import holders, is_measured
 from descriptors.text import extents_text, known_line, word_text
 from layoutalg import size
 
@@ -161,7 +161,7 @@ def _masks(d: Derivation) -> str:
         else "Every field matters: words of two tools must agree in all of them."
     )
     unnamed = (1 << word.bits) - 1 & ~word.mask(field.name for field in word.fields)
-    unnamed_bits = "ignored too, as measured on an H200" if generation(d.arch) == "sm90" else "written as 0"
+    unnamed_bits = "ignored too, as measured on an H200" if is_measured(d.arch) else "written as 0"
     return f"{sentence} The bits of no field, {word_text(unnamed, word.bits)}, are {unnamed_bits}."
 
 

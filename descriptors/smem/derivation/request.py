@@ -53,7 +53,7 @@ from descriptors.smem.operands.operand import (
 )
 from descriptors.smem.operands.swizzled import plain, start_of
 from descriptors.smem.words.descriptor import Arch, architecture
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05
 from descriptors.text import tuple_text
 from layoutalg import LayoutError, cosize, size
 from layoutalg.frozen import frozen
@@ -158,7 +158,7 @@ def instruction_extents(
         return mn, k
     if mma is not None:
         raise DescriptorError(f"derive: give either mma or cp, found both; mma = {brief(mma)}, cp = {brief(cp)}")
-    if generation(arch) != "sm100":
+    if not has_tcgen05(arch):
         raise DescriptorError(f"derive: tcgen05.cp must have arch sm100, found {arch}")
     row = choose("derive: cp", cp, {row.shape: row for row in tables.COPIES})
     return row.lanes, row.bits // element.storage_bits

@@ -40,7 +40,7 @@ from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import Tile, matched_steps
 from descriptors.smem.operands.operand import ElementType
-from descriptors.targets import generation
+from descriptors.targets import has_tcgen05
 
 
 class Steps(NamedTuple):
@@ -94,7 +94,7 @@ def steps(by: Reader, spec: TileSpec) -> Steps:
     try:
         return Steps(atom, tile, *matched_steps(tile, spec.reads, by.element, wanted), None)
     except DescriptorError:
-        if by.cp is not None or generation(by.arch) != "sm100":
+        if by.cp is not None or not has_tcgen05(by.arch):
             raise
         cut = columns(tile, by.element, spec.major, spec.swizzle, spec.reads)
         if cut is None:

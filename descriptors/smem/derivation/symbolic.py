@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product as cartesian
 from typing import Any, TypeAlias
 
-from descriptors.errors import DescriptorError, NotCanonicalError, brief
+from descriptors.errors import DescriptorError, NotCanonicalError, advised, brief
 from descriptors.smem.derivation.crossing import is_48_bytes_of_k
 from descriptors.smem.derivation.request import Reader, TileSpec, reader, request
 from descriptors.smem.derivation.steps import Steps, steps, stored_tile
@@ -232,6 +232,7 @@ class SymbolicDerivation:
         )
 
 
+@advised
 def derive_symbolic(
     tile: Sequence[Any],
     dtype: str | ElementType,

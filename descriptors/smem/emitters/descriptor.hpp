@@ -114,17 +114,83 @@ LAYOUTALG_FUNCTION Mode in_16_bytes(Mode m, uint32_t elements) {
 
 LAYOUTALG_FUNCTION bool is_tcgen05(Arch arch) { return arch != Arch::sm90; }
 
-// What a start address can name (PTX: matrix-descriptor-encode has 18 bits; 15 bits of 16 bytes on sm107).
-LAYOUTALG_FUNCTION uint32_t window_bytes(Arch arch) { return arch == Arch::sm107 ? 1u << 19 : 1u << 18; }
+// What instructions read: M of A, N of B, and bits of K, of which a sparse instruction reads twice as many of B (PTX:
+// wgmma.mma_async and tcgen05, Matrix shape).
+struct Shapes {
+  uint32_t archs, kinds, ctas;
+  bool sparse;
+  uint32_t k_bits, m[3], n_first, n_last, n_step;
+};
 
-LAYOUTALG_FUNCTION uint32_t bits_of(Type type) {
-  switch (type) {
-    case Type::tf32: return 32;
-    case Type::f16: case Type::bf16: case Type::s1z4m11: return 16;
-    case Type::e2m1: return 4;
-    default: return 8;
-  }
+template <class... Values>
+LAYOUTALG_FUNCTION uint32_t set(Values... values) {
+  return ((1u << static_cast<uint32_t>(values)) | ...);
 }
+
+// Tables written by scripts/make_header.py: begin
+// Bits of an element in shared memory.
+LAYOUTALG_FUNCTION uint32_t bits_of(Type type) {
+  constexpr uint32_t values[] = {16, 16, 32, 8, 8, 8, 8, 4, 8, 8, 8, 16};
+  return values[static_cast<int>(type)];
+}
+
+// Bytes that a start address can name.
+LAYOUTALG_FUNCTION uint32_t window_bytes(Arch arch) {
+  constexpr uint32_t values[] = {262144, 262144, 262144, 524288, 262144};
+  return values[static_cast<int>(arch)];
+}
+
+// The code of the swizzle in the descriptor; -1 where there is none.
+LAYOUTALG_FUNCTION int swizzle_code(Arch arch, Swizzle swizzle) {
+  constexpr int values[][5] = {
+      {0, 3, 2, 1, -1},  // sm90
+      {0, 6, 4, 2, 1},  // sm100
+      {0, 6, 4, 2, 1},  // sm103
+      {0, 6, 4, 2, 1},  // sm107
+      {0, 6, 4, 2, 1},  // sm110
+  };
+  return values[static_cast<int>(arch)][static_cast<int>(swizzle)];
+}
+
+// The shapes that all sources allow; M and N are those of one CTA.
+struct LegalShapes { Shapes rows[29]; };
+
+LAYOUTALG_FUNCTION LegalShapes legal_shapes() {
+  constexpr uint32_t tcgen05 = set(Arch::sm100, Arch::sm103, Arch::sm107, Arch::sm110);
+  return {{
+      {set(Arch::sm90), set(Kind::f16, Kind::tf32, Kind::f8), 1, false, 256, {64}, 8, 256, 8},
+      {set(Arch::sm90), set(Kind::f16, Kind::tf32, Kind::f8), 1, true, 256, {64}, 8, 256, 8},
+      {set(Arch::sm90), set(Kind::i8), 1, false, 256, {64}, 8, 32, 8},
+      {set(Arch::sm90), set(Kind::i8), 1, false, 256, {64}, 48, 256, 16},
+      {set(Arch::sm90), set(Kind::i8), 1, true, 256, {64}, 8, 32, 8},
+      {set(Arch::sm90), set(Kind::i8), 1, true, 256, {64}, 48, 256, 16},
+      {tcgen05, set(Kind::f16, Kind::tf32, Kind::f8f6f4), 1, false, 256, {32, 64, 128}, 8, 256, 8},
+      {tcgen05, set(Kind::f16, Kind::tf32, Kind::f8f6f4, Kind::mxf4, Kind::mxf4nvf4), 2, false, 256, {64, 128}, 8, 128, 8},
+      {tcgen05, set(Kind::f16, Kind::tf32, Kind::f8f6f4), 1, true, 256, {32, 64, 128}, 8, 256, 8},
+      {tcgen05, set(Kind::f16, Kind::tf32, Kind::f8f6f4), 2, true, 256, {64, 128}, 16, 128, 16},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 1, false, 256, {32, 64, 128}, 8, 16, 8},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 1, false, 256, {32, 64, 128}, 32, 256, 16},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 2, false, 256, {64, 128}, 16, 128, 16},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 1, true, 256, {32, 64, 128}, 8, 16, 8},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 1, true, 256, {32, 64, 128}, 32, 256, 16},
+      {set(Arch::sm100, Arch::sm110), set(Kind::i8), 2, true, 256, {64, 128}, 16, 128, 16},
+      {tcgen05, set(Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4), 1, false, 256, {128}, 8, 256, 8},
+      {tcgen05, set(Kind::mxf8f6f4), 2, false, 256, {128}, 8, 128, 8},
+      {tcgen05, set(Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4), 1, true, 256, {128}, 8, 256, 8},
+      {tcgen05, set(Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4), 2, true, 256, {128}, 8, 128, 8},
+      {set(Arch::sm100, Arch::sm103, Arch::sm107), set(Kind::mxf4, Kind::mxf4nvf4), 2, false, 384, {128}, 8, 128, 8},
+      {set(Arch::sm107), set(Kind::ti16), 1, false, 256, {32, 64, 128}, 8, 256, 8},
+      {set(Arch::sm107), set(Kind::ti16), 2, false, 256, {64, 128}, 16, 128, 16},
+      {set(Arch::sm107), set(Kind::ti16), 1, true, 256, {32, 64, 128}, 8, 256, 8},
+      {set(Arch::sm107), set(Kind::ti16), 2, true, 256, {64, 128}, 16, 128, 16},
+      {set(Arch::sm107), set(Kind::f8f6f4, Kind::mxf8f6f4), 1, false, 512, {128}, 8, 256, 8},
+      {set(Arch::sm107), set(Kind::f8f6f4, Kind::mxf8f6f4, Kind::mxf4, Kind::mxf4nvf4), 2, false, 512, {128}, 8, 128, 8},
+      {set(Arch::sm107), set(Kind::mxf8f6f4), 1, true, 512, {128}, 8, 256, 8},
+      {set(Arch::sm107), set(Kind::mxf8f6f4), 2, true, 512, {128}, 8, 128, 8},
+  }};
+}
+// Tables written by scripts/make_header.py: end
+
 
 // The contiguous extent of an atom (PTX: Swizzling modes).
 LAYOUTALG_FUNCTION uint32_t row_bytes(Swizzle swizzle) {
@@ -139,17 +205,6 @@ LAYOUTALG_FUNCTION uint32_t row_bytes(Swizzle swizzle) {
 // Where the pattern of the swizzle repeats: 8 rows (PTX: Shared memory descriptor, base offset).
 LAYOUTALG_FUNCTION uint32_t alignment_bytes(Swizzle swizzle) {
   return swizzle == Swizzle::none ? 16 : 8 * row_bytes(swizzle);
-}
-
-// The code of the swizzle in the word; -1 where there is none (PTX: Shared memory descriptor, swizzling mode).
-LAYOUTALG_FUNCTION int swizzle_code(Arch arch, Swizzle swizzle) {
-  switch (swizzle) {
-    case Swizzle::none: return 0;
-    case Swizzle::B32: return is_tcgen05(arch) ? 6 : 3;
-    case Swizzle::B64: return is_tcgen05(arch) ? 4 : 2;
-    case Swizzle::B128: return is_tcgen05(arch) ? 2 : 1;
-    default: return is_tcgen05(arch) ? 1 : -1;
-  }
 }
 
 LAYOUTALG_FUNCTION Kind kind_of(Arch arch, Type type) {
@@ -187,46 +242,11 @@ LAYOUTALG_FUNCTION Error major_and_swizzle(Arch arch, Kind kind, Type type, Majo
   return (swizzle == Swizzle::B128_base32B) == needs_32 ? Error::none : Error::swizzle;
 }
 
-// What instructions read: M of A, N of B (half of it each CTA of a pair), and bits of K, of which B has twice as many
-// beside a sparse A (PTX: wgmma.mma_async and tcgen05, Matrix shape).
-struct Shapes {
-  uint32_t archs, kinds, ctas;
-  bool dense, sparse;
-  uint32_t k_bits, m[3], n_first, n_last, n_step;
-};
-
-template <class... Values>
-LAYOUTALG_FUNCTION uint32_t set(Values... values) {
-  return ((1u << static_cast<uint32_t>(values)) | ...);
-}
-
 LAYOUTALG_FUNCTION bool is_read(Arch arch, Kind kind, uint32_t bits, Mma mma, const Options& options) {
-  constexpr uint32_t hopper = set(Arch::sm90), tc = ~hopper, rubin = set(Arch::sm107), k96 = tc & ~set(Arch::sm110);
-  constexpr uint32_t i8 = set(Kind::i8), ti16 = set(Kind::ti16), f8 = set(Kind::f8f6f4), mx8 = set(Kind::mxf8f6f4);
-  constexpr uint32_t plain = set(Kind::f16, Kind::tf32), mx4 = set(Kind::mxf4, Kind::mxf4nvf4);
-  constexpr Shapes rows[] = {
-      // archs, kinds, CTAs, dense, sparse, bits of K, M, first, last and step of N
-      {hopper, plain | set(Kind::f8), 1, true, true, 256, {64}, 8, 256, 8},
-      {hopper, i8, 1, true, true, 256, {64}, 8, 24, 8},
-      {hopper, i8, 1, true, true, 256, {64}, 32, 256, 16},
-      {tc, plain | f8 | ti16, 1, true, true, 256, {32, 64, 128}, 8, 256, 8},
-      {tc, plain | f8, 2, true, false, 256, {64, 128}, 8, 128, 8},
-      {tc, plain | f8, 2, false, true, 256, {64, 128}, 16, 128, 16},
-      {tc, i8, 1, true, true, 256, {32, 64, 128}, 8, 8, 8},
-      {tc, i8, 1, true, true, 256, {32, 64, 128}, 16, 256, 16},
-      {tc, i8 | ti16, 2, true, true, 256, {64, 128}, 16, 128, 16},
-      {tc, mx8 | mx4, 1, true, true, 256, {128}, 8, 256, 8},
-      {tc, mx8 | mx4, 2, true, true, 256, {128}, 8, 128, 8},
-      {tc, mx4, 2, true, false, 256, {64}, 8, 128, 8},
-      {k96, mx4, 2, true, false, 384, {128}, 8, 128, 8},
-      {rubin, f8 | mx8, 1, true, false, 512, {128}, 8, 256, 8},
-      {rubin, f8 | mx8 | mx4, 2, true, false, 512, {128}, 8, 128, 8},
-      {rubin, mx8, 1, false, true, 512, {128}, 8, 256, 8},
-      {rubin, mx8, 2, false, true, 512, {128}, 8, 128, 8},
-  };
+  constexpr LegalShapes shapes = legal_shapes();
   const uint64_t k_bits = uint64_t{mma.k} * bits;
-  for (const Shapes& row : rows) {
-    if (!(row.archs & set(arch)) || !(row.kinds & set(kind)) || !(options.sparse ? row.sparse : row.dense)) continue;
+  for (const Shapes& row : shapes.rows) {
+    if (!(row.archs & set(arch)) || !(row.kinds & set(kind)) || row.sparse != options.sparse) continue;
     if (options.cta_group != 0 && options.cta_group != row.ctas) continue;
     const bool m = mma.mn == row.m[0] || mma.mn == row.m[1] || mma.mn == row.m[2];
     const bool n = mma.mn >= row.n_first && mma.mn <= row.n_last && (mma.mn - row.n_first) % row.n_step == 0;

@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
-from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
+from descriptors.errors import ChoiceError, DescriptorError, advised, as_integer, brief
 from descriptors.smem.instructions.legality import (
     check_major,
     check_scale,
@@ -65,7 +65,7 @@ from descriptors.smem.instructions.rules import (
 )
 from descriptors.smem.operands.operand import ElementType, Major, MajorName, as_major
 from descriptors.smem.words.bitfield import Field, UnknownCode, Word, span
-from descriptors.targets import architecture, generation, holders
+from descriptors.targets import architecture, has_tcgen05, holders
 from layoutalg.frozen import contents, frozen
 
 _FLAG = ((False, 0), (True, 1))
@@ -167,7 +167,7 @@ def word_of(kind: str, arch: str = "sm100") -> Word:
     (23, 29)
     """
     arch = as_arch(arch)
-    if generation(arch) != "sm100":
+    if not has_tcgen05(arch):
         raise DescriptorError(f"idesc: the arch of an instruction descriptor must have tcgen05, found {arch}")
     known = RUBIN_DESCRIPTORS if _is_rubin(arch) else INSTRUCTION_DESCRIPTORS
     kinds = [row.kind for row in rows_of("KINDS", arch)]
@@ -383,6 +383,7 @@ class DecodedInstruction:
         return [(bits, name, value + only * (name == "k_is_96" and value == "True")) for bits, name, value in rows]
 
 
+@advised
 def idesc(
     a_dtype: str | ElementType,
     b_dtype: str | ElementType | None = None,

@@ -57,7 +57,7 @@ from descriptors.smem.operands.operand import (
     as_swizzle_mode,
     choose,
 )
-from descriptors.targets import generation
+from descriptors.targets import generation, has_tcgen05, has_wgmma
 
 
 def check_types(
@@ -360,7 +360,7 @@ def check_operand(
     majors = sorted({str(row.major) for row in rows_read(rows, legality)})
     if str(major) not in majors:
         rule, value, about = f"major must be {', '.join(majors)}", str(major), f"{about} {name}"
-        if generation(of_kind.arch) == "sm90" and major is Major.MN:
+        if has_wgmma(of_kind.arch) and major is Major.MN:
             about += _NO_TRANSPOSE.format(by="" if name == "tf32" else _BY_PAIRS)
         elif major is Major.MN:
             about += ": the kind has no transpose bit"
@@ -452,7 +452,7 @@ def check_operand_tile(
     # With A elsewhere no B is read that would not be with A in shared memory.
     rows = [row for row in rows if cta_group in (None, row.cta_group) and "smem" in row.a_source]
     if not rows:
-        why = ", whose instructions have one CTA each" if generation(arch) == "sm90" else ""
+        why = ", whose instructions have one CTA each" if has_wgmma(arch) else ""
         raise IllegalError("cta_group must be 1", cta_group, f"{arch} {kind}{why}", kind_row(arch, kind))
     matrices = ("A", "B") if matrix is None else (matrix,)
 
@@ -469,7 +469,7 @@ def check_operand_tile(
         mn, k = sorted({value for values, _ in operands for value in values}), sorted({k for _, k in operands})
         extents_read.append(f"{spell(mn)} by {spell(k)} ({one})")
     about = f"{arch} {kind} {'sparse' if sparse else 'dense'}"
-    about += "" if generation(arch) == "sm90" else f", cta_group {cta_group or '1 or 2'}"
+    about += "" if has_wgmma(arch) else f", cta_group {cta_group or '1 or 2'}"
     proposals = turned(extents, "mma")
     if sparse and matrix == "A":
         half = (extents[0], extents[1] // 2)
@@ -498,7 +498,7 @@ def operand_extents(arch: str, dtype: str | ElementType) -> frozenset[tuple[int,
     except DescriptorError:
         return frozenset()
     found = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
-    if generation(arch) == "sm100":
+    if has_tcgen05(arch):
         found |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
     return frozenset(found)
 

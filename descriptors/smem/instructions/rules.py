@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.errors import Advice, ChoiceError, DescriptorError, brief
 from descriptors.smem.instructions import tables
 from descriptors.smem.instructions.facts import (
     CopyRow,
@@ -61,13 +61,14 @@ class IllegalError(DescriptorError):
     ...     check_shape("sm100", "f16", m=128, n=24, a_source="tmem")
     ... except IllegalError as error:
     ...     print(error)  # doctest: +ELLIPSIS
-    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (legality ...
+    legality: N must be 16..256 step 16, found 24; sm100 f16 dense, A in tmem, cta_group 1, M 128, K 16 (sources ...
     """
 
     def __init__(self, rule: str, found: object, about: str, row: Row, wider: Row | None = None) -> None:
         self.rule, self.found, self.row, self.lenient = rule, found, wider or row, wider is not None
-        note = f"legality lenient allows it: {wider.disputed}" if wider else row.source
-        super().__init__(f"legality: {rule}, found {found}; {about} ({note})")
+        note = f"sources disagree: {wider.disputed}" if wider else row.source
+        proposals = [Advice({"legality": "lenient"})] if wider else []
+        super().__init__(f"legality: {rule}, found {found}; {about} ({note})", proposals=proposals)
 
 
 def as_arch(name: object) -> str:
@@ -263,7 +264,8 @@ def kind_of(arch: str, a: str | ElementType, b: str | ElementType | None = None,
         if operand_types <= {type_name(dtype) for dtype in row.dtypes}:
             return row.kind
     types_of_kinds = "; ".join(f"{row.kind}: {', '.join(row.dtypes)}" for row in rows)
-    raise IllegalError(f"types must be of one kind ({types_of_kinds})", " and ".join(names), arch, rows[0])
+    found = " and ".join(dict.fromkeys(names))
+    raise IllegalError(f"types must be of one kind ({types_of_kinds})", found, arch, rows[0])
 
 
 @frozen

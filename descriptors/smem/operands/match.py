@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from descriptors.errors import Advice, DescriptorError, NotCanonicalError
+from descriptors.errors import Advice, DescriptorError, NotCanonicalError, advised
 from descriptors.smem.operands.atoms import multiples, replaced, turned
 from descriptors.smem.operands.canonical import Axis, Match, axis_of, begins, bytes_text, first_break, match_form
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, contiguous_major, explicit_tile
@@ -260,6 +260,7 @@ def _strides(modes: Any, mode: int) -> Iterator[tuple[tuple[int, ...], int]]:
             yield (mode,), leaf.stride
 
 
+@advised
 def match(
     layout: Given,
     dtype: str | ElementType,

@@ -23,7 +23,7 @@ from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import parts
 from descriptors.smem.proof.read_model import Rows, read_rows
 from descriptors.smem.words.descriptor import WINDOW_BYTES, word_format
-from descriptors.targets import generation, known
+from descriptors.targets import has_wgmma, known
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, make_layout, offset_table, size
 
 #: Bytes after which the widest swizzle pattern repeats, and so every other one too.
@@ -160,7 +160,7 @@ def evidence(arch: str, element: ElementType, major: Major, *, absolute: bool = 
         _, _, rest = known(arch).partition(", ")
         return f"documented in part, completed by NVIDIA's kernels for sm_103a, {rest}"
     measured = is_measured(arch, element, major)
-    return known(arch) if measured or generation(arch) != "sm90" else "no wgmma instruction reads such an operand"
+    return known(arch) if measured or not has_wgmma(arch) else "no wgmma instruction reads such an operand"
 
 
 def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool = False) -> bool:
@@ -175,7 +175,7 @@ def is_measured(arch: str, element: ElementType, major: Major, *, absolute: bool
     """
     sixteen_bits = element.name in ("f16", "bf16")
     read = sixteen_bits or (major is Major.K and element.name in ("tf32", "e4m3", "e5m2", "s8", "u8"))
-    return generation(arch) == "sm90" and read and not absolute
+    return has_wgmma(arch) and read and not absolute
 
 
 def _scaled(table: Any, scale: int) -> Any:

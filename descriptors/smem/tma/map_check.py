@@ -35,7 +35,7 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen, replace
@@ -46,7 +46,7 @@ _MOST_ELEMENTS = 228 * 1024 * 2
 
 def _standing(one: TensorMap, arch: str = "sm100") -> tuple[MapRefusal, ...]:
     """Why no GPU of an architecture takes a map; of sm100 what is refused for the want of it does not count."""
-    return tuple(refusal for refusal in one.refusals() if generation(arch) == "sm90" or not refusal.of_architecture)
+    return tuple(refusal for refusal in one.refusals() if has_wgmma(arch) or not refusal.of_architecture)
 
 
 def refused(refusals: Sequence[MapRefusal], which: str = "the map") -> list[str]:

@@ -48,7 +48,7 @@ from descriptors.smem.words.tensor_map import (
     SM100_SWIZZLES,
     TmaError,
 )
-from descriptors.targets import generation
+from descriptors.targets import has_wgmma
 from layoutalg import Layout, flatten, size
 from layoutalg.frozen import frozen, replace
 
@@ -232,7 +232,7 @@ def _check(plan: TmaPlan, arch: str) -> None:
     element, tile = plan.element, f"tile = {plan.layout}"
     inner = plan.box[0]
     code = plan.data_type_code
-    if generation(arch) == "sm90" and (code in SM100_DATA_TYPES or plan.swizzle_code in SM100_SWIZZLES):
+    if has_wgmma(arch) and (code in SM100_DATA_TYPES or plan.swizzle_code in SM100_SWIZZLES):
         name = plan.data_type_name if code in SM100_DATA_TYPES else plan.swizzle_name
         raise TmaError(f"a tensor map of sm90 must have another type and swizzle, found {name}; {tile}", MEASURED)
     if inner * element.storage_bits % (INNER_BYTES * 8):

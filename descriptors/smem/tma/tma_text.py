@@ -57,7 +57,7 @@ def tell_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") 
         *_box_table(plan),
     ]
     if proved is not None:
-        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {plan.evidence})")
+        lines.append(f"proved: {proved} elements in {_boxes(plan)} (copy model: {_evidence(plan, arch)})")
     return "\n".join([*lines, *known_line(arch)])
 
 
@@ -170,5 +170,10 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
     >>> record_tma_plan(plan)["boxes"][1]
     {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
     """
-    proof = None if proved is None else (proved, len(plan.boxes), plan.evidence)
+    proof = None if proved is None else (proved, len(plan.boxes), _evidence(plan, arch))
     return BOXES(plan, proved=proof, evidence=known_record(arch).get("evidence"))
+
+
+def _evidence(plan: TmaPlan, arch: str) -> str:
+    """How the copy model is known on an architecture: the same grade as that of the whole answer."""
+    return known_record(arch).get("evidence", plan.evidence)

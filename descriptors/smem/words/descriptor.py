@@ -51,7 +51,7 @@ from descriptors.errors import DescriptorError, FieldError, as_flag
 from descriptors.records import Named
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode
 from descriptors.smem.words.bitfield import Field, Word, field_kinds
-from descriptors.targets import tensor_architecture
+from descriptors.targets import has_wgmma, tensor_architecture
 from layoutalg.frozen import frozen, replace
 
 #: Codes of the swizzle field.
@@ -163,6 +163,15 @@ def smem_word(arch: Arch) -> Word:
     return WORDS[word_format(arch)]
 
 
+def start_mask(arch: Arch) -> int:
+    """Return the bits of a descriptor that hold the start address.
+
+    >>> hex(start_mask("sm100")), hex(start_mask("sm107"))
+    ('0x3fff', '0x7fff')
+    """
+    return smem_word(arch)["start_address"].mask
+
+
 def window_bytes(arch: Arch) -> int:
     """What the start address of its words can name, in bytes.
 
@@ -235,7 +244,7 @@ class SmemDescriptor:
         if type(self.arch) is not str or self.arch not in WORDS:
             object.__setattr__(self, "arch", architecture(self.arch))
         object.__setattr__(self, "swizzle", as_swizzle_mode(self.swizzle))
-        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and self.arch == "sm90":
+        if as_flag(self.leading_is_absolute, "descriptor: leading_is_absolute") and has_wgmma(self.arch):
             raise DescriptorError(
                 f"descriptor: an absolute leading byte offset must have arch sm100, found {self.arch}"
             )

@@ -1,8 +1,9 @@
 """The worker's half of `layoutalg.oracle.expressions`: plain data to DSL values, one operation, and back to text.
 
 Many cases share one trace (an exception of one case leaves the others alone), and the trace is abandoned before the
-DSL would compile it. Slices go through a tensor whose iterator is an integer: its `slice_` returns the offset apart
-from the layout, where the DSL's own ``slice_and_offset`` counts an offset under a swizzle twice.
+DSL would compile it. Each operation calls the DSL's function of the same name. Exceptions are operations for which the
+DSL has a method, another spelling (``upcast`` is ``recast_layout``) or a function of tensors only: ``local_tile`` and
+``local_partition`` get a tensor whose iterator is the integer 0.
 """
 
 from __future__ import annotations
@@ -105,7 +106,10 @@ def _strides(cute: Any, stride: Any) -> Any:
 
 
 def show(cute: Any, value: Any) -> str:
-    """The text of a result; what the DSL prints with a slip (``S<2,4,-3``) is written as it means it."""
+    """The text of a result; what the DSL prints with a slip (``S<2,4,-3``) is written as it means it.
+
+    A composed layout that no layout is left in, such as ``x:x o 0 o x:x``, has the text that the DSL prints.
+    """
     if isinstance(value, _Apart):
         return f"{show(cute, value.layout)} + {show(cute, value.offset)}"
     if isinstance(value, cute.Tensor):
@@ -113,7 +117,7 @@ def show(cute: Any, value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"({','.join(show(cute, item) for item in value)})"
     text = str(value)
-    if " o " in text:
+    if " o " in text and "x" not in text:
         text = _IDENTITY.sub("", write(read(text)))
     return text
 
@@ -121,7 +125,7 @@ def show(cute: Any, value: Any) -> str:
 def operations(cute: Any) -> dict[str, Callable[..., Any]]:
     """The operations of the algebra in the DSL, by name, with arguments in the order of `layoutalg`'s parameters."""
     same = {name: getattr(cute, name) for name in _SAME}
-    return same | _moded(cute) | _on_tensors(cute) | _respelt(cute)
+    return same | _moded(cute) | _slices(cute) | _respelt(cute)
 
 
 def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
@@ -143,22 +147,14 @@ def _moded(cute: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _on_tensors(cute: Any) -> dict[str, Callable[..., Any]]:
-    """Operations that return a layout and an offset, taken from a tensor over the integers."""
+def _slices(cute: Any) -> dict[str, Callable[..., Any]]:
+    """Slices, and the operations that return a layout and an offset; two of them exist for tensors only."""
 
     def tensor(layout: Any) -> Any:
         return cute.make_tensor(0, layout)
 
     def slice_and_offset(coordinate: Any, source: Any) -> Any:
-        if isinstance(source, cute.Layout):  # also with basis strides, where an integer is no iterator
-            return _Apart(cute.slice_(source, coordinate), cute.crd2idx(coordinate, source))
-        sliced = cute.slice_(tensor(source), coordinate)
-        return _Apart(sliced.layout, sliced.iterator)
-
-    def slice_(source: Any, coordinate: Any) -> Any:
-        if isinstance(source, cute.ComposedLayout):
-            return cute.slice_(tensor(source), coordinate).layout
-        return cute.slice_(source, coordinate)
+        return _Apart(*cute.slice_and_offset(coordinate, source))
 
     def partition(layout: Any, tiler: Any, index: int, proj: Any = 1) -> Any:
         from cutlass import Int32
@@ -166,7 +162,7 @@ def _on_tensors(cute: Any) -> dict[str, Callable[..., Any]]:
         return cute.local_partition(tensor(layout), tiler, Int32(index), proj)
 
     return {
-        "slice_": _layout_first(cute, slice_),
+        "slice_": _layout_first(cute, cute.slice_),
         "dice": _layout_first(cute, cute.dice),
         "slice_and_offset": slice_and_offset,
         "local_tile": lambda layout, tiler, coordinate, proj=None: cute.local_tile(
@@ -213,7 +209,7 @@ def _respelt(cute: Any) -> dict[str, Callable[..., Any]]:
         "complement": lambda layout, cotarget=1: cute.complement(layout, cotarget),
         "make_layout": lambda shape, stride=None: cute.make_layout(shape, stride=stride),
         "concatenate": lambda *layouts: cute.make_layout(layouts),
-        "call": lambda layout, coordinate: cute.crd2idx(coordinate, layout),
+        "call": lambda layout, coordinate: layout(coordinate),
         "text": lambda value: value,
         "upcast": lambda layout, factor: cute.recast_layout(factor, 1, layout),
         "downcast": lambda layout, factor: cute.recast_layout(1, factor, layout),

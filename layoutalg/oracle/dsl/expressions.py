@@ -55,14 +55,11 @@ def _constructors(cute: Any) -> dict[str, Callable[..., Any]]:
 
 def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
     """What the notation writes with signs."""
-    slice_ = operations(cute)["slice_"]
 
     def image(function: Any, *coordinate: Any) -> Any:
         where: Any = coordinate[0] if len(coordinate) == 1 else coordinate
-        if _keeps(where):
-            return slice_(function, where)
         if is_layout(cute, function):
-            return cute.crd2idx(where, function)
+            return function(where)
         # The DSL calls no swizzle: it stands before the layout that gives each index itself.
         return cute.crd2idx(where, cute.make_composed_layout(function, 0, cute.make_layout(where + 1)))
 
@@ -78,7 +75,3 @@ def _signs(cute: Any) -> dict[str, Callable[..., Any]]:
         "[]": lambda layout, index: cute.get(layout, mode=[index]),
         "( )": grouped,
     }
-
-
-def _keeps(coordinate: Any) -> bool:
-    return any(map(_keeps, coordinate)) if isinstance(coordinate, tuple) else coordinate is None

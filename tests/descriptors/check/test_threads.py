@@ -7,7 +7,9 @@ import pytest
 from descriptors.check.inspection import check_ptx
 from descriptors.check.paths import path_undecided
 from descriptors.check.ptx.constant_folding import fold, observed
+from descriptors.check.ptx.control_flow import blocks
 from descriptors.check.ptx.ptx_module import parse
+from descriptors.check.threads import Threads
 
 MMA = "tcgen05.mma.cta_group::1.kind::f16 [t], x, y, i, 0;"
 WAIT = "tcgen05.wait::ld.sync.aligned;"
@@ -69,3 +71,35 @@ def test_a_warpgroup_must_not_be_parted() -> None:
     assert told(f"mov.u32 n, %tid.x; setp.lt.u32 p, n, 128; @p {fence}", ".reqntid 256") == []
     assert told(f"mov.u32 n, %tid.x; setp.lt.u32 p, n, 64; @p {fence}", ".reqntid 256") == ["wgmma-aligned"]
     assert told(f"{ELECT} @p {fence}") == ["wgmma-aligned"]
+
+
+#: Opcodes, and how a judge computes them of two signed numbers of 32 bits.
+COMPUTED = {
+    "shr.s32": lambda a, b: a >> b,
+    "min.s32": min,
+    "max.s32": max,
+    "div.s32": lambda a, b: int(a / b),
+    "rem.s32": lambda a, b: a - int(a / b) * b,
+    "mul.hi.s32": lambda a, b: a * b >> 32,
+    "mul.wide.s32": lambda a, b: a * b,
+    "sub.s32": lambda a, b: a - b,
+}
+
+
+@pytest.mark.parametrize("opcode", COMPUTED)
+def test_a_number_that_is_made_of_that_of_a_thread_is_what_the_thread_has(opcode: str) -> None:
+    body = (
+        f"mov.u32 t, %tid.x; sub.s32 a, t, 40; {opcode} b, a, 3; cvt.s64.s32 c, b; setp.lt.s64 p, c, -2; @p ret; ret;"
+    )
+    function = parse(f".version 8.8\n.entry k() .reqntid 64 {{ {body} }}").functions[0]
+    threads, last = Threads(function, blocks(function)), len(function.code) - 1
+    results = [COMPUTED[opcode](thread - 40, 3) for thread in range(64)]
+    bits = 64 if "wide" in opcode else 32
+    assert threads.value("b", last) == tuple(result & (1 << bits) - 1 for result in results)
+    assert threads.value("p", last) == tuple(int(result < -2) for result in results)
+
+
+def test_a_predicate_of_a_thread_and_one_that_is_not_known_differ_from_thread_to_thread() -> None:
+    body = "mov.u32 t, %tid.x; setp.lt.u32 a, t, 5; ld.param.u32 m, [z]; setp.ne.u32 b, m, 0; xor.pred p, a, b;"
+    function = parse(f".version 8.8\n.entry k() .reqntid 64 {{ {body} @p ret; ret; }}").functions[0]
+    assert set(Threads(function, blocks(function)).value("p", len(function.code) - 2)) == {"open"}

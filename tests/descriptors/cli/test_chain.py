@@ -114,3 +114,14 @@ def test_the_examples_of_its_help_run(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_recipe_of_the_cookbook_shows_the_file_that_it_runs() -> None:
     assert (ROOT / "docs" / "examples" / "chain.toml").read_text() in (ROOT / "docs" / "cookbook.md").read_text()
+
+
+def test_the_refusal_of_a_box_larger_than_the_tile_names_the_tile_that_is_the_box(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    box = "tma type=bf16 extents=512x256 strides=1024 box=64x128 swizzle=128B"
+    assert main(["chain", "--tile", "64x64", box, "layout S<3,3,3> o 0 o (64,64):(64,1)"]) == 2
+    message = capsys.readouterr().err
+    assert "found a box of 64x128, fastest first; a tile of 128x64 is the whole box" in message
+    assert "boxes=" not in message
+    assert main(["chain", "--tile", "128x64", box, "layout S<3,3,3> o 0 o (128,64):(64,1)"]) == 0

@@ -76,3 +76,13 @@ def test_without_a_solver_the_way_out_is_said(capsys: pytest.CaptureFixture[str]
     monkeypatch.setattr(room, "installed", tuple)
     assert main(["diff", "0x4000004000010000", LAYOUT, *DIFF, "--symbolic"]) == 2
     assert "pip install z3-solver, or pip install cvc5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("tile", "family"), [("64x64", False), ("64*m x 64", True)])
+def test_a_claim_speaks_of_a_family_only_if_the_tile_has_symbols(
+    tile: str, family: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--dtype", "bf16", "--major", "K", "--swizzle", "128B", "--tile", tile, "--mma", "64x16"]
+    assert main(["derive", *options, "--symbolic", "--smt2"]) == 0
+    text = capsys.readouterr().out
+    assert [word in text for word in ("positive integers", "every such tile", "the model is a size")] == [family] * 3

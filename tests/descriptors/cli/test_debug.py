@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from descriptors import derive
 from descriptors.cli import words
 from descriptors.cli.command import COMMANDS, main
 from descriptors.cli.mcp import call
+from descriptors.show.explorer.question import Question, comparison, view
 from descriptors.smem.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -341,3 +343,41 @@ def test_decode_compares_with_what_was_meant(capsys: pytest.CaptureFixture[str])
     assert "swizzle must be one of" in run(capsys, "decode", GOLDEN, "--expect", "63B", status=2)
     assert "must be a number" in run(capsys, "decode", GOLDEN, "--expect", "version=one", status=2)
     assert "a field must be one of" in run(capsys, "decode", GOLDEN, "--expect", "start=1", status=2)
+
+
+@pytest.mark.parametrize(("swizzle", "base"), [("128B", "0x420"), ("64B", "16"), ("none", "8"), ("128B", "0x480")])
+def test_diff_and_derive_accept_the_same_addresses_of_a_tile(
+    swizzle: str, base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tile = [*BF16_K, "--tile", "64x64", "--swizzle", swizzle, "--mma", "64x16", "--base", base]
+    derived = main(["derive", *tile])
+    reason = capsys.readouterr().err.removeprefix("descriptors: ")
+    for command in (["diff", "0x4000004000010042"], ["draw", "diff", GOLDEN, "-o", str(tmp_path / "a.svg")]):
+        assert (main([*command, *tile]) == 2) == (derived == 2) == (base != "0x480")
+        assert derived != 2 or capsys.readouterr().err.removeprefix("descriptors: ") == reason
+
+
+@each(
+    ("word", "reason", "change"),
+    [
+        ("0x4000004000010000", "the version of an sm100 word must be 1, found 0", "version 0 -> 1"),
+        ("0xe000404000010000", "the swizzle code must be 0, 1, 2, 4 or 6, found 7", "swizzle invalid code 7 -> 128B"),
+        ("0x4010404000010000", "an absolute leading byte address", "lbo_mode 1 -> 0"),
+    ],
+)
+def test_a_word_without_a_meaning_is_different_and_the_right_word_is_named(
+    word: str, reason: str, change: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tile = [*BF16_K, "--arch", "sm100", "--tile", "128x64", "--swizzle", "128B", "--mma", "64x16"]
+    lines = run(capsys, "diff", word, *tile, status=1).splitlines()
+    assert lines[0].startswith(f"different: {reason}") and "so that no element can be read" in lines[0]
+    assert lines[1:3] == [f"change: {change}", f"right word: {GOLDEN}"]
+    data = json.loads(run(capsys, "diff", word, *tile, "--json", "--symbolic", status=1))
+    assert (data["verdict"], data["right_word"], data["mismatches"]) == ("different", GOLDEN, [])
+    shown = comparison(view(Question(arch="sm100", dtype="bf16", word=word, base=0)))
+    assert shown is not None and shown["verdict"].startswith("WRONG: ") and change in shown["verdict"]
+
+
+def test_a_word_without_a_meaning_is_refused_for_a_layout_that_has_no_word(capsys: pytest.CaptureFixture[str]) -> None:
+    message = run(capsys, "diff", "0x4000004000010000", "(64,16):(17,1)", *BF16_K, "--arch", "sm100", status=2)
+    assert "the version of an sm100 word must be 1" in message

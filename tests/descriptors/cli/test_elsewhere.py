@@ -33,3 +33,19 @@ def test_of_anything_else_nothing_is_said(text: str) -> None:
 def test_a_stray_word_of_no_known_kind_is_refused_as_ever(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["derive", "stray", "--dtype", "bf16", "--tile", "64x64"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_option_that_plan_lacks_is_not_mistaken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "m64n64k16", "bf16", "--epilogue", "x"]) == 2
+    message = capsys.readouterr().err
+    assert "--terms, --c-dtype and --store" in message and "Did you mean" not in message
+
+
+@pytest.mark.parametrize("command", [["match"], ["candidates"], ["diff", "0x4000404000010000", "--major", "K"]])
+def test_every_command_that_takes_a_layout_knows_what_cute_prints(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*command, "S<3,4,3> o 0 o (64,16):(64,1)", "--dtype", "bf16"]
+    assert main(words) == 2
+    assert capsys.readouterr().err.endswith("; if CuTe printed the layout, use --unit cute\n")
+    assert main([*words, "--unit", "cute"]) == 0

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     """Two kernels with a folder of a third in it, and what is none."""
     (tmp_path / "deep").mkdir()
     (tmp_path / "a.ptx").write_text(BAD)
-    (tmp_path / "b.ptx").write_text(kernels()["product_f16_128x128x64_nt_sm90"])
+    (tmp_path / "b.ptx").write_text(kernels()["product_f16_128x32x128_nn_sm90"])
     (tmp_path / "deep" / "c.ptx").write_text(BAD.replace("\n", "\n\n", 2))
     (tmp_path / "notes.txt").write_text("none")
     return tmp_path

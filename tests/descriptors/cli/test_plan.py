@@ -112,9 +112,24 @@ def test_what_a_loop_of_warps_has_not_is_refused(more: str, way: str, capsys: py
     assert way in said.out + said.err
 
 
+@pytest.mark.parametrize(("line", "option"), [
+    ("bf16 --problem 512x512x512", "--smem 100000"),
+    ("bf16 --problem 512x512x512", "--legality off"),
+    ("mma.m16n8k16 bf16 --tile 64x64x32", "--legality off"),
+    ("bf16 --tile 128x128x64", "--steps"),
+    ("m64n128k16 bf16 --tile 128x128x64", "--top 2"),
+])  # fmt: skip
+def test_an_option_that_would_be_ignored_is_refused(line: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(f"plan {line} {option}".split()) == 2
+    assert f"{option.split()[0]} does not go with" in capsys.readouterr().err
+
+
 def test_warps_are_of_mma_sync(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--warps", "2x2"]) == 2
-    assert "--warps goes only with mma.sync" in capsys.readouterr().err
+    assert (
+        "--warps does not go with an INSTRUCTION of wgmma or tcgen05, as m64n128k16; it goes with mma.sync"
+        in capsys.readouterr().err
+    )
 
 
 CONVOLUTION = "plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2 --stride 2x1 --padding 1"

@@ -54,6 +54,29 @@ def test_the_best_and_its_command_come_first_then_a_row_for_each_that_copies_can
     assert max(map(len, lines[6 : 7 + len(usable)])) <= 80
 
 
+def test_no_mode_is_called_the_best_if_none_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = table(capsys, *ARGUMENTS, "--smem", "1024").splitlines()
+    assert lines[0].startswith("nothing fits 1024 bytes of shared memory; the cheapest: K-major 128B: word 0x")
+    assert ", none of which fits, " in survey(tile=(128, 64), dtype="bf16", smem=1024).headline
+    assert table(capsys, *ARGUMENTS, "--smem", "16384").startswith("best: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--dtype", "e2m1", "--arch", "sm90"], "legality: types must be of one kind .*, found e2m1; sm90"),
+        (["--dtype", "e3m2", "--arch", "sm90"], "found e3m2; sm90"),
+        (["--dtype", "e4m3", "--kind", "f16", "--arch", "sm100"], "legality: dtype must be f16, bf16, found e4m3"),
+        (["--dtype", "bf16", "--cta-group", "2", "--arch", "sm90"], "legality: cta_group must be 1, found 2"),
+        (["--dtype", "bf16", "--arch", "sm90"], "no sm90 instruction reads whole blocks of an MN of 100"),
+    ],
+)
+@pytest.mark.parametrize("operand", [[], ["--operand", "A"]])
+def test_a_refusal_names_the_cause_and_not_the_tile(options: list[str], reason: str, operand: list[str]) -> None:
+    with pytest.raises(DescriptorError, match=reason):
+        run("--tile", "100x64", *options, *operand)
+
+
 def test_all_shows_every_column_and_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
     out = table(capsys, *ARGUMENTS, "--all")
     assert "sorted by fits, carries, transposes, padding, boxes, waste;" in out

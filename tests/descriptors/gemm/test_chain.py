@@ -545,7 +545,8 @@ def refusals() -> Iterator[tuple[list[str], str]]:
         "must be at most the 128 bytes of the swizzle",
     )
     yield ["tma type=u8 extents=64x64 strides=128 box=64x64"], "must have the 16 bits of bf16, found 8"
-    yield ["tma type=bf16 extents=64x64 strides=128 box=48x64"], "must be whole boxes of"
+    yield ["tma type=bf16 extents=64x64 strides=128 box=48x16"], "must be whole boxes of"
+    yield ["tma type=bf16 extents=64x64 strides=128 box=48x64"], "a tile of 64x48 is the whole box"
     yield ["tma type=bf16 extents=64x64 strides=128 box=16x64 boxes=0,0"], "boxes must read like 0,0@0;64,0@0x4000"
     yield ["fragment ((32,2)):(1)"], "fragment"
     yield ["accumulator 128"], "accumulator must be 2 extents"

@@ -254,7 +254,14 @@ def test_the_text_has_both_maps_every_step_and_lines_that_are_not_too_long() -> 
 
 
 @need_nvcc
-@pytest.mark.parametrize(("arch", "asked"), [("sm90", PLANS[5]), ("sm100", PLANS[6]), ("sm100", PLANS[7])])
+@pytest.mark.parametrize(
+    ("arch", "asked"),
+    [
+        ("sm90", PLANS[5]),
+        ("sm100", PLANS[6]),
+        pytest.param("sm100", PLANS[7], marks=pytest.mark.exhaustive),
+    ],
+)
 def test_programs_compile_without_a_warning_and_our_checker_finds_nothing(
     arch: str, asked: dict[str, Any], tmp_path: Any
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from layoutalg import Layout
 from layoutalg.frozen import replace
 from probes.mma_loops import drawn
 
-PLANS = [*drawn(10, 5), *drawn(4, 5, engine=True)]
 #: What sm_120 alone has: kinds of narrow types, with and without scale factors.
 NARROW: list[dict[str, Any]] = [
     {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 256), "scale_vector": 16},
@@ -24,11 +24,17 @@ NARROW: list[dict[str, Any]] = [
 ]
 
 
+@cache
+def drawn_plans() -> list[dict[str, Any]]:
+    """Return the arguments of fourteen drawn plans, which takes seconds."""
+    return [*drawn(10, 5), *drawn(4, 5, engine=True)]
+
+
 def made(asked: dict[str, Any]) -> MmaPlan:
     return mma_plan(**asked, verify=False)
 
 
-@each("asked", [*PLANS, *NARROW], ids=str)
+@each("asked", lambda: [*drawn_plans(), *NARROW], ids=str)
 def test_every_plan_is_proved(asked: dict[str, Any]) -> None:
     one = made(asked)
     m, n, _ = one.asked.tile
@@ -36,7 +42,7 @@ def test_every_plan_is_proved(asked: dict[str, Any]) -> None:
     assert proof.ok and proof.accumulators == m * n and str(proof).startswith("proved")
 
 
-@each("asked", [*PLANS[:4], *NARROW[:3]], ids=str)
+@each("asked", lambda: [*drawn_plans()[:4], *NARROW[:3]], ids=str)
 def test_neither_copies_nor_matrices_have_bank_conflicts(asked: dict[str, Any]) -> None:
     one = made(asked)
     assert [side.conflicts() for side in (one.a, one.b)] == [(0, 0), (0, 0)]
@@ -90,14 +96,14 @@ def test_the_warps_lie_as_nvidia_tiles_them() -> None:
     "asked, way",
     [
         ({"instruction": "mma.m16n8k8"}, "must be m16n8k16"),
-        ({"tile": (60, 64, 32)}, "tile M is 60.*use --tile 48x64x32 or --tile 64x64x32"),
-        ({"tile": (64, 64, 8)}, "tile K is 8.*use --tile 64x64x16"),
-        ({"tile": (512, 512, 32)}, "use --tile 128x512x32"),
-        ({"stages": 1}, "use --stages 2"),
-        ({"stages": 50}, "use --stages"),
+        ({"tile": (60, 64, 32)}, "tile M is 60.*use tile=\\(48, 64, 32\\) or tile=\\(64, 64, 32\\)"),
+        ({"tile": (64, 64, 8)}, "tile K is 8.*use tile=\\(64, 64, 16\\)"),
+        ({"tile": (512, 512, 32)}, "use tile=\\(128, 512, 32\\)"),
+        ({"stages": 1}, "use stages=2"),
+        ({"stages": 50}, "use stages="),
         ({"warps": (3, 1)}, "warps must divide"),
         ({"warps": "2x2"}, "warps must be M x N"),
-        ({"arch": "sm90"}, "use --arch sm80"),
+        ({"arch": "sm90"}, "use arch='sm80'"),
         ({"arch": "sm70"}, "must be one of sm80"),
         ({"d_dtype": "f16"}, "into f16"),
         ({"c_dtype": "e4m3"}, "must be of f32, bf16, f16"),
@@ -118,7 +124,7 @@ def test_what_there_is_not_is_refused_with_a_way_out(asked: dict[str, Any], way:
         mma_plan(**(usual | asked))
 
 
-@each("asked", [PLANS[0], PLANS[-1], *NARROW[:1], NARROW[3]], ids=str)
+@each("asked", lambda: [drawn_plans()[0], drawn_plans()[-1], *NARROW[:1], NARROW[3]], ids=str)
 def test_text_and_data_say_the_same(asked: dict[str, Any]) -> None:
     one = made(asked)
     proof = one.verify()

@@ -61,5 +61,5 @@ def test_a_cluster_is_two_numbers(cluster: object, said: str) -> None:
 
 
 def test_a_pair_is_a_cluster_of_its_own() -> None:
-    with pytest.raises(DescriptorError, match=r"with cta_group 2 the pair of CTAs is the cluster.*use no --cluster"):
+    with pytest.raises(DescriptorError, match=r"with cta_group 2 the pair of CTAs is the cluster.*use cluster=None"):
         plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, cluster=(2, 1))

@@ -74,7 +74,7 @@ def test_a_plan_is_written_as_a_program_or_says_why_not() -> None:
             refused += 1
             assert reason is not None and reason in str(error), (asked, error)
             for one in error.advice:
-                assert emit_plan(made, one.changes["emit"])
+                assert emit_plan(made, one.changes["language"])
             assert f"--emit cuda does not support this plan: {reason}" in first
             continue
         assert reason is None and "does not support" not in first, asked
@@ -90,7 +90,7 @@ def test_a_language_that_is_refused_is_advised_with_one_that_is_written() -> Non
                 emit_plan(made, language)
             except DescriptorError as error:
                 for one in error.advice:
-                    assert emit_plan(made, one.changes["emit"])
+                    assert emit_plan(made, one.changes["language"])
                     advised += 1
     assert advised > 5
 

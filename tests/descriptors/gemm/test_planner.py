@@ -89,18 +89,18 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "nearest are m64n96k16, m64n104k16" in refused(instruction="m64n100k16")
     assert "nearest are m64n128k32" in refused(instruction="m64n128k16", dtype="e4m3")
     assert "tile M is 100, which is not a multiple of the instruction's M (64)" in refused(tile=(100, 128, 64))
-    assert "if you wrote M x K x N, use --tile 128x128x64" in refused(tile=(128, 64, 128))
+    assert "if you wrote M x K x N, use tile=(128, 128, 64)" in refused(tile=(128, 64, 128))
     assert "N x K alone is an operand" in refused(tile=(128, 64))
     assert "8 stages need 262272 bytes of shared memory, 232448 are available" in refused(stages=8)
-    assert "use --stages 7" in refused(stages=8)
-    assert "use --tile 128x256x160" in refused(tile=(128, 256, 640), instruction="m64n256k16")
+    assert "use stages=7" in refused(stages=8)
+    assert "use tile=(128, 256, 160)" in refused(tile=(128, 256, 640), instruction="m64n256k16")
     assert "need 512 registers a thread, a thread has at most 255" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=1
     )
     assert "need 65536 registers, an SM has 65536 for everything" in refused(
         instruction="m64n256k16", tile=(256, 256, 64), warpgroups=4
     )
-    assert "2 M blocks, which 3 warpgroups cannot share evenly; use --warpgroups 2 or --warpgroups 1" in refused(
+    assert "2 M blocks, which 3 warpgroups cannot share evenly; use warpgroups=2 or warpgroups=1" in refused(
         warpgroups=3
     )
     assert "wgmma has transpose bits for 16-bit types only" in refused(
@@ -115,9 +115,9 @@ def test_what_is_refused_and_the_way_out() -> None:
         {"instruction": "m256n256k16", "tile": (1024, 256, 64), "cta_group": 2},
         {"instruction": "m64n256k16", "tile": (64, 1024, 64), "kind": "f16"},
     ):
-        assert "the instruction" not in refused(**arguments).partition("; use ")[2]
+        assert "instruction=" not in refused(**arguments).partition("; use ")[2]
     wide = {"instruction": "m64n256k16", "tile": (256, 256, 64), "kind": "f16"}
-    assert "; use the instruction m128n256k16" in refused(**wide)
+    assert "; use instruction=(128, 256, 16)" in refused(**wide)
     nvf4 = {"dtype": "e2m1", "kind": "mxf4nvf4"}
     assert "several N blocks N of the instruction must be a multiple of 64, found 32; tile = 128x64x64" in refused(
         instruction="m128n32k64", tile=(128, 64, 64), **nvf4
@@ -125,7 +125,7 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "one instruction where its halves lie apart, found 2 of them" in refused(
         instruction="m128n256k64", tile=(128, 512, 64), cta_group=2, **nvf4
     )
-    assert "K 96 is of sm_103a and sm_107a, found arch sm100; use --arch sm103" in refused(
+    assert "K 96 is of sm_103a and sm_107a, found arch sm100; use arch='sm103'" in refused(
         instruction="m128n128k96", dtype="e2m1", tile=(128, 128, 96), legality="lenient"
     )
     assert "warpgroups must be of sm90" in refused(instruction="m128n128k16", warpgroups=2)

@@ -24,6 +24,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "two sets": {"instruction": "m256n64k16", "tile": (256, 64, 64), "stages": 2, "cta_group": 2, "accumulators": 2},
     "sets that share columns": {"instruction": "m128n128k16", "tile": (384, 128, 64), "stages": 2, "accumulators": 2},
 }
+#: Plans whose parts are those of others here: their programs are checked in exhaustive runs alone.
+SIMILAR = ("parts along K", "a pair of CTAs")
 
 
 def compiled(one: dict[str, Any], folder: Path, change: tuple[str, str] = ("", "")) -> tuple[str, dict[str, str]]:
@@ -42,7 +44,9 @@ def compiled(one: dict[str, Any], folder: Path, change: tuple[str, str] = ("", "
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.exhaustive if name in SIMILAR else ()) for name in PLANS]
+)
 def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path: Path) -> None:
     text, boxes = compiled(PLANS[name], tmp_path)
     report = check_ptx(text, tensor_maps=boxes)

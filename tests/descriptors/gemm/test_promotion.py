@@ -87,18 +87,21 @@ def test_packed_factors_of_a_lie_as_the_layout_says(m: int, k: int) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tile": (128, 128, 64)}, "tile K is 64, which is not a multiple of the 128 elements.*use --tile 128x128x128"),
+        (
+            {"tile": (128, 128, 64)},
+            "tile K is 64, which is not a multiple of the 128 elements.*use tile=\\(128, 128, 128\\)",
+        ),
         ({"instruction": "m64n96k32", "tile": (128, 96, 128)}, "must divide 128 or be its multiple"),
         (
             {"tile": (192, 128, 128), "warpgroups": 1},
-            "their sums and factors need 398 registers.*at most 255; use --warpgroups 3",
+            "their sums and factors need 398 registers.*at most 255; use warpgroups=3",
         ),
         (
             {"scale_vector": 32, "arch": "sm90"},
-            "found scale factors; arch = sm90; use --scale-vector 128 --scale-dtype f32",
+            "found scale factors; arch = sm90; use scale_vector=128, scale_dtype='f32'",
         ),
         ({"dtype": "bf16", "instruction": "m64n64k16", "arch": "sm90"}, "must be of sm100 here, found scale factors"),
-        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*use no --scale-vector"),
+        ({"sparse": True, "instruction": "m64n64k64"}, "promoted must be of a dense A.*use scale_vector=None"),
     ],
 )
 def test_what_cannot_be_promoted_is_refused_with_the_way_out(change: dict[str, Any], message: str) -> None:
@@ -128,7 +131,7 @@ def test_the_text_and_the_data_say_how_often_and_from_where() -> None:
     assert kept["promotion"] == {
         "dtype": "f32", "vector": 128, "registers": 64, "groups": 1, "blocks": 4, "a_loads": 2, "b_loads": 2,
     }  # fmt: skip
-    with pytest.raises(DescriptorError, match=r"must not promote accumulators.*use --emit cuda"):
+    with pytest.raises(DescriptorError, match=r"must not promote accumulators.*use language='cuda'"):
         emit_plan(made, "ptx")
 
 

@@ -64,7 +64,7 @@ def test_a_pointer_to_another_factor_is_told(k: int) -> None:
 @each(
     ("change", "rule"),
     [
-        ({"tile": (128, 128, 320)}, "tile K is 320.*use --tile 128x128x256 or --tile 128x128x384"),
+        ({"tile": (128, 128, 320)}, "tile K is 320.*use tile=\\(128, 128, 256\\) or tile=\\(128, 128, 384\\)"),
         ({"scale_dtype": "ue4m3"}, "ue8m0 of kind mxf8f6f4"),
         ({"instruction": "m128n128k64", "dtype": "e2m1", "kind": "mxf4"}, "of kind mxf8f6f4 in sm100"),
         ({"kind": "f8f6f4"}, "mxf8f6f4"),

@@ -152,7 +152,7 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
     [
         (
             {"tile": (128, 32, 96)},
-            "tile K is 96, which is not a multiple of the 64.*use --tile 128x32x64 or --tile 128x32x128",
+            "tile K is 96, which is not a multiple of the 64.*use tile=\\(128, 32, 64\\) or tile=\\(128, 32, 128\\)",
         ),
         (
             {"a_source": "registers", "arch": "sm100", "sparse": True, "instruction": "m128n16k32"},
@@ -161,7 +161,7 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ({"instruction": "wgmma.sp.m64n16k16"}, "K 16 is that of a dense one; nearest are m64n16k32"),
         (
             {"instruction": "m64n16k32"},
-            "K 32 is that of a sparse one; nearest are m64n16k16.*use --sparse or the instruction m64n16k16",
+            "K 32 is that of a sparse one; nearest are m64n16k16.*use sparse=True or instruction=\\(64, 16, 16\\)",
         ),
         (
             {"dtype": "e2m1", "instruction": "m128n32k128", "sparse": True, "arch": "sm100"},
@@ -173,11 +173,11 @@ def test_a_factor_of_a_sparse_a_is_for_twice_as_many_elements() -> None:
         ),
         (
             {"dtype": "e4m3", "instruction": "wgmma.sp.m64n32k64", "scale_vector": 128},
-            "promoted must be of a dense A.*use no --scale-vector",
+            "promoted must be of a dense A.*use scale_vector=None",
         ),
         (
             {"arch": "sm100", "sparse": True, "instruction": "m64n16k32", "tile": (64, 16, 128)},
-            "M of a sparse instruction must be 128 rows a CTA.*found 64.*use the instruction m128",
+            "M of a sparse instruction must be 128 rows a CTA.*found 64.*use instruction=\\(128",
         ),
     ],
 )

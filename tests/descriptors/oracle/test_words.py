@@ -25,6 +25,7 @@ NUMBER = int(os.environ.get("LAYOUTALG_WORDS", "300"))
 WGMMA = ["bf16", "e4m3", "e5m2", "f16", "s8", "tf32", "u8"]
 K_SW128 = "((8,16),(64,2)):((64,512),(1,8192))"  # bf16, 128x128, atoms stacked M first
 MN_SW64 = "((32,4),(8,16)):((1,4096),(32,256))"  # bf16, 128x128, atoms stacked K first
+E4M3_MN = "(128,128):(1,128)"  # a swizzle atom of 128B has 128 elements along MN
 
 
 KNOWN = {
@@ -32,6 +33,7 @@ KNOWN = {
     WordRequest("bf16", "MN", "64B", MN_SW64, (64, 16)): 0x8000402002000000,
     WordRequest("bf16", "K", "128B", K_SW128, (64, 16), "sm90"): 0x4000004000010000,
     WordRequest("bf16", "MN", "64B", MN_SW64, (64, 16), "sm90"): 0x8000002002000000,
+    WordRequest("e4m3", "MN", "128B", E4M3_MN, (64, 32)): 0x4000404000000000,
 }
 
 
@@ -47,6 +49,11 @@ def test_the_intermediate_layouts_come_with_the_word() -> None:
         "recast": "(((4,2),16),(2,8)):(((1,512),4),(1024,64))",
         "canonical": "((4,2),(8,2)):((1,512),(4,32))",
     }
+
+
+def test_an_instruction_may_read_half_a_swizzle_atom() -> None:
+    (answer,) = descriptor_words([WordRequest("e4m3", "MN", "128B", E4M3_MN, (64, 32))])
+    assert answer.steps["partitioned"] == "((64,32),(2,4)):((1,128),(64,4096))"  # 64 bytes to the next subtile
 
 
 def test_a_refused_request_leaves_the_others_of_its_batch_alone() -> None:

@@ -1,4 +1,4 @@
-"""The words of the whole lattice against NVIDIA's compiler: ``pytest -m lattice``; a sample of it runs every time."""
+"""The words of the whole lattice against NVIDIA's compiler, exhaustive; a sample of it runs every time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from descriptors.sweep.lattice import lattice
 pytestmark = pytest.mark.skipif(not oracle.available(), reason="nvidia-cutlass-dsl is not installed")
 
 
-@pytest.mark.lattice
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("arch", ["sm90", "sm100"])
 def test_the_whole_lattice_agrees_with_the_compiler(arch: str) -> None:
     derivations = []

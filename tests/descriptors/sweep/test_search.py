@@ -197,7 +197,7 @@ def test_a_search_that_finds_nothing_says_why_for_each_candidate() -> None:
         ({"dtype": "bf17"}, "operand: dtype must be one of"),
         (
             {"mma": None, "tile": (100, 64)},
-            "search: no sm100 instruction reads whole blocks of an MN of 100; use --mma 64x16 --pad",
+            "search: no sm100 instruction reads whole blocks of an MN of 100; use mma=(64, 16), pad=True",
         ),
         ({"mma": (64,)}, "derive: mma must be (MN, K)"),
         ({"arch": "sm80"}, "derive: arch must be one of"),

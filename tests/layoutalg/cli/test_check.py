@@ -22,6 +22,7 @@ NESTED = "coalesce(zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16)))"
 SLICE = "local_partition(S<3,1,3> o 15 o 6:-3, (1):(1), 0)"
 CARRY = "composition((4,6,8):(2,3,5), 6:3)"
 TIES = "make_ordered_layout((2,3,4), (0,0,0))"
+SWIZZLED_SLICE = "slice_and_offset((_,10,_), S<3,3,4> o 0 o (8,16,16):(256,1,16))"
 
 
 #: What the DSL is asked here, with what is said of its answer; one that crashes it is its own child's end.
@@ -39,6 +40,7 @@ SAME = [
 DIVERGING = [
     (TIES, "(2,3,4):(1,1,1)", "make_ordered_layout: row 56"),
     (CARRY, "(2,3):(6,3)", "composition: rows 1 to 5"),
+    (SWIZZLED_SLICE, "(S<3,3,4> o 8 o (8,16):(256,16),10)", "slice_and_offset: rows 69 and 70"),
 ]
 NO_VALUE = [
     ("right_inverse(S<3,4,3> o 0 o (8,64):(64,1))", "rejected: TypeError: Expected input of type Layout"),

@@ -203,3 +203,17 @@ def test_a_refusal_on_a_full_disk_keeps_its_status(name: str) -> None:
     command = f"{sys.executable} -m {name} nosuch --json > /dev/full"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ended.returncode, ended.stderr) == (2, "")
+
+
+def test_the_help_says_what_a_command_of_another_package_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layoutalg(["--help"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert "lessons" in lines["course"] and "coding agent" in lines["mcp"]
+
+
+def test_the_help_imports_no_other_package() -> None:
+    program = (
+        "import sys; from layoutalg.cli.command import main; main(['--help']); print('descriptors' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")

@@ -26,7 +26,7 @@ def test_every_row_in_which_the_dsl_differs_is_told_of_its_operations_and_no_oth
 
 
 def test_runs_of_rows_are_told_as_such() -> None:
-    assert rows_of(["()"]) == "a call: rows 64 and 66"
+    assert rows_of(["()"]) == "a call: rows 64, 66 and 76"
     assert rows_of(["nullspace"]) == "nullspace: row 33"
     assert rows_of(["composition", "composition", "recast_layout"]) == (
         "composition: rows 1 to 5; recast_layout: rows 49 to 53"

@@ -15,6 +15,7 @@ from descriptors.check.execution.boxes import box_text
 from descriptors.check.execution.configuration import configuration
 from descriptors.check.kernel_report import Report
 from descriptors.cli.command import main
+from descriptors.errors import DescriptorError
 from descriptors.smem.operands.operand import ELEMENT_TYPES
 
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -112,3 +113,13 @@ def test_each_file_of_a_run_takes_the_parameters_of_its_own_kernels(
     assert "a.ptx:" in out and "not checked" not in out and "contradict" not in out and not error
     status = main(["check", str(tmp_path), *options, "--param=nowhere=1"])
     assert status == 2 and "found 'nowhere', which no file has" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("box", "plain"), [("64x64xbf16:128B", "64x64xbf16"), ("64x64xbf17:128B", ""), (":128B", "")])
+def test_the_refusal_of_a_box_with_a_swizzle_names_the_box_that_is_accepted(box: str, plain: str) -> None:
+    with pytest.raises(DescriptorError, match="must be extents and a type, as in 64x128xbf16, or bytes") as error:
+        configuration(tensor_maps={"0": box})
+    assert ("with any swizzle: leave it out" in str(error.value)) == bool(plain)
+    if plain:
+        assert str(error.value).endswith(plain)
+        assert dict(configuration(tensor_maps={"0": plain}).tensor_maps) == {("0", 0): 8192}

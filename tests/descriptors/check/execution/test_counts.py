@@ -11,12 +11,13 @@ import pytest
 from ring_kernels import ring_sm90, ring_sm100
 
 from descriptors import check_ptx
-from descriptors.check.execution.arithmetic import operation
 from descriptors.check.execution.configuration import Configuration
 from descriptors.check.execution.drift import FIXED, Drift, Moving, drift_of
 from descriptors.check.execution.evidence import witnesses
 from descriptors.check.execution.program import program
 from descriptors.check.execution.runs import run, trials
+from descriptors.check.kernel_report import Report
+from descriptors.check.ptx.integer_instructions import decode, exact
 from descriptors.check.ptx.ptx_module import Instruction, parse
 
 #: Rounds up to which every count is run alone.
@@ -24,9 +25,9 @@ MOST = 25
 FOLLOWS = re.compile(r"every multiple of (\d+) of k_param_0(?: from (\d+) on)? follows, by periods of (\d+) round")
 
 
-def follows(text: str) -> tuple[int, int, int] | None:
+def follows(report: Report) -> tuple[int, int, int] | None:
     """The step, the first value and the rounds of a period, where a report says that all larger values follow."""
-    found = FOLLOWS.search(" ".join(check_ptx(text).notes))
+    found = FOLLOWS.search(" ".join(report.notes))
     return (int(found[1]), int(found[2] or found[1]), int(found[3])) if found else None
 
 
@@ -42,8 +43,15 @@ def wrong(text: str, counts: range) -> list[int]:
 @pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
 def test_a_right_ring_is_right_at_every_count_and_a_period_is_two_turns_of_the_ring(ring: object, stages: int) -> None:
     text = ring(stages)  # type: ignore[operator]
-    assert follows(text) == (64, 64, 2 * stages)
-    assert wrong(text, range(1, MOST)) == []
+    assert follows(check_ptx(text)) == (64, 64, 2 * stages)
+    assert wrong(text, range(1, 4 * stages + 2)) == []  # two periods and a round
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize("ring", [ring_sm90, ring_sm100])
+def test_a_right_ring_is_right_at_every_count(ring: object, stages: int) -> None:
+    assert wrong(ring(stages), range(1, MOST)) == []  # type: ignore[operator]
 
 
 LOOP = "PRODUCE: setp.ge.u32 pd, k, n;"
@@ -89,7 +97,8 @@ def test_what_is_said_of_all_counts_holds_at_each(name: str) -> None:
     text = right.replace(old, new)
     at = set(wrong(text, range(1, MOST)))
     assert counts is None or at == counts
-    told, report = follows(text), check_ptx(text)
+    report = check_ptx(text)
+    told = follows(report)
     if told is not None:
         step, start, _ = told
         assert not at & set(range(start // 64, MOST, step // 64))
@@ -107,8 +116,9 @@ def test_larger_values_follow_from_where_nothing_is_wrong_any_more() -> None:
     """With one round the consumer waits for a second that nobody copies."""
     text = ring_sm90(2).replace("CONSUMER: mov.u32 parity, 0;", "CONSUMER: mov.u32 parity, 0;\nmax.u32 n, n, 2;")
     assert wrong(text, range(1, 12)) == [1]
-    assert follows(text) == (64, 128, 4)
-    assert {one.property for one in check_ptx(text).undecided} >= {"barriers"}
+    report = check_ptx(text)
+    assert follows(report) == (64, 128, 4)
+    assert {one.property for one in report.undecided} >= {"barriers"}
 
 
 #: Divisions as compilers write them: of what, by what, and the instructions, each of what came before it.
@@ -134,7 +144,7 @@ def steps(rows: Sequence[tuple[str, int | str, int | str]], x: int, drift: Movin
         pairs = pairs[: 1 if opcode.startswith("cvt") else 2]
         values, drifts = [one for one, _ in pairs], [one for _, one in pairs]
         moving = drift_of(Instruction(1, opcode, ("d", *"ab"[: len(pairs)])), values, drifts)
-        value = operation(opcode)(*values)
+        value = exact(decode(opcode))(*values)
         yield value, moving
 
 

@@ -1,11 +1,12 @@
-"""How kernels of sm100 store C: their own text runs on this machine, a thread for each lane, with tensor memory, shared
-memory and the copy engine as their definitions say; and nvcc takes all of it."""
+"""How kernels of sm100 store C: their own text runs on this machine, with tensor memory, shared memory and the copy
+engine as their definitions say; and nvcc takes all of it."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.programs.emit_plan import emit_plan
 from descriptors.tmem.accumulator_model import tcgen05_cells
 
+exhaustive = pytest.mark.exhaustive
 PLANS: dict[str, dict[str, Any]] = {
     "bf16": {"instruction": "m128n32k16", "dtype": "bf16", "tile": (256, 96, 64), "stages": 2, "c_dtype": "bf16"},
     "f32": {"instruction": "m128n256k16", "dtype": "bf16", "tile": (128, 256, 64), "stages": 2, "store": "tma"},
@@ -91,7 +93,9 @@ def test_kernels_and_hosts_compile_without_a_warning(tmp_path: Path) -> None:
 
 
 @need_nvcc
-@pytest.mark.parametrize("name", ["half of the lanes", "pair of 128", "parts in turns"])
+@pytest.mark.parametrize(
+    "name", ["parts in turns", *(pytest.param(name, marks=exhaustive) for name in ("half of the lanes", "pair of 128"))]
+)
 def test_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
     one = made(PLANS[name])
     assert compiled(emit_plan(one, "cuda"), "sm100", tmp_path, "-ptx") == ""
@@ -112,7 +116,7 @@ def test_lanes_that_no_accumulator_has_must_not_be_stored(tmp_path: Path) -> Non
 # The text run here ----------------------------------------------------------------------------------------------------
 
 HARNESS = r"""
-#include <pthread.h>
+#include <ucontext.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -123,27 +127,56 @@ HARNESS = r"""
 #define __forceinline__ inline
 #define __grid_constant__
 struct Index { uint32_t x, y, z; };
-static thread_local Index threadIdx, blockIdx;
+struct Written { uint32_t at, of[4]; };
+struct Box { uint32_t from; int column, row, part; };
+
+// The lanes take turns on one thread of this machine: each runs until it waits at a barrier, and the order of the lanes
+// is another in every round, so that what a barrier is missing for is seen.
+struct Lane {
+  ucontext_t context;
+  bool ended = false;
+  Index thread, block;
+  uint32_t tile, turn, part;
+  std::vector<Written> written;
+  std::deque<Box> boxes;
+  std::vector<char> stack = std::vector<char>(1 << 18);
+};
+static std::vector<Lane> lanes(128);
+static Lane* self;
+static ucontext_t scheduler;
+#define threadIdx self->thread
+#define blockIdx self->block
+#define tile_now self->tile
+#define turn_now self->turn
+#define part_now self->part
+struct Barrier {
+  uint32_t lanes, arrived = 0, phase = 0;
+  void wait() {
+    const uint32_t before = phase;
+    if (++arrived == lanes) arrived = 0, ++phase;
+    while (phase == before) swapcontext(&self->context, &scheduler);
+  }
+};
 static Index gridDim;
 struct CUtensorMap {};
 static float __uint_as_float(uint32_t bits) { float made; std::memcpy(&made, &bits, 4); return made; }
 static uint32_t __float_as_uint(float value) { uint32_t made; std::memcpy(&made, &value, 4); return made; }
 @constants@
-constexpr uint32_t kRows = @rows@, kColumns = @columns@, kSets = @sets@, kShift = @shift@, kParts = @parts@;
+constexpr uint32_t kRows = @rows@, kColumns = @columns@, kSets = @sets@, kParts = @parts@;
 constexpr uint32_t kBytesOf = @bytes@, kPieceRows = @piece_rows@, kLine = @line@, kXor = @xor@;
-static pthread_barrier_t barriers[4], all;
-static void __syncwarp() { pthread_barrier_wait(&barriers[threadIdx.x / 32]); }
+static uint32_t shift;  // of every number that tensor memory holds
+static Barrier barriers[4] = {{32}, {32}, {32}, {32}}, all = {128};
+static void __syncwarp() { barriers[threadIdx.x / 32].wait(); }
 
 // Tensor memory: the number of the element that a cell has, or none, of the tile and the set that is read.
 static std::vector<int64_t> cells;
-static thread_local uint32_t tile_now, turn_now, part_now;
 static uint32_t held(uint32_t lane, uint32_t column) {
   const int64_t local = column < 1024 ? cells[lane * 1024 + column] : -1;
   if (local < 0) return 0xdeadbeef;
   const uint32_t down = (kRows + kTileM - 1) / kTileM, across = (kColumns + kTileN - 1) / kTileN, own = kTileM / kPair;
   const uint64_t row = tile_now % down * kTileM + blockIdx.x % kPair * own + local / kTileN;
   const uint64_t column_ = tile_now / down % across * kTileN + local % kTileN;
-  const uint32_t value = (row * kColumns + column_ + part_now) >> kShift;
+  const uint32_t value = (row * kColumns + column_ + part_now) >> shift;
   return @cell@;
 }
 template <size_t N>
@@ -154,19 +187,18 @@ static void load(uint32_t (&v)[N], uint32_t from) {
 
 // Shared memory as threads and as the copy engine see it: it sees what they wrote once they have said so.
 static std::vector<uint8_t> taken(1 << 18);
-struct Written { uint32_t at, of[4]; };
-static thread_local std::vector<Written> written;
-static void put(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) { written.push_back({at, {a, b, c, d}}); }
+static void put(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  self->written.push_back({at, {a, b, c, d}});
+}
 static void published() {
-  for (const Written& one : written) std::memcpy(&taken[one.at], one.of, 16);
-  written.clear();
+  for (const Written& one : self->written) std::memcpy(&taken[one.at], one.of, 16);
+  self->written.clear();
 }
 
 // C, and how often each element is stored. Boxes are taken as late as they may be.
 static std::vector<uint32_t> C(size_t{kParts} * kRows * kColumns), count(C.size());
-struct Box { uint32_t from; int column, row, part; };
-static thread_local std::deque<Box> boxes;
 static void take(size_t left) {
+  std::deque<Box>& boxes = self->boxes;
   for (; boxes.size() > left; boxes.pop_front()) {
     const Box one = boxes.front();
     for (uint32_t r = 0; r < kPieceRows; ++r)
@@ -177,12 +209,12 @@ static void take(size_t left) {
         const size_t to = (one.part * size_t{kRows} + row) * kColumns + column;
         C[to] = 0;
         std::memcpy(&C[to], &taken[at ^ ((at >> 7 & kXor) << 4)], kBytesOf);
-        __atomic_add_fetch(&count[to], 1, __ATOMIC_RELAXED);
+        ++count[to];
       }
   }
 }
 static void store_box(const CUtensorMap*, uint32_t from, int column, int row, int part = 0) {
-  boxes.push_back({from, column, row, part});
+  self->boxes.push_back({from, column, row, part});
 }
 [[maybe_unused]] static uint32_t pair(float low, float high) {
   const uint32_t bits = kBytesOf * 8, mask = (1u << bits) - 1;
@@ -191,7 +223,7 @@ static void store_box(const CUtensorMap*, uint32_t from, int column, int row, in
 template <class T>
 static void direct(uint32_t* base, size_t at, T value) {
   std::memcpy(&base[at], &value, sizeof(T));
-  __atomic_add_fetch(&count[at], 1, __ATOMIC_RELAXED);
+  ++count[at];
 }
 [[maybe_unused]] static uint32_t __ushort_as_half(uint16_t bits) { return bits; }
 static void barrier_wait(uint32_t, uint32_t) {}
@@ -212,30 +244,39 @@ static void storing() {
 @body@
 }
 
-static void* lane(void* given) {
-  const uint64_t packed = reinterpret_cast<uint64_t>(given);
-  threadIdx = {static_cast<uint32_t>(packed), 0, 0};
+static void run_lane() {
   for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) {
         storing();
         // Shared memory is another CTA's now.
-        boxes.clear();
-        written.clear();
-        pthread_barrier_wait(&all);
+        self->boxes.clear();
+        self->written.clear();
+        all.wait();
       }
-  return nullptr;
+  self->ended = true;
 }
 
-int main() {
+int main(int, char** arguments) {
+  shift = std::atoi(arguments[1]);
   cells.resize(size_t{128} * 1024);
   std::fread(cells.data(), 8, cells.size(), stdin);
   gridDim = {@grid@};
-  pthread_barrier_init(&all, nullptr, 128);
-  for (auto& one : barriers) pthread_barrier_init(&one, nullptr, 32);
-  pthread_t threads[128];
-  for (uint64_t i = 0; i < 128; ++i) pthread_create(&threads[i], nullptr, lane, reinterpret_cast<void*>(i));
-  for (auto& one : threads) pthread_join(one, nullptr);
+  for (Lane& one : lanes) {
+    one.thread = {static_cast<uint32_t>(&one - lanes.data()), 0, 0};
+    getcontext(&one.context);
+    one.context.uc_stack.ss_sp = one.stack.data(), one.context.uc_stack.ss_size = one.stack.size();
+    one.context.uc_link = &scheduler;
+    makecontext(&one.context, run_lane, 0);
+  }
+  size_t left = lanes.size();
+  for (size_t round = 0; left > 0; ++round)
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      self = &lanes[round % 2 ? lanes.size() - 1 - i : i];
+      if (self->ended) continue;
+      swapcontext(&scheduler, &self->context);
+      left -= self->ended;
+    }
   std::fwrite(C.data(), 4, C.size(), stdout);
   std::fwrite(count.data(), 4, count.size(), stdout);
 }
@@ -268,8 +309,12 @@ def function(text: str, name: str) -> str:
     return found[0] if found else ""
 
 
-def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[int, int] | None = None) -> Any:
-    """C after the text has run: the number of the element in each place, and how often it is written."""
+def built(one: Plan, text: str, folder: Path, extents: tuple[int, int] | None = None) -> Callable[[int], Any]:
+    """Compile the text of a plan, and return a function that runs it.
+
+    The function takes a number of bits. It returns C, where each place has the number of its element, shifted right by
+    that many bits, and how often each place is written.
+    """
     held, epilogue, loop = one.accumulators, one.epilogue, one.asked
     assert isinstance(held, TensorColumns)
     m, n = extents or (2 * loop.tile[0], 2 * loop.tile[1])
@@ -300,7 +345,7 @@ def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[in
         "  for (uint32_t i = 0; i < kColumns; ++i) bias[i] = i % 5;\n"
         "  static std::vector<TypeC> before(size_t{kRows} * kColumns);\n"
         "  for (size_t i = 0; i < before.size(); ++i) before[i] = TypeC(i % 7);\n"
-        "  pthread_barrier_wait(&all);\n  Terms terms;\n  terms.m = kRows, terms.n = kColumns;\n"
+        "  all.wait();\n  Terms terms;\n  terms.m = kRows, terms.n = kColumns;\n"
     )
     given = {"row-scales": "terms.row_scales = scales;", "bias": "terms.bias = bias;",
              "alpha-beta": "terms.alpha = 2, terms.beta = 3, terms.before = before.data();"}  # fmt: skip
@@ -312,7 +357,7 @@ def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[in
     places = {
         "constants": "\n".join(constants) + ("" if turns else "\nconstexpr uint32_t kStep = 0;")
         + "\nconstexpr uint32_t kStepOfSets = kStep;",
-        "rows": m, "columns": n, "sets": held.sets, "shift": shift, "parts": parts, "bytes": size,
+        "rows": m, "columns": n, "sets": held.sets, "parts": parts, "bytes": size,
         "piece_rows": staged.rows if staged else 0, "line": staged.row_bytes if staged else 16,
         "xor": 0 if staged is None else {128: 7, 64: 3, 32: 1, 16: 0}[staged.row_bytes],
         "cell": cell, "functions": functions, "terms": terms, "tile": tile, "body": body, "grid": grid,
@@ -322,7 +367,7 @@ def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[in
         unit = unit.replace(f"@{name}@", str(value))
     (folder / "store.cpp").write_text(unit)
     done = subprocess.run(
-        ["g++", "-std=c++17", "-O1", "-pthread", "-w", "-o", "store", "store.cpp"],
+        ["g++", "-std=c++17", "-O1", "-w", "-o", "store", "store.cpp"],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[:3000]
@@ -333,9 +378,14 @@ def stored(one: Plan, text: str, folder: Path, shift: int = 0, extents: tuple[in
         i, j = index % loop.blocks[0], index // loop.blocks[0]
         down_, across_ = np.ogrid[:rows, :columns]
         table[at[..., 0], first + at[..., 1]] = (i * rows + down_) * loop.tile[1] + j * columns + across_
-    run = subprocess.run([folder / "store"], input=table.tobytes(), capture_output=True, check=True, cwd=folder)
-    c, count = np.frombuffer(run.stdout, "<u4").reshape(2, parts, m, n)
-    return c, count
+
+    def run(shift: int) -> Any:
+        command = [folder / "store", str(shift)]
+        done = subprocess.run(command, input=table.tobytes(), capture_output=True, check=True, cwd=folder)
+        c, count = np.frombuffer(done.stdout, "<u4").reshape(2, parts, m, n)
+        return c, count
+
+    return run
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
@@ -349,8 +399,9 @@ def test_every_element_goes_where_it_belongs(name: str, tmp_path: Path) -> None:
     else:  # tiles end beyond C, whose rows are whole 16 bytes where boxes store it
         extents = (2 * one.asked.tile[0] - 5, 2 * one.asked.tile[1] - (13 if epilogue.staged is None else 16))
     size = 4 if epilogue.staged is None else epilogue.staged.row_bytes // epilogue.staged.columns
+    run = built(one, text, tmp_path, extents)
     for shift in range(0, 18, 8 * size) if size < 4 else [0]:
-        c, count = stored(one, text, tmp_path, shift, extents)
+        c, count = run(shift)
         assert (count == 1).all(), (count.min(), count.max())
         parts, m, n = c.shape
         wanted = np.arange(m * n).reshape(1, m, n) + np.arange(parts).reshape(parts, 1, 1) >> shift
@@ -387,7 +438,7 @@ def test_a_text_that_is_spoilt_gives_another_c(name: str, tmp_path: Path) -> Non
     one = made(PLANS[which])
     text = emit_plan(one, "cuda")
     assert before in text
-    c, count = stored(one, text.replace(before, after), tmp_path)
+    c, count = built(one, text.replace(before, after), tmp_path)(0)
     m, n = c.shape[1:]
     size = one.epilogue.staged.row_bytes // one.epilogue.staged.columns  # type: ignore[union-attr]
     wanted = np.arange(m * n).reshape(1, m, n)

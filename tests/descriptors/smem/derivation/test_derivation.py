@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from itertools import product
 from operator import mul
 from typing import Any
@@ -12,8 +13,12 @@ from derived import derive_or_none, tiles
 from each import each
 from hypothesis import given
 
-from descriptors import DescriptorError, derive
-from layoutalg import Layout
+from descriptors import DescriptorError, derive, proved, tell
+from descriptors.answers import record
+from descriptors.show.explorer.answer import answer
+from descriptors.smem.derivation.verdict import judge
+from descriptors.smem.operands.swizzled import plain
+from layoutalg import Layout, size
 
 GOOD: dict[str, Any] = {"tile": (128, 128), "dtype": "bf16", "major": "K", "swizzle": "128B", "mma": (64, 16)}
 
@@ -87,3 +92,27 @@ def test_every_word_decodes_to_the_descriptor_of_its_subtile() -> None:
                 assert word == first.at(first.start_address + offset).encode()
                 assert d.descriptor.word.decode(word)["start_address"] == 0x1080 + offset
                 assert d.descriptor.word.decode(word)["base_offset"] == first.base_offset == 1
+
+
+@pytest.mark.parametrize(
+    ("layout", "shared"),
+    [
+        ("((8,8),(8,2)):((8,0),(1,64))", 1024),  # all groups of 8 rows are one
+        ("((8,8),(8,2)):((8,64),(1,64))", 1024 - 2 * 64),  # a piece of K begins where the next 8 rows do
+        ("((8,8),(8,2)):((8,64),(1,512))", 0),
+        ("((8,8),(8,2)):((8,128),(1,64))", 0),
+        ("S<3,3,3> o 0 o ((8,8),(64,1)):((64,512),(1,0))", 0),
+    ],
+)
+def test_elements_that_share_an_address_are_a_warning_on_all_faces(layout: str, shared: int) -> None:
+    d = derive(layout=layout, dtype="bf16", mma=(64, 16), arch="sm90", major="K")
+    offsets = Counter(plain(d.smem_tile)(i) for i in range(size(d.smem_tile)))
+    assert sum(count for count in offsets.values() if count > 1) == shared
+    warnings = d.warnings_at(0)
+    assert [f"{shared} elements share an address with another one" in one for one in warnings] == [True] * bool(shared)
+    proof = proved(d, walk=True)
+    assert proof.warnings == judge(d, 0, proof).warnings == warnings
+    assert tuple(record(d, report=proof)["verdict"]["warnings"]) == warnings and all(one in tell(d) for one in warnings)
+    asked = {"layout": layout, "dtype": "bf16", "mma": "64x16", "arch": "sm90", "major": "K"}
+    page = answer({**asked, "swizzle": str(d.swizzle), "want": ["proof"]})
+    assert tuple(page["proof"]["warnings"]) == warnings

@@ -71,7 +71,7 @@ def test_a_word_is_that_of_what_the_dsl_compiles_leniently_read(row: dict[str, A
 
 def test_what_the_table_and_the_tool_do_not_agree_on_is_lenient_alone() -> None:
     for m, cta_group in ((64, 1), (128, 2)):
-        with pytest.raises(IllegalError, match="lenient allows it: CuTe DSL"):
+        with pytest.raises(IllegalError, match="sources disagree: CuTe DSL"):
             idesc("e4m3", m=m, n=128, k=64, cta_group=cta_group, arch="sm107")
         assert idesc("e4m3", m=m, n=128, k=64, cta_group=cta_group, arch="sm107", legality="lenient")
     assert idesc("e2m1", m=256, n=128, k=128, cta_group=2, arch="sm107", scale_dtype="ue8m0") == 0x10A00488
