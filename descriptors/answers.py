@@ -141,16 +141,6 @@ def page(answer: object) -> str:
     return f"<div><code>{_safe(title)}</code>{pictures}{whole}{_safe(story)}</pre></details></div>"
 
 
-def fields(value: object, names: str) -> dict[str, Any]:
-    """Fields and properties of a value as plain data, by their names, in this order.
-
-    >>> from descriptors import derive
-    >>> fields(derive((64, 16), "bf16", "K", "32B", (64, 16)), "tile swizzle recast operand")
-    {'tile': (64, 16), 'swizzle': '32B', 'recast': 'S<1,0,3> o 0 o ((64,2),(1,1)):((2,1),(0,0))', 'operand': None}
-    """
-    return {name: plain_data(getattr(value, name)) for name in names.split()}
-
-
 def plain_data(value: Any) -> Any:
     """A value as JSON holds it: numbers, texts, None, sequences and maps as they are, all else in its own notation.
 

@@ -23,12 +23,12 @@ Law: text and data have the same findings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from descriptors.check.events import End, LineEvent, parse_event
 from descriptors.check.rules import GUARDRAILS
 from descriptors.check.tcgen05 import MEMORY, TensorState, after, breaches
 from descriptors.errors import DescriptorError, brief
+from descriptors.records import Record, Row, attributes
 from descriptors.text import Told, aligned, counted
 from descriptors.tmem.allocations import Alloc
 from descriptors.tmem.geometry import weakest
@@ -162,19 +162,11 @@ def _weakest() -> str:
     return weakest(*(rule.evidence for rule in GUARDRAILS.values()))
 
 
-def record_report(report: EventReport) -> dict[str, Any]:
-    """A report as plain data.
-
-    >>> record_report(check_events(["relinquish"]))["ok"]
-    True
-    """
-    return {
-        "ok": report.ok,
-        "events": [str(event) for event in report.events],
-        "most_columns": report.most,
-        "evidence": _weakest(),
-        "findings": [
-            {"event": one.number, "rule": one.rule, "told": one.told, "evidence": one.evidence}
-            for one in report.findings
-        ],
-    }
+#: A report as plain data.
+record_report = Record(
+    ok=bool,
+    events=Row([str], lambda report: [str(event) for event in report.events]),
+    most_columns=Row(int, "most"),
+    evidence=Row(str, lambda report: _weakest()),
+    findings=[Record(**attributes(EventFinding, "event=number rule told evidence"))],
+)

@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import groupby
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-from descriptors.answers import fields
 from descriptors.check.execution.rings import Ring, Use
-from descriptors.check.kernel_report import NOT_LOOKED_AT, ExecutedLaunch, Finding, Report, Undecided, Verdict
-from descriptors.check.rules import ALL_RULES, Level, Rule, decided_by, page_address
+from descriptors.check.kernel_report import NOT_LOOKED_AT, ExecutedLaunch, Finding, Moment, Report, Undecided, Verdict
+from descriptors.check.rules import ALL_RULES, PROPERTIES, Level, Rule, decided_by, page_address
 from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.errors import ChoiceError
+from descriptors.records import Option, Record, Row, attributes
 from descriptors.targets import architecture
 from descriptors.text import counted, extents_text, known_line, known_record, printable, ranges_text
 
@@ -287,48 +286,52 @@ def rules_text() -> str:
     )
 
 
-def record_report(report: Report, name: str = "<ptx>") -> dict[str, Any]:
-    """A report as plain data.
+#: The verdict on a property of a kernel.
+VERDICT = Record(
+    "Verdict",
+    verdict={"absent", "clean", "incomplete", "wrong"},
+    **attributes(Verdict, "looked_at number unit errors remarks undecided left_out known"),
+)
+#: Something wrong in a kernel, with the rule that it breaks.
+FINDING = Record(
+    "Finding",
+    **attributes(Finding, "line level=rule.level"),
+    rule=Row(set(ALL_RULES), "rule.name"),
+    **attributes(Finding, "demands=rule.demands found registers instruction function"),
+    witness=Row((Record(**attributes(Moment, "round rounds other_line other_round parameters")), None), "moment"),
+    **attributes(Finding, "fix=rule.fix source=rule.source"),
+)
+#: A launch that was executed.
+LAUNCH = Record(
+    **attributes(ExecutedLaunch, "function completed steps"),
+    threads=Row([int], lambda launch: list(launch.threads)),
+    cluster=Row([int], lambda launch: list(launch.cluster)),
+    parameters=Row({str: int}, lambda launch: dict(launch.parameters)),
+)
+#: A report as plain data; ``name`` is that of the file.
+record_report = Record(
+    "Kernel",
+    file=Row(str, Option("name", "<ptx>")),
+    **attributes(Report, "target functions multiplications words resolved"),
+    verdict={"clean", "errors", "incomplete"},
+    properties=Row(
+        dict.fromkeys(PROPERTIES, VERDICT), lambda report: {verdict.property: verdict for verdict in report.properties}
+    ),
+    undecided=[Record(**attributes(Undecided, "property line what why decides function"))],
+    unresolved=[{"line": int, "what": str}],
+    errors=Row(int, lambda report: len(report.errors)),
+    left_out=int,
+    known=Row(int, lambda report: len(report.known)),
+    notes=Row([str], lambda report: list(report.notes)),
+    launches=[LAUNCH],
+    evidence=Row(str, lambda report: _known(report.target, report.functions), optional=True),
+    findings=[FINDING],
+)
 
-    >>> from descriptors import check_ptx
-    >>> record_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"))["errors"]
-    0
-    """
-    return {
-        "file": name,
-        **fields(report, "target functions multiplications words resolved verdict"),
-        "properties": {one.property: _verdict_record(one) for one in report.properties},
-        "undecided": [fields(one, "property line what why decides function") for one in report.undecided],
-        "unresolved": [{"line": line, "what": what} for line, what in report.unresolved],
-        "errors": len(report.errors),
-        **fields(report, "left_out"),
-        "known": len(report.known),
-        "notes": list(report.notes),
-        "launches": [_launch_record(one) for one in report.launches],
-        **(known_record(_architecture(report.target)) if report.functions else {}),
-        "findings": [_finding_record(one) for one in report.findings],
-    }
 
-
-def _launch_record(one: ExecutedLaunch) -> dict[str, Any]:
-    return {
-        **fields(one, "function completed steps"),
-        "threads": list(one.threads),
-        "cluster": list(one.cluster),
-        "parameters": dict(one.parameters),
-    }
-
-
-def _verdict_record(one: Verdict) -> dict[str, Any]:
-    return fields(one, "verdict looked_at number unit errors remarks undecided left_out known")
-
-
-def _finding_record(one: Finding) -> dict[str, Any]:
-    rule = fields(one.rule, "level name demands fix source")
-    told = {"line": one.line, "level": rule["level"], "rule": rule["name"], "demands": rule["demands"]}
-    moment = one.moment and fields(one.moment, "round rounds other_line other_round parameters")
-    told |= {**fields(one, "found registers instruction function"), "witness": moment}
-    return {**told, "fix": rule["fix"], "source": rule["source"]}
+def _known(target: str, functions: Sequence[object]) -> str | None:
+    """Return how facts about a target are known, if a file has functions for it."""
+    return known_record(_architecture(target)).get("evidence") if functions else None
 
 
 def tell_story(story: Story) -> str:
@@ -388,18 +391,28 @@ def _accumulation(number: int, one: Accumulation) -> list[str]:
     return lines + [f"     {operand}" for operand in one.operands]
 
 
-def record_story(story: Story) -> dict[str, Any]:
-    """A story as plain data.
-
-    Law: each accumulation has its lines in both.
-
-    >>> from descriptors import explain_ptx
-    >>> mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, 0, 1, 1, 0, 1;"
-    >>> told = explain_ptx(f".version 8.8\\n.target sm_90a\\n.entry k() {{ {mma} }}")
-    >>> "line 3" in tell_story(told), record_story(told)["kernels"][0]["accumulations"][0]["lines"]
-    (True, (3,))
-    >>> record_story(explain_ptx(".version 8.8\\n.target sm_80\\n"))
-    {'target': 'sm_80', 'kernels': []}
-    """
-    known = known_record(_architecture(story.target)) if story.kernels else {}
-    return {"target": story.target, "kernels": [asdict(kernel) for kernel in story.kernels], **known}
+#: A ring of barriers, and who uses it.
+RING = Record(
+    "Ring", **attributes(Ring, "place stages count bytes"), uses=[Record(**attributes(Use, "what warps lines"))]
+)
+#: What a kernel does.
+KERNEL_STORY = Record(
+    "Story",
+    **attributes(Kernel, "name line"),
+    accumulations=[
+        Record(
+            **attributes(Accumulation, "lines opcode"),
+            shape=[int],
+            **attributes(Accumulation, "first_adds operands in_loop"),
+        )
+    ],
+    **attributes(Kernel, "columns waits commits loads stores"),
+    rings=[RING],
+    launch=str,
+)
+#: A story as plain data.
+record_story = Record(
+    target=str,
+    kernels=[KERNEL_STORY],
+    evidence=Row(str, lambda story: _known(story.target, story.kernels), optional=True),
+)

@@ -1,538 +1,46 @@
 """The command ``descriptors schema``: what each command writes with ``--json``, as JSON Schema.
 
-One table of types, in the notation of ``layoutalg.cli.schema``; what has a home elsewhere, the names of element types,
-swizzles, fields of words, rules, is read off it.
+``ANSWERS`` lists the declarations of the answers of each command, and the pictures, whose types are written here in the
+notation of ``layoutalg.cli.schema``.
 
-Law: the keys of an answer are those of its type.
+Law: a schema has the keys of the answer, in their order.
 
 >>> from descriptors import decode, record
->>> set(record(decode(0, "sm90"))) ^ {name for name in TYPES["Decoded"] if not name.endswith("?")}
-set()
+>>> (name,) = _Answers(_TYPES)["decode"]
+>>> [name for name in _TYPES[name] if not name.endswith("?")] == list(record(decode(0, "sm90")))
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 
-from descriptors.check.rules import ALL_RULES, PROPERTIES, Level
+from descriptors.records import ARCH, PAIR, WORD, notation
 from descriptors.show.pictures.tile_picture import COLOURS
-from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, RUBIN_DESCRIPTORS
-from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, SwizzleMode
-from descriptors.smem.words.bitfield import Field, Word
-from descriptors.smem.words.descriptor import WORDS
-from descriptors.sweep.finding import COLUMNS
-from layoutalg.cli.schema import ERROR, WRITTEN, Kind, Kinds, schema_command
+from layoutalg.cli.schema import ERROR, WRITTEN, Kind, schema_command
 from layoutalg.cli.schema import TYPES as PLAIN
 
-_WORD, _HALF, _ARCH = "^0x[0-9a-f]{16}$", "^0x[0-9a-f]{8}$", "^sm[0-9]+$"
-_MAJOR, _UNIT = {"K", "MN"}, {"bit", "byte"}
-_SWIZZLE = {str(mode) for mode in SwizzleMode}
-_DTYPE = {*ELEMENT_TYPES, *LATER_TYPES}
-_PAIR, _TRIPLE = [int, int], [int, int, int]
-_PLACED = [{"word": _WORD, "column": int}]
-_KNOWN: dict[str, Kind] = {"evidence?": str}
-_INSTRUCTIONS = [*INSTRUCTION_DESCRIPTORS.values(), *RUBIN_DESCRIPTORS.values()]
-
-
-def _fields(words: Iterable[Word], kind: Kind = None) -> Kind:
-    """The fields of any of some words, each of a kind, or else of that of its values."""
-    alike: dict[tuple[str, ...], list[Word]] = {}
-    for word in words:
-        alike.setdefault(tuple(field.name for field in word.fields), []).append(word)
-    return tuple(
-        {name: kind or _value([word[name] for word in group]) for name in names} for names, group in alike.items()
-    )
-
-
-def _value(fields: Sequence[Field]) -> Kind:
-    """What a field holds: a number, or what a code means, which may be nothing."""
-    meanings = {meaning for field in fields for meaning, _ in field.codes} or {0}
-    plain = type(next(iter(meanings)))
-    return plain if plain in (bool, int) else ({str(one) for one in meanings}, "^invalid code [0-9]+$")
-
-
-def _rows(**columns: Kind) -> list[Kind]:
-    """Rows of a table of instructions."""
-    return [{"arch": _ARCH, **columns, "source": str, "disputed": str}]
-
-
-#: How an operand lies, as several answers say it.
-_OPERAND: dict[str, Kind] = {"major": _MAJOR, "swizzle": _SWIZZLE}
-_OFFSETS: dict[str, Kind] = {"leading_byte_offset": int, "stride_byte_offset": int}
-#: A proof that steps of a convolution, or a product, are right.
-_PROOF: dict[str, Kind] = {"ok": bool, "accumulators": int, "differing": int, "evidence": str}
-_CONVOLUTION: dict[str, Kind] = {"activations": [int], "filters": [int], "output": [int]}
-
-_MAP: dict[str, Kind] = {
-    "kind": str, "taken": bool, "by": str, "evidence": str, "refusals": ["Refusal"], "notes": [str],
-    "tensorDataType": str, "globalAddress": int, "globalDim": [int], "globalStrides": [int], "elementStrides": [int],
-    "interleave": str, "swizzle": str, "l2Promotion": str, "oobFill": str, "landing_extents": ([int], None),
-    "transaction_bytes": (int, None),
-    "bytes": ("^[0-9a-f]{256}$", None),
-}  # fmt: skip
-#: Arguments of a call that encodes the map of a convolution, as they are written; those that are as everywhere are left
-#: out.
-_ARGUMENTS: dict[str, Kind] = {
-    "tensorDataType": str, "globalDim": str, "globalStrides": str, "elementStrides?": str,
-}  # fmt: skip
-_IM2COL: dict[str, Kind] = {
-    **_ARGUMENTS, "pixelBoxLowerCorner": str, "pixelBoxUpperCorner": str, "channelsPerPixel": str,
-    "pixelsPerColumn": str,
-}  # fmt: skip
-_ENCODE = (
-    "tensorDataType tensorRank globalAddress globalDim globalStrides boxDim elementStrides interleave swizzle "
-    "l2Promotion oobFill"
-)
-_MMA: dict[str, Kind] = {
-    "arch": _ARCH, "tile": _TRIPLE, "warps": _PAIR, "stages": int, "blocks": _TRIPLE, "threads": int,
-    "instruction": {"name": str, "kind": str, "ptx": str}, "operands": {"A": "MmaOperand", "B": "MmaOperand"},
-    "accumulators": {"type": str, "registers": int, "layout": str}, "c": str,
-    "scale_factors": (
-        {
-            "dtype": str, "vector": int, "words": int, "threads": [int], "a_rows": str, "b_rows": str,
-            "places": [_PAIR],
-        },
-        None,
-    ),
-    "shared_memory": {
-        "parts": {"A": int, "B": int}, "stage_bytes": int, "used": int, "capacity": int, "most_stages": int,
-        "limit": str,
-    },
-    "order": ["Step"], "proof": ({"product": str, **_PROOF}, None),
-}  # fmt: skip
-_COLUMNS: dict[str, Kind] = {
-    "columns": {str: _PAIR}, "allocate": int, "layout": str, "load": str, "registers": str,
-}  # fmt: skip
-#: Where an instruction of a convolution with shifts is.
-_AT: dict[str, Kind] = {"instruction": str, "r": int, "s": int, "k_step": int, "a_column": int}
-
-#: Types of the answers, by the wing that they are of.
-TYPES: Kinds = {
-    **PLAIN,
-    # smem
-    "Integers": (int, ["Integers"]),
-    "Words": (_WORD, ["Words"]),
-    "LayoutText": {"text": str, "shape": "Integers", "stride": ("Integers", None), "swizzle": (str, None)},
-    "Fields": _fields(WORDS.values()),
-    "Stored": _fields(WORDS.values(), int),
-    "Oracle": {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str},
-    "Derivation": {
-        "arch": _ARCH, "operand": ({"A", "B"}, None), "instruction": str, "dtype": _DTYPE, **_OPERAND, "tile": [int],
-        "mma": _PAIR, "order": [int], "transposed": bool, "atom": "LayoutText", "smem_tile": "LayoutText",
-        "partitioned": "LayoutText", "recast": "LayoutText",
-        "canonical": {"text": str, "shape": "Integers", "stride": "Integers", "swizzle": (str, None), "form": str},
-        "advance": "LayoutText",
-        "descriptor": {
-            "fields": "Fields", "stored": "Stored", "dont_care": [str], "dont_care_mask": _WORD, "word": _WORD,
-        },
-        "alignment_bytes": int, "base": int,
-        "reach": {
-            "base": int, "subtiles": int, "lowest_start": int, "highest_start": int, "last": [int], "end": int,
-            "capacity": int, "highest_base": (int, None), "named": int, "fits_field": bool, "fits_memory": bool,
-        },
-        "offsets_bytes": "Integers", "crossing?": {"lines": "LayoutText", "lines_bytes": "Integers"}, "words": "Words",
-        "proof": ("Proof", None), "verdict": "DerivationVerdict", "check?": "Oracle",
-    },
-    "DerivationVerdict": {
-        "state": {"proved", "disproved", "not proved"}, "grade": {"measured", "documented"}, "evidence": str,
-        "compared": str, "scope": str, "warnings": [str],
-    },
-    "Proof": {
-        "family": ([str], None), "no_family": (str, None), "base_multiple": (int, None), "by": [{"theorem", "walk"}],
-        "ok": bool, "elements": int, "subtiles": int, "evidence": str, "beyond": int, "warnings": [str],
-    },
-    "SubtileWord": {
-        "subtile": [int], "base": int, "offset_bytes": int, "word": _WORD, "line_bytes?": int, **_KNOWN,
-        "warnings": [str],
-    },
-    "ClosedForms": {
-        "arch": _ARCH, "dtype": _DTYPE, **_OPERAND, "tile": [(int, str)], "mma": _PAIR, "order": [int],
-        "symbols": [str], "smem_tile": str, "partitioned": str, "recast": str, "canonical": str, "form": str,
-        "advance": str, "leading_byte_offset": (int, str), "stride_byte_offset": (int, str), "dont_care": [str],
-        "steps": [{"dimension": str, "extent": (int, str), "bytes": (int, str)}], **_KNOWN,
-    },
-    "Formula": {
-        **_OPERAND, "order": [int], "bits": int, "dtypes": [_DTYPE], "tile_multiple": _PAIR, "mma": _PAIR,
-        "leading_byte_offset": str, "stride_byte_offset": str, "dont_care": [str],
-        "steps": [{"dimension": str, "extent": str, "bytes": str}], "evidence": str,
-    },
-    "Match": {"stored": str, "form": str, "canonical": str, **_OFFSETS, "dont_care": [str], "transposed": bool},
-    "Misfit": {**_OPERAND, "fits": {False}, "reason": str, "illegal": str, "applied": bool},
-    "Fit": {
-        **_OPERAND, "fits": {True}, "reason": str, "illegal": str, "applied": bool, "layout": str,
-        "canonical": str, "form": str, **_OFFSETS, "dont_care": [str], "word": _WORD, **_KNOWN, "transposed": bool,
-    },
-    "Remark": {"kind": str, "field": str, "text": str},
-    "Decoded": {
-        "word": _WORD, "arch": _ARCH, "fields": "Fields", "stored": "Stored", "meanings": _fields(WORDS.values(), str),
-        "dont_care": [str], "unknown_bits": _WORD, "warnings": ["Remark"], "notes": ["Remark"], **_KNOWN,
-        "expected?": [{"field": str, "expected": (int, str), "found": (int, str), "met": bool}],
-    },
-    "Fetched": {
-        "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "unit": _UNIT, "evidence": str,
-        "warnings": ["Remark"], "addresses": [[int]],
-    },
-    "Element": {"coordinate": _PAIR, "unit": _UNIT, "expected": int, "found": int},
-    "Diff": {
-        "word": _WORD, "arch": _ARCH, "dtype": _DTYPE, "major": _MAJOR, "shape": _PAIR, "layout": str, "base": int,
-        "verdict": {"same", "different", "undecided"}, "same": bool, "assumptions": [str], "open_questions": [str],
-        "base_assumed": bool, "shape_assumed": bool, "subtile": [int], "offset": int,
-        "starts": ({"subtile": [int], "base": int}, None), "elements": int, "differing": int, "mismatches": ["Element"],
-        "picture": {"rows": [str], "block": _PAIR}, "right_word": (_WORD, None), "right_major": (_MAJOR, None),
-        "transposed": bool, "changes": [{"field": str, "found": (int, str), "right": (int, str)}], "illegal": str,
-        "reason": str, **_KNOWN,
-    },
-    "InstructionWord": {
-        "kind": str, "word": _HALF, "fields": _fields(_INSTRUCTIONS), "unknown_bits": _HALF, "warnings": [str],
-        "evidence": str, "check?": "Oracle",
-    },
-    "Architecture": {
-        "number": int, "name": _ARCH, "title": str, "ptx": str, "tables": str, "static_shared": int, "shared": int,
-        "columns": int, "exclusive_columns": int, "known": str, "follows": str, "target": str, "features": [str],
-    },
-    "Instructions": {
-        "KINDS": _rows(
-            kind=str, dtypes=[str], negate=bool, saturate=bool, selectors=[int], ws=bool, targets=str
-        ),
-        "TYPES": _rows(kind=str, a=[str], b=[str], d=[str], wide=bool),
-        "SHAPES": _rows(
-            kind=str, cta_group=int, m=[int], n=[int], k=int, sparse=bool, ws=bool, a_source=[{"rmem", "smem", "tmem"}]
-        ),
-        "TRANSPOSED_B": _rows(kind=str, cta_group=int, n=[int]),
-        "OPERANDS": _rows(kind=str, dtypes=[str], major=_MAJOR, swizzles=[_SWIZZLE]),
-        "SCALES": _rows(kind=str, dtype=str, vector=int, name=str, ids=[int], k=[int], factors=int),
-        "COPIES": _rows(shape=str, lanes=int, bits=int, multicast=[str]),
-        **_KNOWN,
-    },
-    "Code": {"name": str, "code": int},
-    "Boxes": {
-        "layout": str, "dtype": _DTYPE, **_OPERAND,
-        "tensor_map": {
-            "data_type": "Code", "swizzle": "Code", "interleave": "Code", "rank": int,
-            "dimensions": [{"name": str, "step": int, "extent": (int, None), "box": int}],
-            "global_alignment_bytes": int,
-        },
-        "box": [int], "box_bytes": int, "transaction_bytes": int, "alignment_bytes": int,
-        "boxes": [{"stage": int, "origin": _PAIR, "coordinates": [int], "offset_bytes": int}],
-        "origin_multiples": _PAIR, "proved": ({"elements": int, "boxes": int, "evidence": str}, None), **_KNOWN,
-    },
-    "Refusal": {"argument": str, "message": str, "rule": str, "of_architecture": bool},
-    "TiledMap": {**_MAP, "boxDim": [int]},
-    "Im2colMap": {
-        **_MAP, "pixelBoxLowerCorner": [int], "pixelBoxUpperCorner": [int], "channelsPerPixel": int,
-        "pixelsPerColumn": int,
-    },
-    "MapChanges": {
-        "same": bool, "changes": [{"argument": str, "first": str, "second": str}],
-        "refusals": {"first": ["Refusal"], "second": ["Refusal"]},
-    },
-    "BoxCheck": {
-        "box": [int], "shape": [int], "differing": int, "layout": str,
-        "first": ({"coordinate": _PAIR, "lands_at_byte": float, "layout_has_it_at_byte": float}, None),
-        "refusals": ["Refusal"], **_KNOWN,
-    },
-    "MapArguments": ({**_IM2COL, "swizzle?": str}, {**_ARGUMENTS, "swizzle?": str, "boxDim": str}),
-    "EncodeArguments": dict.fromkeys(_ENCODE.split(), str),
-    # tmem
-    "Digit": {"mode": str, "every": int, "count": int, "lane": int, "column": int, "bit": int},
-    "Cells": {
-        "what": str, "arrangement": str, "modes": [str], "layout": str, "element_bits": int, "columns": int,
-        "digits": ["Digit"], "evidence": str,
-    },
-    "Columns": {
-        "used": int, "allocate": int, "ctas_per_sm": int, "exclusive": bool,
-        "parts": [{"name": str, "column": int, "columns": int, "lane": int, "layout": (str, None), "evidence": str}],
-        "notes": [str], "evidence": str,
-    },
-    "Move": {
-        "ptx": str, "registers": int, "lanes": int, "columns": int, "offset": (int, None), "layout": str,
-        "digits": ["Digit"], "evidence": str,
-    },
-    "Readout": {
-        "ptx": str, "of": str, "registers": int, "threads": int, "values": int, "elements": str,
-        "loads": [{"warp": int, "lane": int, "column": int, "origin": [int]}], "evidence": str,
-    },
-    "Readouts": {
-        "of": str, "evidence": str,
-        "loads": [{"load": str, "registers": int, "loads_per_warp": int, "threads": int, "elements": str}],
-    },
-    "Landing": {
-        "ok": bool, "elements": int, "bits": int, "copies": int, "wrong_bits": int, "told": str, "evidence": str,
-    },
-    "Copies": {
-        "copies": [
-            {"copy": str, "rows": int, "bits": int, "columns": int, "copies": int, "layout": str, "evidence": str}
-        ],
-    },
-    "Copied": {
-        "ptx": str, "memory": str, "cells": "Cells", "steps": _PLACED, "proof": ("Landing", None), "evidence": str,
-    },
-    "ScaleFactors": {
-        "mn": int, "k": int, "vector": int, "memory": str, "bytes": int, "cells": "Cells", "columns": int, "copy": str,
-        "copies": _PLACED, "k_steps": [{"column": int, "id": int}], "proof": ("Landing", None), "evidence": str,
-    },
-    "BlockScaled": {
-        "ptx": str, "kind": str, "scale_vec": str, "m": int, "n": int, "k": int, "cta_group": int, "scale_dtype": str,
-        "operands": {"A": "ScaledOperand", "B": "ScaledOperand"},
-        "scale_factors": {"SFA": "ScaleFactors", "SFB": "ScaleFactors"}, "columns": "Columns",
-        "steps": [{"a": _WORD, "b": _WORD, "idesc": _HALF, "sfa": _HALF, "sfb": _HALF}],
-        "proofs": ({"A": str, "B": str, "SFA": str, "SFB": str}, None), "evidence": str,
-    },
-    "ScaledOperand": {"layout": str, "swizzle": _SWIZZLE, "dtype": _DTYPE},
-    "Outcome": {"wrong": int, "first": ({"output": [int], "found": int, "must_be": int}, None)},
-    "Traffic": {"taps": int, "rows": int, "rows_without": int, "bytes": int, "bytes_without": int, "saved": float},
-    "ShiftStep": (
-        {"kind": {"clear"}, "instruction": str},
-        {"kind": {"load", "refresh", "shift"}, **_AT, "lane": int, "places?": [int]},
-        {"kind": {"multiply"}, **_AT, "masks": [_HALF], "masked": [int], "enable_input_d": bool},
-    ),
-    "ShiftMap": {"by": str, "dimensions": str, **_IM2COL, "swizzle": str, "word": _WORD},
-    "Shift": {
-        **_CONVOLUTION, "padding": _PAIR, "stride_h": int, "dilation_h": int, "dtype": _DTYPE, "kind": str,
-        "cta_group": int, "quarters": str, "start": str, "tiles": int, "allocate": int, "a_columns": [int],
-        "row": int, "tile": int, "steps": ["ShiftStep"], "traffic": ["Traffic"], "copied": "Traffic",
-        "tensor_maps": ({"load": "ShiftMap", "refresh": "ShiftMap"}, {}),
-        "proof": (
-            {
-                "ok": bool, "outputs": int, "multiplications": int, "quarters": str, "wrong": "Outcome",
-                "otherwise": "Outcome",
-            },
-            None,
-        ),
-        "not_settled": str, "evidence": str, "evidence_of": {str: str},
-    },
-    # check
-    "Kernel": {
-        "file": str, "target": str, "functions": [str], "multiplications": int, "words": int, "resolved": int,
-        "verdict": {"clean", "errors", "incomplete"}, "properties": dict.fromkeys(PROPERTIES, "Verdict"),
-        "undecided": [{"property": str, "line": int, "what": str, "why": str, "decides": str, "function": str}],
-        "unresolved": [{"line": int, "what": str}], "errors": int, "left_out": int, "known": int, "notes": [str],
-        "launches": [
-            {
-                "function": str, "completed": bool, "steps": int, "threads": [int], "cluster": [int],
-                "parameters": {str: int},
-            }
-        ],
-        **_KNOWN, "findings": ["Finding"],
-    },
-    "Verdict": {
-        "verdict": {"absent", "clean", "incomplete", "wrong"}, "looked_at": int, "number": int, "unit": str,
-        "errors": int, "remarks": int, "undecided": int, "left_out": int, "known": int,
-    },
-    "Finding": {
-        "line": int, "level": {str(level) for level in Level}, "rule": set(ALL_RULES), "demands": str, "found": str,
-        "registers": [str], "instruction": str, "function": str,
-        "witness": ({"round": int, "rounds": int, "other_line": int, "other_round": int, "parameters": str}, None),
-        "fix": str, "source": str,
-    },
-    "Ring": {
-        "place": str, "stages": int, "count": int, "bytes": [int],
-        "uses": [{"what": str, "warps": [int], "lines": [int]}],
-    },
-    "Contract": {
-        "file": str, "ok": bool, "sections": int,
-        "values": [{"section": str, "key": str, "line": int, "ok": bool, "file": object, "derived": object}],
-    },
-    "Story": {
-        "name": str, "line": int,
-        "accumulations": [
-            {
-                "lines": [int], "opcode": str, "shape": [int], "first_adds": (bool, None), "operands": [str],
-                "in_loop": bool,
-            }
-        ],
-        "columns": [(int, None)], "waits": [_PAIR], "commits": int, "loads": int, "stores": int, "rings": ["Ring"],
-        "launch": str,
-    },
-    "Rounds": {
-        "kind": {"rounds"}, "name": str, "launch": str, "roles": [str], "rings": ["Ring"],
-        "acts": [
-            {
-                "role": int, "what": str, "name": str, "phase": int, "time": int, "lines": [int], "sources": [int],
-                "endless": bool,
-            }
-        ],
-        "wrong": [str],
-    },
-    # gemm
-    "PlanOperand": {
-        "dtype": _DTYPE, "tile": [int], "mma": _PAIR, **_OPERAND, "layout": str, "base": int, "stage_bytes": int,
-        "alignment_bytes": int, "word": _WORD, "steps": {"mn": [int], "k": [int], "stage": [int]}, "transposed": int,
-        "transpose_bit": str, "tensor_map": ("EncodeArguments", "MapArguments"),
-        "boxes": [{"coordinates": [int], "offset_bytes": int}], "transaction_bytes": int, "run": int, "shared_by": int,
-    },
-    "Step": {"who": str, "what": str, "why": str},
-    "Plan": {
-        "arch": _ARCH, "kind": str, "tile": _TRIPLE, "stages": int, "cta_group": int, "cluster": _PAIR,
-        "blocks": _TRIPLE,
-        "instruction": {
-            "name": str, "ptx": str, "registers": int, "idesc": [_HALF],
-            "legal": ({"row": str, "source": str}, None),
-        },
-        "operands": {"A": "PlanOperand", "B": "PlanOperand"},
-        "convolution?": {
-            **_CONVOLUTION, "stride": _PAIR, "dilation": _PAIR, "padding": _PAIR, "operand": {"A", "B"},
-            "tiles": [int], "steps": [{"tap": _PAIR, "pixels": [int], "offsets": _PAIR, "filters": _TRIPLE}],
-            "evidence": str,
-        },
-        "registers_of_a": ({"layout": str, "move": str, "loads": int, "registers": int}, None),
-        "scale_factors": (
-            {
-                "dtype": str, "vector": int, "bases": [int], "columns": [int], "bytes": _PAIR, "copies": _PLACED,
-                "pointers": [[_HALF, _HALF]], "steps": "Integers",
-            },
-            None,
-        ),
-        "metadata?": {
-            "layout": str, "group": int, "stored": int, "rows": int, "covered": int, "registers": int, "bytes": int,
-            "base": int, "block_columns?": int, "copies": _PLACED,
-            "k_blocks": [({"register": int, "selector": int}, {"column": int, "selector": int})],
-        },
-        "promotion?": {
-            "dtype": str, "vector": int, "registers": int, "groups": int, "blocks": int, "a_loads": int,
-            "b_loads": int,
-        },
-        "accumulators": ("Registers", "TensorColumns"),
-        "register_budget": (
-            {
-                "threads": int, "launch": int, "pool": int, "used": int, "accumulators": int, "others": int,
-                "roles": [{"name": str, "threads": int, "registers": int}],
-            },
-            None,
-        ),
-        "epilogue": {
-            "c": str, "splits": int, "terms": [str],
-            "staged": (
-                {
-                    "type": str, "rows": int, "columns": int, "writers": int, "base": int, "bytes": int,
-                    "swizzle": _SWIZZLE, "layout": str,
-                },
-                None,
-            ),
-            "tensor_map": ("EncodeArguments", None),
-        },
-        "transaction_bytes": int,
-        "shared_memory": {
-            "parts": {"A": int, "B": int, "SFA?": int, "SFB?": int, "E?": int}, "stage_bytes": int, "barriers": int,
-            "used": int, "capacity": int, "most_stages": int, "limit": str,
-        },
-        "traffic": {
-            "operations": int, "copied_bytes": int, "read_bytes": int, "core_matrices": int, "wavefronts": int,
-        },
-        "order": ["Step"],
-        "cuda_refusal": (str, None),
-        "proof": (
-            {
-                "operands": {"A": str, "B": str}, "product": str, "chain": (str, None), "turns?": str,
-                "gathered?": str, **_PROOF,
-            },
-            None,
-        ),
-    },
-    "Registers": {"warpgroups": int, "each": int, "registers": int, "layout": str},
-    "TensorColumns": (
-        _COLUMNS,
-        {
-            **_COLUMNS, "sets": [[int]], "shared_columns": (_PAIR, None), "free_barriers": int,
-            "reads": {"columns": [[int]], "before_it_is_free": int},
-        },
-    ),
-    "MmaOperand": {
-        "dtype": _DTYPE, "major": _MAJOR, "tile": _PAIR, "packed": int, "base": int, "stage_bytes": int,
-        "swizzle": str, "layout": str, "move": str, "shift": int,
-        "copies": (
-            {"tile": _PAIR, "layout": str, "bytes": int},
-            {"box": [int], "boxes": [{"origin": _PAIR, "offset_bytes": int}], "tensor_map": "EncodeArguments"},
-        ),
-        "loads": {"tile": _PAIR, "rows": (str, None), "fragments": str}, "conflicts": {"copies": int, "loads": int},
-    },
-    "MmaPlan": ({**_MMA, "wait_group": int}, {**_MMA, "transaction_bytes": int}),
-    "Proposals": {
-        "tile": _TRIPLE, "fitting": int,
-        "plans": [
-            {
-                "instruction": str, "cta_group": int, "majors": {"A": _MAJOR, "B": _MAJOR},
-                "swizzles": {"A": _SWIZZLE, "B": _SWIZZLE}, "stages": int, "most_stages": int, "used": int,
-                "read_bytes": int, "command": str,
-            }
-        ],
-        "refused": [{"instruction": str, "reason": str}], "others": int, **_KNOWN,
-    },
-    "TileProposals": {
-        "problem": _TRIPLE, "tried": int, "evidence": {"compared", "fitted", "none"},
-        "proposals": [
-            {
-                "tile": _TRIPLE, "cluster": _PAIR, "instruction": str, "splits": int, "stages": int, "tiles": int,
-                "waves": int, "steps": float, "multiply": float, "shared": float, "copies": float,
-                "microseconds": float, "teraflops": float, "bound": {"copies", "multiply", "shared"}, "command": str,
-            }
-        ],
-    },
-    "Chain": {
-        "verdict": {"incomplete", "proved", "wrong"}, "headline": str,
-        "legs": [
-            {
-                "name": {"", "A", "B", "D"}, "tile": _PAIR, "elements": int,
-                "links": [
-                    {
-                        "name": str, "text": str, "verdict": {"begins", "incomplete", "moves", "proved", "wrong"},
-                        "compared": int, "differing": int,
-                        "first": (
-                            {
-                                "element": [int], "left": str, "right": str, "lies": str, "expected": str,
-                                "other": str, "text": str,
-                            },
-                            None,
-                        ),
-                        "because": str,
-                    }
-                ],
-            }
-        ],
-        "missing": [str], "evidence": str,
-    },
-    # sweep
-    "Found": {
-        **_OPERAND, "order": [int], "orders": [[int]], **dict.fromkeys(COLUMNS, int),
-        **dict.fromkeys(("boxes", "wavefronts", "conflicts", "store_bytes"), (int, None)),
-        **dict.fromkeys(("fits", "transposes", "carries"), bool), "stages": int, "stage_bytes": int,
-        "box": ([int], None), "tma_refused": (str, None), "stores_refused": (str, None), "smem_tile": str,
-        "word": _WORD, **_OFFSETS, "dont_care": [str], "transposed": bool, "proved_elements": int, "proved_at": [int],
-        "evidence": str, "command": str,
-    },
-    "Survey": {
-        "request": {
-            "tile": [int], "dtype": str, "mma": ([int], str, None), "arch": str, "major": (str, None),
-            "operand": (str, None), "stages": int, "smem": int, "producer": str, "contiguous": (str, None),
-            "pad": bool, "kind": (str, None), "cta_group": (int, None), "sparse": bool, "legality": str,
-        },
-        "sorted_by": [set(COLUMNS)], "columns": dict.fromkeys(COLUMNS, str), "found": int, "findings": ["Found"],
-        "refused": [{**_OPERAND, "orders": [[int]], "reason": str}],
-    },
-}  # fmt: skip
-
-
-def _beside(name: str, **more: Kind) -> Kind:
-    """A type with further keys."""
-    return {**TYPES[name], **more}
-
-
+_OFFSETS = {"leading_byte_offset": int, "stride_byte_offset": int}
+_KNOWN = {"evidence?": str}
+#: What the CuTe DSL says of a word.
+_ORACLE = {"agrees": bool, "status": str, "word": ("^0x[0-9a-f]+$", None), "ours": "^0x[0-9a-f]+$", "text": str}
 _GRID = [[int]]
 #: What is drawn of a tile or a word, by its kind.
 _PICTURES: Mapping[str, dict[str, Kind]] = {
     "levels": {
-        "tile": _PAIR, "atom": _PAIR, "atoms": _GRID, "subtiles": _PAIR, "subtile": _PAIR, "mma": _PAIR,
-        "chunk": _PAIR, "chunks": _GRID, **_OFFSETS, "dont_care": [str], "addresses": _GRID,
+        "tile": PAIR, "atom": PAIR, "atoms": _GRID, "subtiles": PAIR, "subtile": PAIR, "mma": PAIR,
+        "chunk": PAIR, "chunks": _GRID, **_OFFSETS, "dont_care": [str], "addresses": _GRID,
     },
     "chunks": {
-        "subtile": _PAIR, "mma": _PAIR, "chunk": _PAIR, "chunks": _GRID, **_OFFSETS, "dont_care": [str],
+        "subtile": PAIR, "mma": PAIR, "chunk": PAIR, "chunks": _GRID, **_OFFSETS, "dont_care": [str],
         "addresses": _GRID,
     },
     "tile": {"colour": set(COLOURS), "addresses": _GRID, "kinds": _GRID},
-    "atoms": {"atom": _PAIR, "places": _GRID, "order": _GRID, "pieces": _GRID},
+    "atoms": {"atom": PAIR, "places": _GRID, "order": _GRID, "pieces": _GRID},
     "advance": {
         "starts": _GRID, "fields": _GRID, "steps_along_mn": [int], "steps_along_k": [int], "stage_step": (int, None),
-        "word": _WORD,
+        "word": WORD,
     },
     "banks": {
         "views": [
@@ -543,7 +51,7 @@ _PICTURES: Mapping[str, dict[str, Kind]] = {
         ]
     },
     "word": {
-        "word": _WORD, "arch": _ARCH, "unknown_bits": _WORD,
+        "word": WORD, "arch": ARCH, "unknown_bits": WORD,
         "fields": [
             {
                 "name": str, "low": int, "bits": int, "stored": int, "value": (int, str), "meaning": str,
@@ -551,80 +59,104 @@ _PICTURES: Mapping[str, dict[str, Kind]] = {
             }
         ],
     },
-    "boxes": {"tile": _PAIR, "box": [int], "boxes": [{"origin": _PAIR, "extents": _PAIR, "offset_bytes": int}]},
+    "boxes": {"tile": PAIR, "box": [int], "boxes": [{"origin": PAIR, "extents": PAIR, "offset_bytes": int}]},
     "swizzle": {
         "mode": str, "swizzle": str, "changed_bits": [int], "selecting_bits": [int], "unit_bytes": int, "lines": _GRID,
         "xor": [int], "rows_before": [[str]], "rows": [[str]],
     },
     "diff": {
-        "word": _WORD, "right_word": (_WORD, None), "differing": int, "stored": _GRID, "read": _GRID,
+        "word": WORD, "right_word": (WORD, None), "differing": int, "stored": _GRID, "read": _GRID,
         "wrong": [[bool]],
     },
 }  # fmt: skip
 
-#: The answers of each command.
+
+def _of(module: str, names: str) -> list[str]:
+    """Return the declarations of a module as MODULE:NAME."""
+    return [f"{module}:{name}" for name in names.split()]
+
+
+_KERNEL, _INSTRUCTIONS = "check.kernel_text:record_report", "smem.instructions.instruction_text:record_selection"
+#: The answers of each command: their types, where MODULE:NAME is a declaration within this package.
 ANSWERS: Mapping[str, Sequence[Kind]] = {
-    "derive": ["Derivation", "SubtileWord", "ClosedForms"],
+    "derive": [
+        "smem.derivation.derivation_text:DERIVATION",
+        "smem.derivation.subtile_words:SUBTILE",
+        "smem.derivation.closed_forms:record_formulas",
+    ],
     "draw": [
         *({"kind": {kind}, **numbers, **_KNOWN} for kind, numbers in _PICTURES.items()),
-        _beside("Plate", **_KNOWN), WRITTEN,
+        {**PLAIN["Plate"], **_KNOWN},
+        WRITTEN,
     ],
-    "match": ["Match"],
-    "candidates": [{"candidates": [("Fit", "Misfit")]}],
-    "decode": ["Decoded"],
-    "read": ["Fetched"],
-    "diff": [
-        _beside(
-            "Diff",
-            **{"symbolic?": {"solver": str, "outcome": str, "element": (_beside("Element", base=int), None)}},
-        )
+    "match": ["smem.derivation.explanation:MATCH"],
+    "candidates": ["smem.debug.word_text:CANDIDATES"],
+    "decode": ["smem.debug.word_text:record_decoded"],
+    "read": ["smem.debug.word_text:record_fetched"],
+    "diff": ["smem.claims.solver:DIFF"],
+    "shapes": [
+        _INSTRUCTIONS,
+        "smem.instructions.instruction_text:record_architectures",
+        {str: _INSTRUCTIONS},
     ],
-    "shapes": ["Instructions", {"architectures": ["Architecture"]}, {str: "Instructions"}],
-    "idesc": ["InstructionWord"],
-    "decode-idesc": ["InstructionWord"],
+    "idesc": ["smem.instructions.instruction_text:record_idesc"],
+    "decode-idesc": ["smem.instructions.instruction_text:record_idesc"],
     "check": [
-        "Kernel", {"files": [("Kernel", {"file": str, **ERROR})]}, "Contract",
+        _KERNEL,
+        {"files": [(_KERNEL, {"file": str, **ERROR})]},
+        "gemm.contract:record",
         {**WRITTEN, "findings": int, "undecided": int},
     ],
-    "explain": [{"target": str, "kernels": ["Story"], **_KNOWN}, {"kernels": ["Rounds"]}],
-    "tma": ["Boxes"],
-    "tensor-map": ["TiledMap", "Im2colMap", "MapChanges", "BoxCheck", _beside("Diff", refusals=["Refusal"])],
-    "chain": ["Chain"],
-    "plan": ["Plan", "MmaPlan", "Proposals", "TileProposals"],
-    "tmem plan": ["Columns"],
-    "tmem accumulator": ["Cells"],
-    "tmem operand": ["Cells"],
-    "tmem metadata": ["Cells"],
-    "tmem ld": [
-        "Move", "Readout", "Readouts",
-        _beside(
-            "Move", operation={"max", "min"}, type=str, qualifiers=[{"abs", "NaN"}], reduced_over=str, compressed=bool,
-            reduces=bool, metadata=int, targets=[str], result_evidence=str,
-        ),
+    "explain": ["check.kernel_text:record_story", {"kernels": ["show.pictures.round_picture:ROUNDS"]}],
+    "tma": ["smem.tma.tma_text:BOXES"],
+    "tensor-map": _of("smem.tma.map_text", "TILED IM2COL record_map_changes record_box_check record_word_check"),
+    "chain": ["gemm.chain_text:record"],
+    "plan": [
+        "gemm.plan_text:record_plan",
+        "gemm.mma_text:record_mma",
+        *_of("gemm.proposal_text", "record_proposals record_tile_proposals"),
     ],
-    "tmem cp": ["Copies", "Cells", _beside("Cells", ptx=str, padding=int, source=str, open=str), "Copied"],
-    "tmem scale-factors": ["ScaleFactors"],
-    "tmem block-scaled": ["BlockScaled"],
-    "tmem shift": [
-        "Shift",
-        {
-            **_CONVOLUTION, "stride": _PAIR, "dilation": _PAIR, "padding": _PAIR, "multiplications": int,
-            "views": [_beside("Shift", q=[int], s=[int], first=int, step=int)],
-            "proof": ({"ok": bool, "outputs": int, "multiplications": int, "wrong": "Outcome"}, None),
-            "evidence": str,
-        },
-    ],
-    "tmem check": [
-        {
-            "ok": bool, "events": [str], "most_columns": int, "evidence": str,
-            "findings": [{"event": int, "rule": str, "told": str, "evidence": str}],
-        }
-    ],
-    "search": ["Survey"],
-    "formulas": [
-        {"formulas": ["Formula"], "proof?": [{"proved": bool, "family": [str], "base_multiple": int}]},
-    ],
-}  # fmt: skip
+    "tmem plan": ["tmem.fragment_text:record_columns"],
+    "tmem accumulator": ["tmem.fragment_text:record_fragment"],
+    "tmem operand": ["tmem.fragment_text:record_fragment"],
+    "tmem metadata": ["tmem.fragment_text:record_fragment"],
+    "tmem ld": _of("tmem.move_text", "record_move record_readout record_readouts record_reduction"),
+    "tmem cp": _of("tmem.copy_text", "record_copies record_fragment record_widened record_copied"),
+    "tmem scale-factors": ["tmem.copy_text:record_factors"],
+    "tmem block-scaled": ["tmem.copy_text:record_block_scaled"],
+    "tmem shift": _of("tmem.shift_text", "SHIFT record_views"),
+    "tmem check": ["check.event_report:record_report"],
+    "search": ["sweep.survey_text:SURVEY"],
+    "formulas": [{"formulas": ["sweep.formulas:FORMULA"], "proof?": ["sweep.formulas:ROW_PROOF"]}],
+}
 
+
+def _resolved(kind: Kind) -> Kind:
+    """Return a type with its declarations, which are imported when they are needed."""
+    if isinstance(kind, str) and ":" in kind:
+        module, _, name = kind.partition(":")
+        return getattr(import_module(f"descriptors.{module}"), name)
+    if isinstance(kind, dict):
+        return {key: _resolved(item) for key, item in kind.items()}
+    return type(kind)(map(_resolved, kind)) if isinstance(kind, (list, tuple)) else kind
+
+
+class _Answers(Mapping[str, Sequence[Kind]]):
+    """The types of the answers of each command, which import their declarations when they are asked for."""
+
+    def __init__(self, types: dict[str, Kind]) -> None:
+        self.types = types
+
+    def __getitem__(self, command: str) -> Sequence[Kind]:
+        return [notation(_resolved(kind), self.types) for kind in ANSWERS[command]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ANSWERS)
+
+    def __len__(self) -> int:
+        return len(ANSWERS)
+
+
+_TYPES: dict[str, Kind] = {**PLAIN, "Oracle": _ORACLE}
 #: The commands that the group registers.
-commands = [schema_command("descriptors", ANSWERS, TYPES)]
+commands = [schema_command("descriptors", _Answers(_TYPES), _TYPES)]

@@ -13,10 +13,9 @@ Law: text and data have one verdict, and the same links.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from descriptors.answers import fields
-from descriptors.gemm.chain import ChainReport, LegReport, LinkReport
+from descriptors.gemm.chain import ChainReport, Disagreement, LegReport, LinkReport
+from descriptors.records import Record, attributes
 from descriptors.text import aligned, extents_text
 
 #: What a person reads for each verdict on a link.
@@ -68,15 +67,27 @@ def _said(link: LinkReport) -> str:
     return _SAID[link.verdict] + (f": {link.because}" if link.because else "")
 
 
-def record(report: ChainReport) -> dict[str, Any]:
-    """A verdict as plain data."""
-    legs = []
-    for leg in report.legs:
-        links = []
-        for link in leg.links:
-            first = None if link.first is None else fields(link.first, "element left right lies expected other text")
-            links.append(
-                {**fields(link, "name text verdict compared differing"), "first": first, "because": link.because}
-            )
-        legs.append({"name": leg.name, "tile": leg.tile, "elements": leg.elements, "links": links})
-    return {**fields(report, "verdict headline"), "legs": legs, **fields(report, "missing evidence")}
+#: An element at which two links disagree.
+FIRST = Record(element=[int], **attributes(Disagreement, "left right lies expected other text"))
+#: A verdict as plain data.
+record = Record(
+    "Chain",
+    verdict={"incomplete", "proved", "wrong"},
+    headline=str,
+    legs=[
+        Record(
+            name={"", "A", "B", "D"},
+            **attributes(LegReport, "tile elements"),
+            links=[
+                Record(
+                    **attributes(LinkReport, "name text"),
+                    verdict={"begins", "incomplete", "moves", "proved", "wrong"},
+                    **attributes(LinkReport, "compared differing"),
+                    first=(FIRST, None),
+                    because=str,
+                )
+            ],
+        )
+    ],
+    **attributes(ChainReport, "missing evidence"),
+)

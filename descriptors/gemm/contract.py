@@ -23,6 +23,7 @@ from descriptors import answers
 from descriptors.check.sarif import FINGERPRINT, artifact, fingerprint, log, place
 from descriptors.errors import DescriptorError, LayoutError, brief
 from descriptors.gemm.planner import plan
+from descriptors.records import Option, Record, Row, attributes
 from descriptors.smem.derivation.arguments import ARGUMENTS
 from descriptors.smem.derivation.derive import derive
 from descriptors.text import Told, counted
@@ -168,24 +169,17 @@ def tell(report: ContractReport, name: str = "<toml>") -> str:
     return "\n".join([*wrong, f"{name}: {report.headline}"])
 
 
-def record(report: ContractReport, name: str = "<toml>") -> dict[str, Any]:
-    """A report as plain data.
-
-    >>> record(ContractReport((Expectation("operand.a", "word", 7, 1, 2, False),), 1))["ok"]
-    False
-    """
-    rows = [
-        {
-            "section": one.section,
-            "key": one.key,
-            "line": one.line,
-            "ok": one.ok,
-            "file": one.stated,
-            "derived": one.actual,
-        }
-        for one in report.values
-    ]
-    return {"file": name, "ok": report.ok, "sections": report.sections, "values": rows}
+#: A report as plain data; ``name`` is that of the file.
+record = Record(
+    "Contract",
+    file=Row(str, Option("name", "<toml>")),
+    **attributes(ContractReport, "ok sections"),
+    values=[
+        Record(
+            **attributes(Expectation, "section key line ok"), file=Row(object, "stated"), derived=Row(object, "actual")
+        )
+    ],
+)
 
 
 #: What SARIF calls a value that is wrong.

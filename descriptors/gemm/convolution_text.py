@@ -5,7 +5,7 @@ Law: text and data have the same tensor maps, and a row for each step.
 >>> from descriptors.gemm.planner import plan
 >>> made = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2, verify=False,
 ...             convolution={"activations": (1, 9, 9, 40), "filters": (8, 3, 3), "padding": 1})
->>> text, kept = " ".join(step_lines(made)), convolution_record(made)["convolution"]
+>>> text, kept = " ".join(step_lines(made)), CONVOLUTION(made.implicit)
 >>> len(kept["steps"]) == made.implicit.steps == 18, all(str(one["tap"][1]) in text for one in kept["steps"])
 (True, True)
 """
@@ -13,12 +13,13 @@ Law: text and data have the same tensor maps, and a row for each step.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
-from descriptors.answers import fields
 from descriptors.gemm.implicit_gemm import ImplicitGemm
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.records import PAIR, TRIPLE, Record, Row, attributes, within
 from descriptors.smem.operands.operand import Matrix
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.map_notation import arguments_text
@@ -101,28 +102,32 @@ def _joined(numbers: Any) -> str:
     return tuple_text(numbers)
 
 
-def convolution_record(plan: Plan) -> dict[str, Any]:
-    """The convolution as plain data; nothing of a plain product."""
-    if plan.implicit is None:
-        return {}
-    one, implicit = plan.implicit.convolution, plan.implicit
-    steps = [
-        {
-            "tap": one.tap(implicit.step(step)[0]),
-            "pixels": implicit.place(one.operand, step, 0)[:4],
-            "offsets": implicit.place(one.operand, step, 0)[4:],
-            "filters": implicit.place(_other(one), step, 0),
-        }
-        for step in range(implicit.steps)
-    ]
-    return {"convolution": {**extents_record(one), "tiles": implicit.tiles, "steps": steps, "evidence": _KNOWN}}
+#: The extents of a convolution as plain data.
+EXTENTS = Record(
+    activations=Row([int], attrgetter("images", "height", "width", "channels")),
+    filters=Row([int], lambda convolution: (convolution.filters, *convolution.taps)),
+    **attributes(Convolution, "stride dilation padding operand"),
+    output=Row([int], _output),
+)
 
 
-def extents_record(one: Convolution) -> dict[str, Any]:
-    """The extents of a convolution as plain data."""
-    return {
-        "activations": (one.images, one.height, one.width, one.channels),
-        "filters": (one.filters, *one.taps),
-        **fields(one, "stride dilation padding operand"),
-        "output": _output(one),
-    }
+def _steps(implicit: ImplicitGemm) -> Iterator[tuple[object, ...]]:
+    """Yield the tap, the coordinates of the pixels, their offsets and the coordinates of the filters of each step."""
+    convolution = implicit.convolution
+    for step in range(implicit.steps):
+        pixels = implicit.place(convolution.operand, step, 0)
+        yield (
+            convolution.tap(implicit.step(step)[0]),
+            pixels[:4],
+            pixels[4:],
+            implicit.place(_other(convolution), step, 0),
+        )
+
+
+#: The convolution of a plan as plain data.
+CONVOLUTION = Record(
+    **within("convolution", **EXTENTS.rows),
+    tiles=[int],
+    steps=Row([{"tap": PAIR, "pixels": [int], "offsets": PAIR, "filters": TRIPLE}], _steps),
+    evidence=Row(str, lambda implicit: _KNOWN),
+)

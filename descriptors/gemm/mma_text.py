@@ -11,17 +11,22 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from descriptors.answers import Table, fields
+from descriptors.answers import Table
 from descriptors.gemm.accumulators import THREAD_REGISTERS
+from descriptors.gemm.budget import Budget
 from descriptors.gemm.mma_operand import COPY_BYTES, MmaOperand
 from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.mma_product import MmaProduct
-from descriptors.gemm.mma_scales import scale_rows
-from descriptors.gemm.plan_operands import map_arguments
+from descriptors.gemm.mma_request import MmaLoop
+from descriptors.gemm.mma_scales import MmaScales, scale_rows
+from descriptors.gemm.plan_operands import ENCODE_ARGUMENTS, map_arguments
+from descriptors.gemm.schedule import STEP
+from descriptors.records import PAIR, Named, Option, Record, Row, attributes
+from descriptors.smem.operands.operand import DTYPES
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import aligned, counted, extents_text
 
@@ -172,66 +177,96 @@ def tables_mma(plan: MmaPlan) -> list[Table]:
     return [("order of issue", _order(plan))]
 
 
-def record_mma(plan: MmaPlan, proof: MmaProduct | None = None) -> dict[str, Any]:
-    """A plan as plain data.
-
-    Args:
-        plan: the plan.
-        proof: what ``plan.verify()`` returned.
-
-    >>> from descriptors.gemm.mma_planner import mma_plan
-    >>> record_mma(mma_plan("mma.m16n8k16", "bf16", tile=(32, 32, 32), stages=2))["operands"]["A"]["conflicts"]
-    {'copies': 0, 'loads': 0}
-    """
-    loop, room = plan.asked, plan.budget
-    return {
-        **fields(loop, "arch tile warps"),
-        "stages": plan.stages,
-        **fields(loop, "blocks threads"),
-        "instruction": {**fields(loop, "name kind"), "ptx": loop.opcode},
-        "operands": {side.matrix: _operand_record(side) for side in (plan.a, plan.b)},
-        "accumulators": {"type": loop.d, "registers": loop.registers, "layout": str(plan.tiled.tv_layout("C"))},
-        "c": loop.c,
-        **({"transaction_bytes": plan.transaction_bytes} if plan.by_engine else {"wait_group": plan.pending}),
-        "scale_factors": _scales_record(plan),
-        "shared_memory": {"parts": dict(room.parts), **fields(room, "stage_bytes used capacity most_stages limit")},
-        "order": [dict(zip(("who", "what", "why"), row, strict=True)) for row in _order(plan)[1:]],
-        "proof": None
-        if proof is None
-        else {"product": str(proof), **fields(proof, "ok accumulators differing evidence")},
-    }
+def _of_scales(plan: MmaPlan) -> MmaPlan | None:
+    """Return the plan, if it has scale factors."""
+    return plan if plan.scales is not None else None
 
 
-def _operand_record(side: MmaOperand) -> dict[str, Any]:
-    filled, loaded = side.conflicts()
-    return {
-        "dtype": str(side.element),
-        **fields(side, "major tile packed base stage_bytes swizzle layout move shift"),
-        "copies": _copies_record(side),
-        "loads": {
-            "tile": _tile(side.load.tiler),
-            "rows": None if side.by_element else str(side.load.fragment("S").layout),
-            "fragments": str(side.load.fragment("D").layout),
-        },
-        "conflicts": {"copies": filled, "loads": loaded},
-    }
+#: The scale factors of a plan.
+SCALES = Record(
+    **attributes(MmaScales, "dtype vector words", "scales"),
+    threads=Row([int], "scales.threads"),
+    a_rows=Row(str, lambda plan: scale_rows(plan.asked, plan.scales, 0)),
+    b_rows=Row(str, lambda plan: scale_rows(plan.asked, plan.scales, 1)),
+    places=Row([PAIR], lambda plan: list(map(plan.scales.place, range(plan.asked.blocks[2])))),
+)
+#: An operand, which threads or the copy engine copy.
+MMA_OPERAND = Record(
+    "MmaOperand",
+    dtype=Row(DTYPES, "element"),
+    **attributes(MmaOperand, "major tile packed base stage_bytes swizzle layout move shift"),
+    copies=Row(
+        (
+            Record(
+                "",
+                lambda side: not isinstance(side.fill, TmaPlan),
+                tile=Row(PAIR, lambda side: _tile(side.fill.tiler)),
+                layout=Row(str, "fill.layout_tv"),
+                bytes=Row(int, lambda side: COPY_BYTES),
+            ),
+            Record(
+                box=Row([int], "fill.box"),
+                boxes=Row([Record(origin=PAIR, offset_bytes=int)], "fill.boxes"),
+                tensor_map=Row(
+                    ENCODE_ARGUMENTS, lambda side: dict(map_arguments(side.fill, side.matrix, halved=side.packed > 1))
+                ),
+            ),
+        ),
+        ".",
+    ),
+    loads=Row(
+        Record(
+            tile=Row(PAIR, lambda side: _tile(side.load.tiler)),
+            rows=Row((str, None), lambda side: None if side.by_element else side.load.fragment("S").layout),
+            fragments=Row(str, lambda side: side.load.fragment("D").layout),
+        ),
+        ".",
+    ),
+    conflicts=Row({"copies": int, "loads": int}, lambda side: side.conflicts()),
+)
 
 
-def _copies_record(side: MmaOperand) -> dict[str, Any]:
-    if isinstance(side.fill, TmaPlan):
-        boxes = [{"origin": box.origin, "offset_bytes": box.offset_bytes} for box in side.fill.boxes]
-        return {
-            "box": side.fill.box,
-            "boxes": boxes,
-            "tensor_map": dict(map_arguments(side.fill, side.matrix, halved=side.packed > 1)),
-        }
-    return {"tile": _tile(side.fill.tiler), "layout": str(side.fill.layout_tv), "bytes": COPY_BYTES}
+def _plan(fits: Callable[[MmaPlan], bool], **copies: Row) -> Record:
+    """Return the declaration of plans with the rows for one way to wait for copies."""
+    return Record(
+        "",
+        fits,
+        **attributes(MmaLoop, "arch tile warps", "asked"),
+        stages=int,
+        **attributes(MmaLoop, "blocks threads", "asked"),
+        instruction=Row(Record(**attributes(MmaLoop, "name kind ptx=opcode")), "asked"),
+        operands=Row({"A": Row(MMA_OPERAND, "a"), "B": Row(MMA_OPERAND, "b")}, "."),
+        accumulators=Row(
+            Record(
+                type=Row(str, "asked.d"),
+                registers=Row(int, "asked.registers"),
+                layout=Row(str, lambda plan: plan.tiled.tv_layout("C")),
+            ),
+            ".",
+        ),
+        c=Row(str, "asked.c"),
+        **copies,
+        scale_factors=Row((SCALES, None), _of_scales),
+        shared_memory=Row(
+            Record(
+                parts=Row({"A": int, "B": int}, lambda budget: dict(budget.parts)),
+                **attributes(Budget, "stage_bytes used capacity most_stages limit"),
+            ),
+            "budget",
+        ),
+        order=Row([STEP], lambda plan: _order(plan)[1:]),
+        proof=Row(
+            (Record(product=Row(str, "."), **attributes(MmaProduct, "ok accumulators differing evidence")), None),
+            Option("proof"),
+        ),
+    )
 
 
-def _scales_record(plan: MmaPlan) -> dict[str, Any] | None:
-    one = plan.scales
-    if one is None:
-        return None
-    places = [one.place(kb) for kb in range(plan.asked.blocks[2])]
-    rows = {name: str(scale_rows(plan.asked, one, i)) for i, name in enumerate(("a_rows", "b_rows"))}
-    return {**fields(one, "dtype vector words threads"), **rows, "places": places}
+#: A plan as plain data; ``proof`` is what its ``verify`` returned.
+record_mma = Named(
+    "MmaPlan",
+    (
+        _plan(lambda plan: not plan.by_engine, wait_group=Row(int, "pending")),
+        _plan(lambda plan: plan.by_engine, transaction_bytes=Row(int)),
+    ),
+)

@@ -4,7 +4,7 @@ Law: text and data have the same words, and the same tensor maps.
 
 >>> from descriptors.gemm.planner import plan
 >>> example = plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2)
->>> text, kept = " ".join(operand_lines(example, example.a)), operand_record(example.a)
+>>> text, kept = " ".join(operand_lines(example, example.a)), OPERAND((example.a, None))
 >>> kept["word"] in text, all(f"{name} = {value}" in text for name, value in kept["tensor_map"].items())
 (True, True)
 """
@@ -12,19 +12,25 @@ Law: text and data have the same words, and the same tensor maps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from descriptors.answers import fields
 from descriptors.gemm.convolution_text import copy_lines
 from descriptors.gemm.implicit_gemm import ImplicitGemm
+from descriptors.gemm.metadata import Arrangement
 from descriptors.gemm.multicast import masks
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import StagedOperand, dimension_name, encode_arguments
-from descriptors.gemm.promotion import GROUP, PADDED
+from descriptors.gemm.plan_metadata import Metadata
+from descriptors.gemm.plan_operands import ENCODE_ARGUMENTS, StagedOperand, dimension_name, encode_arguments
+from descriptors.gemm.plan_scales import Scales
+from descriptors.gemm.promotion import GROUP, PADDED, Promotion
 from descriptors.gemm.register_operand import LoadedOperand
-from descriptors.smem.tma.map_notation import map_record
+from descriptors.records import HALF, PAIR, WORD, Record, Row, attributes
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.derivation.derivation_text import INTEGERS
+from descriptors.smem.operands.operand import DTYPES
+from descriptors.smem.tma.map_notation import MAP_ARGUMENTS, map_record
 from descriptors.targets import has_wgmma
 from descriptors.text import aligned, extents_text, some, some_texts, word_text
+from descriptors.tmem.copy_text import PLACED
 
 #: The longest line of a list.
 _WIDTH = 116
@@ -181,76 +187,72 @@ def promotion_lines(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def promotion_record(plan: Plan) -> dict[str, Any]:
-    """The promotion as plain data; nothing where there is none."""
-    if plan.promotion is None:
-        return {}
-    numbers = fields(plan.promotion, "registers groups blocks a_loads b_loads")
-    return {"promotion": {"dtype": "f32", "vector": GROUP, **numbers}}
+#: What an A in registers is loaded by.
+LOADS = Record(**attributes(LoadedOperand, "layout=fragment.layout move loads registers"))
+#: The scale factors of a plan.
+SCALES = Record(
+    **attributes(Scales, "dtype vector"),
+    bases=[int],
+    columns=[int],
+    bytes=Row(PAIR, lambda scales: (scales.a.bytes, scales.b.bytes)),
+    copies=Row([PLACED], lambda scales: scales.copies()),
+    pointers=[[HALF, HALF]],
+    steps=INTEGERS,
+)
+#: The promotion of accumulators.
+PROMOTION = Record(
+    dtype=Row(str, lambda promotion: "f32"),
+    vector=Row(int, lambda promotion: GROUP),
+    **attributes(Promotion, "registers groups blocks a_loads b_loads"),
+)
 
 
-def metadata_record(plan: Plan) -> dict[str, Any]:
-    """The metadata as plain data; nothing of a dense A."""
-    if plan.metadata is None:
-        return {}
-    one = plan.metadata
-    places = [one.place(k) for k in range(plan.asked.blocks[2])]
-    name = "register" if has_wgmma(one.packed.arch) else "column"
-    return {
-        "metadata": {
-            "layout": str(one.layout),
-            **fields(one.packed, "group stored rows covered"),
-            **fields(one, "registers bytes base"),
-            **({"block_columns": one.block_columns} if one.blocks > 1 else {}),
-            "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
-            "k_blocks": [{name: at, "selector": selector} for at, selector in places],
-        }
-    }
+def _places(plan: Plan) -> list[dict[str, int]]:
+    """Return the register or column and the selector of each K block."""
+    assert plan.metadata is not None
+    name = "register" if has_wgmma(plan.metadata.packed.arch) else "column"
+    return [
+        {name: place, "selector": selector} for place, selector in map(plan.metadata.place, range(plan.asked.blocks[2]))
+    ]
 
 
-def operand_record(side: StagedOperand, implicit: ImplicitGemm | None = None) -> dict[str, Any]:
-    """An operand as plain data.
-
-    Args:
-        side: the operand.
-        implicit: what its copies gather, of a convolution.
-    """
-    d = side.derivation
-    return {
-        "dtype": d.element.name,
-        **fields(d, "tile mma major swizzle"),
-        "layout": str(d.smem_tile),
-        **fields(side, "base stage_bytes alignment_bytes"),
-        "word": word_text(side.word),
-        "steps": {"mn": side.mn_steps, "k": side.k_steps, "stage": side.stage_steps},
-        "transposed": side.transposed,
-        "transpose_bit": side.bit,
-        "tensor_map": dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix)),
-        "boxes": [{"coordinates": side.coordinates(box), "offset_bytes": box.offset_bytes} for box in side.boxes],
-        **fields(side, "transaction_bytes run"),
-        "shared_by": side.ctas,
-    }
+#: The metadata of a plan.
+METADATA = Record(
+    layout=Row(str, "metadata.layout"),
+    **attributes(Arrangement, "group stored rows covered", "metadata.packed"),
+    **attributes(Metadata, "registers bytes base", "metadata"),
+    block_columns=Row(
+        int, lambda plan: plan.metadata.block_columns if plan.metadata.blocks > 1 else None, optional=True
+    ),
+    copies=Row([PLACED], lambda plan: plan.metadata.copies()),
+    k_blocks=Row([({"register": int, "selector": int}, {"column": int, "selector": int})], _places),
+)
 
 
-def loads_record(loads: LoadedOperand | None) -> dict[str, Any] | None:
-    """The loads of an A in registers as plain data; None of one in shared memory."""
-    if loads is None:
-        return None
-    return {"layout": str(loads.fragment.layout), **fields(loads, "move loads registers")}
+def _arguments(side: StagedOperand, implicit: ImplicitGemm | None) -> dict[str, str]:
+    """Return the arguments of the call that encodes the tensor map of an operand."""
+    return dict(encode_arguments(side)) if implicit is None else map_record(implicit.of(side.matrix))
 
 
-def scales_record(plan: Plan) -> dict[str, Any] | None:
-    """The scale factors as plain data; None where there are none."""
-    if plan.scales is None:
-        return None
-    one = plan.scales
-    return {
-        **fields(one, "dtype vector bases columns"),
-        "bytes": (one.a.bytes, one.b.bytes),
-        "copies": [{"word": word_text(word), "column": column} for word, column in one.copies()],
-        "pointers": [[word_text(pointer, 32) for pointer in pair] for pair in one.pointers],
-        "steps": one.steps,
-    }
+#: An operand, with what its copies gather of a convolution.
+OPERAND = Record(
+    "PlanOperand",
+    dtype=Row(DTYPES, "0.derivation.element"),
+    **attributes(Derivation, "tile mma major swizzle", "0.derivation"),
+    layout=Row(str, "0.derivation.smem_tile"),
+    **attributes(StagedOperand, "base stage_bytes alignment_bytes", "0"),
+    word=Row(WORD, "0.word"),
+    steps=Row({"mn": Row([int], "mn_steps"), "k": Row([int], "k_steps"), "stage": Row([int], "stage_steps")}, "0"),
+    transposed=Row(int, "0.transposed"),
+    transpose_bit=Row(str, "0.bit"),
+    tensor_map=Row((ENCODE_ARGUMENTS, MAP_ARGUMENTS), lambda pair: _arguments(*pair)),
+    boxes=Row(
+        [{"coordinates": [int], "offset_bytes": int}],
+        lambda pair: [(pair[0].coordinates(box), box.offset_bytes) for box in pair[0].boxes],
+    ),
+    **attributes(StagedOperand, "transaction_bytes run", "0"),
+    shared_by=Row(int, "0.ctas"),
+)
 
 
 def wrapped(begin: str, words: Sequence[str], between: str, indent: str = "") -> Iterator[str]:

@@ -36,6 +36,7 @@ from math import gcd
 from descriptors.errors import Advice, DescriptorError
 from descriptors.gemm.multicast import cut, in_pieces
 from descriptors.gemm.plan_request import MainLoop
+from descriptors.records import Record, each
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derived
 from descriptors.smem.derivation.request import Reader, TileSpec, request_of, stacking
@@ -297,6 +298,14 @@ def dimension_name(matrix: Matrix, dimension: Dimension) -> str:
     'N'
     """
     return "K" if dimension.mode else {"A": "M", "B": "N"}[matrix]
+
+
+#: The arguments of a call that encodes a tensor map, as they are written.
+ENCODE_ARGUMENTS = Record(
+    "EncodeArguments",
+    **each(str, "tensorDataType tensorRank globalAddress globalDim globalStrides boxDim elementStrides interleave"),
+    **each(str, "swizzle l2Promotion oobFill"),
+)
 
 
 def encode_arguments(one: StagedOperand) -> tuple[tuple[str, str], ...]:

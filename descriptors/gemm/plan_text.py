@@ -15,39 +15,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
-from descriptors.answers import Table, fields
+from descriptors.answers import Table
 from descriptors.gemm.accumulators import THREAD_REGISTERS, Registers, TensorColumns
-from descriptors.gemm.budget import BARRIER_BYTES
-from descriptors.gemm.convolution_text import convolution_record, convolution_rows, step_lines
+from descriptors.gemm.budget import BARRIER_BYTES, Budget
+from descriptors.gemm.convolution_text import CONVOLUTION, convolution_rows, step_lines
+from descriptors.gemm.epilogue import Epilogue, Pieces
 from descriptors.gemm.operand_text import (
-    loads_record,
+    LOADS,
+    METADATA,
+    OPERAND,
+    PROMOTION,
+    SCALES,
     metadata_lines,
-    metadata_record,
     operand_lines,
-    operand_record,
     promotion_lines,
-    promotion_record,
     scales_lines,
-    scales_record,
     steps_text,
     word_steps,
     wrapped,
 )
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import Metadata
-from descriptors.gemm.plan_operands import StagedOperand
+from descriptors.gemm.plan_operands import ENCODE_ARGUMENTS, StagedOperand
+from descriptors.gemm.plan_request import MainLoop
 from descriptors.gemm.product import Product
 from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.promotion import GROUP
-from descriptors.gemm.schedule import order, traffic
-from descriptors.gemm.thread_registers import register_budget
+from descriptors.gemm.schedule import STEP, Traffic, order, traffic
+from descriptors.gemm.thread_registers import RegisterBudget, register_budget
 from descriptors.gemm.turns import free_barriers
+from descriptors.records import HALF, PAIR, Named, Option, Record, Row, attributes
 from descriptors.targets import has_tcgen05
 from descriptors.text import aligned, counted, extents_text, ranges_text, some, word_text
 from descriptors.tmem.block_scaled import factors_disputed
-from layoutalg.frozen import contents
 
 
 def tell_plan(plan: Plan, proof: Product | None = None, because: str = "") -> str:
@@ -304,109 +305,114 @@ def _order(plan: Plan) -> Iterator[str]:
     yield from aligned(order(plan), indent=3)
 
 
-def record_plan(plan: Plan, proof: Product | None = None) -> dict[str, Any]:
-    """A plan as plain data.
-
-    Args:
-        plan: the plan.
-        proof: what ``plan.verify()`` returned.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> record_plan(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=2))["transaction_bytes"]
-    4608
-    """
-    one, room = plan.asked, plan.budget
-    return {
-        **fields(one, "arch kind tile"),
-        "stages": plan.stages,
-        **fields(one, "cta_group cluster blocks"),
-        "instruction": {
-            "name": one.name,
-            "ptx": plan.ptx,
-            "registers": plan.line.registers,
-            "idesc": [word_text(word, 32) for word in plan.line.idescs],
-            "legal": None if one.row is None else {"row": str(one.row), "source": one.row.source},
-        },
-        "operands": {side.matrix: operand_record(side, plan.implicit) for side in (plan.a, plan.b)},
-        **convolution_record(plan),
-        "registers_of_a": loads_record(plan.loads),
-        "scale_factors": scales_record(plan),
-        **metadata_record(plan),
-        **promotion_record(plan),
-        "accumulators": _accumulators_record(plan),
-        "register_budget": _register_record(plan),
-        "epilogue": _epilogue_record(plan),
-        "transaction_bytes": plan.transaction_bytes,
-        "shared_memory": {
-            "parts": dict(room.parts),
-            "stage_bytes": room.stage_bytes,
-            "barriers": plan.barriers,
-            **fields(room, "used capacity most_stages limit"),
-        },
-        "traffic": contents(traffic(plan)),
-        "order": [step._asdict() for step in order(plan)],
-        "cuda_refusal": cuda_refusal(plan) or None,
-        "proof": None if proof is None else _proof_record(proof),
-    }
-
-
-def _register_record(plan: Plan) -> dict[str, Any] | None:
-    budget = register_budget(plan)
-    if budget is None:
-        return None
-    roles = [{"name": name, "threads": threads, "registers": each} for name, threads, each in budget.roles]
-    return {**fields(budget, "threads launch pool used accumulators others"), "roles": roles}
-
-
-def _accumulators_record(plan: Plan) -> dict[str, Any]:
-    accumulators = plan.accumulators
-    if isinstance(accumulators, Registers):
-        return {**fields(accumulators, "warpgroups each registers"), "layout": str(accumulators.fragment.layout)}
-    return {
-        "columns": {part.name: (part.column, part.columns) for part in accumulators.plan.parts},
-        "allocate": accumulators.plan.allocate,
-        "layout": str(accumulators.readout.fragment.layout),
-        "load": accumulators.readout.move.ptx,
-        "registers": str(accumulators.readout.elements),
-        **_turns_record(accumulators),
-    }
-
-
-def _turns_record(held: TensorColumns) -> dict[str, Any]:
-    """Sets of accumulators; nothing of one."""
-    if held.sets == 1:
-        return {}
-    firsts = [held.of(number).firsts for number in range(held.sets)]
-    reads = [
-        [held.of(number).firsts[index] + load.column for index, load in held.reads(number)[0]]
-        for number in range(held.sets)
+def _read_columns(tensor: TensorColumns) -> list[list[int]]:
+    """Return the columns that are read from each set, in their order."""
+    return [
+        [tensor.of(number).firsts[index] + load.column for index, load in tensor.reads(number)[0]]
+        for number in range(tensor.sets)
     ]
-    return {
-        "sets": firsts,
-        "shared_columns": [held.shared.start, held.shared.stop] if held.shared else None,
-        "free_barriers": free_barriers(held),
-        "reads": {"columns": reads, "before_it_is_free": held.reads(0)[1]},
-    }
 
 
-def _epilogue_record(plan: Plan) -> dict[str, Any]:
-    staged = plan.epilogue.staged
-    if staged is None:
-        return {**fields(plan.epilogue, "c splits terms"), "staged": None, "tensor_map": None}
-    about = {"swizzle": str(staged.swizzle), "layout": str(staged.layout)}
-    return {
-        **fields(plan.epilogue, "c splits terms"),
-        "staged": fields(staged, "type rows columns writers base bytes") | about,
-        "tensor_map": dict(plan.epilogue.map_arguments),
-    }
-
-
-def _proof_record(proof: Product) -> dict[str, Any]:
-    return {
-        "operands": {name: str(report) for name, report in zip("AB", proof.operands, strict=True)},
-        "product": str(proof),
-        "chain": None if proof.chain is None else proof.chain.headline,
-        **({} if proof.turns is None else {"turns": str(proof.turns)}),
-        **({} if proof.gathered is None else {"gathered": str(proof.gathered)}),
-        **fields(proof, "ok accumulators differing evidence"),
-    }
+#: Accumulators in registers, and in one set or in two of columns of tensor memory.
+REGISTERS = Record(
+    "Registers",
+    lambda accumulators: isinstance(accumulators, Registers),
+    **attributes(Registers, "warpgroups each registers layout=fragment.layout"),
+)
+_COLUMNS = {
+    "columns": Row({str: PAIR}, lambda tensor: {part.name: (part.column, part.columns) for part in tensor.plan.parts}),
+    **attributes(TensorColumns, "allocate=plan.allocate layout=readout.fragment.layout load=readout.move.ptx"),
+    **attributes(TensorColumns, "registers=readout.elements"),
+}
+COLUMNS = Named(
+    "TensorColumns",
+    (
+        Record("", lambda tensor: tensor.sets == 1, **_COLUMNS),
+        Record(
+            **_COLUMNS,
+            sets=Row([[int]], lambda tensor: [tensor.of(number).firsts for number in range(tensor.sets)]),
+            shared_columns=Row(
+                (PAIR, None), lambda tensor: [tensor.shared.start, tensor.shared.stop] if tensor.shared else None
+            ),
+            free_barriers=Row(int, free_barriers),
+            reads=Row(
+                {
+                    "columns": Row([[int]], _read_columns),
+                    "before_it_is_free": Row(int, lambda tensor: tensor.reads(0)[1]),
+                },
+                ".",
+            ),
+        ),
+    ),
+)
+#: Pieces of C in shared memory.
+_PIECES = Record(**attributes(Pieces, "type rows columns writers base bytes swizzle layout"))
+#: A proof of a plan.
+PROOF = Record(
+    operands=Row({"A": str, "B": str}, lambda proof: dict(zip("AB", proof.operands, strict=True))),
+    product=Row(str, "."),
+    chain=Row((str, None), "chain.headline"),
+    turns=Row(str, optional=True),
+    gathered=Row(str, optional=True),
+    **attributes(Product, "ok accumulators differing evidence"),
+)
+#: A plan as plain data; ``proof`` is what its ``verify`` returned.
+record_plan = Record(
+    "Plan",
+    **attributes(MainLoop, "arch kind tile", "asked"),
+    stages=int,
+    **attributes(MainLoop, "cta_group cluster blocks", "asked"),
+    instruction=Row(
+        Record(
+            name=Row(str, "asked.name"),
+            ptx=str,
+            registers=Row(int, "line.registers"),
+            idesc=Row([HALF], lambda plan: list(plan.line.idescs)),
+            legal=Row((Record(row=Row(str, "."), source=str), None), "asked.row"),
+        ),
+        ".",
+    ),
+    operands=Row(
+        {"A": OPERAND, "B": OPERAND}, lambda plan: {side.matrix: (side, plan.implicit) for side in (plan.a, plan.b)}
+    ),
+    convolution=Row(CONVOLUTION, "implicit", optional=True),
+    registers_of_a=Row((LOADS, None), "loads"),
+    scale_factors=Row((SCALES, None), "scales"),
+    metadata=Row(METADATA, lambda plan: None if plan.metadata is None else plan, optional=True),
+    promotion=Row(PROMOTION, optional=True),
+    accumulators=(REGISTERS, COLUMNS),
+    register_budget=Row(
+        (
+            Record(
+                **attributes(RegisterBudget, "threads launch pool used accumulators others"),
+                roles=[{"name": str, "threads": int, "registers": int}],
+            ),
+            None,
+        ),
+        register_budget,
+    ),
+    epilogue=Record(
+        **attributes(Epilogue, "c splits terms"),
+        staged=(_PIECES, None),
+        tensor_map=Row(
+            (ENCODE_ARGUMENTS, None), lambda epilogue: dict(epilogue.map_arguments) if epilogue.staged else None
+        ),
+    ),
+    transaction_bytes=int,
+    shared_memory=Row(
+        Record(
+            parts=Row(
+                Record(A=int, B=int, **dict.fromkeys(("SFA", "SFB", "E"), Row(int, optional=True))),
+                lambda plan: dict(plan.budget.parts),
+            ),
+            stage_bytes=Row(int, "budget.stage_bytes"),
+            barriers=int,
+            **attributes(Budget, "used capacity most_stages limit", "budget"),
+        ),
+        ".",
+    ),
+    traffic=Row(Record(**attributes(Traffic, "operations copied_bytes read_bytes core_matrices wavefronts")), traffic),
+    order=Row([STEP], lambda plan: list(order(plan))),
+    cuda_refusal=Row((str, None), lambda plan: cuda_refusal(plan) or None),
+    proof=Row((PROOF, None), Option("proof")),
+)

@@ -12,24 +12,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from descriptors.answers import fields
 from descriptors.gemm.accumulators import Registers, TensorColumns, usual_warpgroups
 from descriptors.gemm.budget import USUAL_STAGES
-from descriptors.gemm.convolution_text import extents_record
+from descriptors.gemm.convolution_text import EXTENTS
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand, operand
 from descriptors.gemm.plan_request import MainLoop, kind_of_request
 from descriptors.gemm.planner import Proposals
-from descriptors.gemm.problem import TileProposals
+from descriptors.gemm.problem import Estimate, TileProposals
 from descriptors.gemm.schedule import read_bytes
+from descriptors.records import PAIR, TEXT, TRIPLE, Option, Record, Row, attributes, each
+from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.words.descriptor import SMEM_BYTES
 from descriptors.targets import has_wgmma
 from descriptors.text import aligned, extents_text
 from descriptors.tmem.block_scaled import factors_of
-from layoutalg.frozen import contents
 
 #: Refusals that are listed; the others are counted. Columns of a line that somebody types.
 _REFUSALS, _COLUMNS = 12, 80
@@ -46,9 +46,7 @@ def tell_proposals(proposals: Proposals) -> str:
     5 plans of a tile of 64x16x32, ranked by the shared memory that a stage reads, then by stages
     """
     lines = [f"{proposals.subject}, ranked by the shared memory that a stage reads, then by stages"]
-    rows: list[tuple[str, ...]] = [("instruction", "CTAs", "A", "B", "stages", "bytes", "read", "accumulators")]
-    rows += [_row(one) for one in proposals.plans]
-    lines += ["", *aligned(rows, indent=3), "", "Proved, and told whole by"]
+    lines += ["", *aligned(PROPOSAL.table(proposals.plans), indent=3), "", "Proved, and told whole by"]
     lines += [line for one in proposals.plans for line in _typed(plan_command(one))]
     if proposals.fitting > len(proposals.plans):
         lines.append(f"   {proposals.fitting - len(proposals.plans)} more fit (--top shows them)")
@@ -70,17 +68,22 @@ def _together(refused: Sequence[tuple[str, str]]) -> list[tuple[list[str], str]]
     return [(list(names), reason) for names, reason in kept.values()]
 
 
-def _row(one: Plan) -> tuple[str, ...]:
-    sides = [f"{side.derivation.major} {side.derivation.swizzle}" for side in (one.a, one.b)]
-    accumulators = one.accumulators
-    place = (
-        f"{accumulators.registers} registers"
-        if isinstance(accumulators, Registers)
-        else f"{accumulators.plan.allocate} columns"
-    )
-    stages = f"{one.stages} of {one.budget.most_stages}"
-    used, read = str(one.budget.used), str(read_bytes(one))
-    return one.asked.name, str(one.asked.cta_group), *sides, stages, used, read, place
+def _accumulators(plan: Plan) -> str:
+    """Return the registers or columns that the accumulators of a plan take."""
+    accumulators = plan.accumulators
+    if isinstance(accumulators, Registers):
+        return f"{accumulators.registers} registers"
+    return f"{accumulators.plan.allocate} columns"
+
+
+def _sides(plan: Plan) -> dict[str, Derivation]:
+    """Return the derivations of the operands."""
+    return {side.matrix: side.derivation for side in (plan.a, plan.b)}
+
+
+def _side(letter: str) -> Row:
+    """Return the table column with the major and swizzle of an operand."""
+    return Row(TEXT, label=letter, text=lambda plan: "{0.major} {0.swizzle}".format(_sides(plan)[letter]))
 
 
 def plan_command(one: Plan) -> str:
@@ -191,19 +194,14 @@ def tell_tile_proposals(proposals: TileProposals) -> str:
         f"{best.microseconds:.0f} us expected, {best.teraflops:.0f} TFLOP/s",
         "",
     ]
-    head = ("tile", "cluster", "parts", "stages", "CTAs", "waves", "bound by", "takes", "TFLOP/s")
-    rows: list[tuple[str, ...]] = [head]
-    for one, expected in zip(proposals.plans, proposals.estimates, strict=True):
-        asked, parts = one.asked, one.epilogue.splits
-        rows.append((
-            extents_text(asked.tile), extents_text(asked.cluster), str(parts), str(one.stages), str(expected.tiles),
-            str(expected.waves), _BOUNDS[expected.bound], f"{expected.microseconds:.0f} us",
-            f"{expected.teraflops:.0f}",
-        ))  # fmt: skip
     about = _EVIDENCE[proposals.evidence].format(
         f"{loop.a} products" if proposals.convolution is None else "convolutions"
     )
-    lines += [*aligned(rows, indent=3), "", f"Times by the model of docs/programs.md: {about}."]
+    lines += [
+        *aligned(TILE_PROPOSAL.table(_expected(proposals)), indent=3),
+        "",
+        f"Times by the model of docs/programs.md: {about}.",
+    ]
     lines.append("Each plan is proved, and written by")
     return "\n".join(lines + [line for one in proposals.plans for line in _typed(f"{plan_command(one)} --emit cuda")])
 
@@ -218,61 +216,58 @@ _EVIDENCE = {
 _BOUNDS = {"multiply": "multiplying", "shared": "shared memory", "copies": "copies"}
 
 
-def record_tile_proposals(proposals: TileProposals) -> dict[str, Any]:
-    """The same as plain data.
-
-    Args:
-        proposals: what ``propose_tiles`` returned.
-
-    >>> from descriptors.gemm.problem import propose_tiles
-    >>> record_tile_proposals(propose_tiles("bf16", (4096, 4096, 4096), top=1))["proposals"][0]["waves"]
-    4
-    """
-    convolution = {} if proposals.convolution is None else {"convolution": extents_record(proposals.convolution)}
-    return {
-        **fields(proposals, "problem tried evidence"),
-        **convolution,
-        "proposals": [
-            {
-                **fields(one.asked, "tile cluster"),
-                "instruction": one.asked.name,
-                "splits": one.epilogue.splits,
-                "stages": one.stages,
-                **contents(expected),
-                "bound": expected.bound,
-                "command": plan_command(one),
-            }
-            for one, expected in zip(proposals.plans, proposals.estimates, strict=True)
-        ],
-    }
+#: A plan for a product, with its estimate.
+TILE_PROPOSAL = Record(
+    tile=Row(TRIPLE, "0.asked.tile", "tile", lambda pair: extents_text(pair[0].asked.tile)),
+    cluster=Row(PAIR, "0.asked.cluster", "cluster", lambda pair: extents_text(pair[0].asked.cluster)),
+    instruction=Row(str, "0.asked.name"),
+    splits=Row(int, "0.epilogue.splits", "parts"),
+    stages=Row(int, "0.stages", "stages"),
+    tiles=Row(int, "1.tiles", "CTAs"),
+    waves=Row(int, "1.waves", "waves"),
+    **attributes(Estimate, "steps multiply shared copies microseconds teraflops", "1"),
+    bound=Row(set(_BOUNDS), "1.bound", "bound by", lambda pair: _BOUNDS[pair[1].bound]),
+    takes=Row(TEXT, label="takes", text=lambda pair: f"{pair[1].microseconds:.0f} us"),
+    rate=Row(TEXT, label="TFLOP/s", text=lambda pair: f"{pair[1].teraflops:.0f}"),
+    command=Row(str, lambda pair: plan_command(pair[0])),
+)
 
 
-def record_proposals(proposals: Proposals) -> dict[str, Any]:
-    """Proposals as plain data.
+def _expected(proposals: TileProposals) -> list[tuple[Plan, Estimate]]:
+    """Return each plan with its estimate."""
+    return list(zip(proposals.plans, proposals.estimates, strict=True))
 
-    Args:
-        proposals: what ``propose`` returned.
 
-    >>> from descriptors.gemm.planner import propose
-    >>> record_proposals(propose("bf16", tile=(64, 16, 32), arch="sm90", top=1))["plans"][0]["read_bytes"]
-    5120
-    """
-    return {
-        **fields(proposals, "tile fitting"),
-        "plans": [
-            {
-                "instruction": one.asked.name,
-                "cta_group": one.asked.cta_group,
-                "majors": {side.matrix: str(side.derivation.major) for side in (one.a, one.b)},
-                "swizzles": {side.matrix: str(side.derivation.swizzle) for side in (one.a, one.b)},
-                "stages": one.stages,
-                "most_stages": one.budget.most_stages,
-                "used": one.budget.used,
-                "read_bytes": read_bytes(one),
-                "command": plan_command(one),
-            }
-            for one in proposals.plans
-        ],
-        "refused": [{"instruction": name, "reason": reason} for name, reason in proposals.refused],
-        "others": proposals.others,
-    }
+#: What was chosen for a product, as plain data.
+record_tile_proposals = Record(
+    "TileProposals",
+    **attributes(TileProposals, "problem tried evidence"),
+    convolution=Row(EXTENTS, optional=True),
+    proposals=Row([TILE_PROPOSAL], _expected),
+)
+
+
+#: One plan of several.
+PROPOSAL = Record(
+    instruction=Row(str, "asked.name", "instruction"),
+    cta_group=Row(int, "asked.cta_group", "CTAs"),
+    majors=Row({"A": Row(Major, "A.major"), "B": Row(Major, "B.major")}, _sides),
+    swizzles=Row({"A": Row(SwizzleMode, "A.swizzle"), "B": Row(SwizzleMode, "B.swizzle")}, _sides),
+    a=_side("A"),
+    b=_side("B"),
+    stages=Row(int, label="stages", text=lambda plan: f"{plan.stages} of {plan.budget.most_stages}"),
+    most_stages=Row(int, "budget.most_stages"),
+    used=Row(int, "budget.used", "bytes"),
+    read_bytes=Row(int, read_bytes, "read"),
+    accumulators=Row(TEXT, label="accumulators", text=_accumulators),
+    command=Row(str, plan_command),
+)
+#: Proposals as plain data.
+record_proposals = Record(
+    "Proposals",
+    **attributes(Proposals, "tile fitting"),
+    plans=[PROPOSAL],
+    refused=[each(str, "instruction reason")],
+    others=int,
+    evidence=Row(str, Option("evidence"), optional=True),
+)

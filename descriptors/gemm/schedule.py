@@ -27,6 +27,7 @@ from descriptors.gemm.accumulators import Registers, TensorColumns
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.promotion import Promotion
+from descriptors.records import Record, each
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, ranges_text, word_text
 from layoutalg import wavefronts
@@ -364,3 +365,7 @@ def _wavefronts(side: StagedOperand) -> list[int]:
             places = [side.base + d.smem_tile((*row, 0)) * d.element.storage_bits // 8 for row in rows]
             fronts.append(wavefronts(places, _ROW_BYTES))
     return fronts
+
+
+#: A step of the order of issue.
+STEP = Record("Step", **each(str, "who what why"))

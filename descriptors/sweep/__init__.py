@@ -4,6 +4,5 @@
 #: public names of `descriptors`.
 INTERFACE = {
     "dask_cluster": "the workers of a Dask cluster",
-    "finding": "the columns of a search's table",
     "formulas": "the table of formulas as text and as data",
 }

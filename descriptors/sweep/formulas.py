@@ -28,14 +28,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import lcm
 from typing import Any
 
-from descriptors.answers import fields
+from descriptors.records import PAIR, Record, Row, attributes, each
 from descriptors.smem.derivation.basis import verdict_for_all
 from descriptors.smem.derivation.symbolic import SymbolicDerivation, derive_symbolic, offsets_of
 from descriptors.smem.instructions.legality import check_operand
 from descriptors.smem.instructions.rules import IllegalError
 from descriptors.smem.instructions.tables import K_BITS
-from descriptors.smem.operands.operand import ELEMENT_TYPES, Major, SwizzleMode, choose
-from descriptors.text import DOCUMENTED, aligned, counted, extents_text, known_record
+from descriptors.smem.operands.operand import DTYPES, ELEMENT_TYPES, Major, SwizzleMode, choose
+from descriptors.text import DOCUMENTED, aligned, counted, extents_text
 from layoutalg.frozen import frozen
 
 #: One element type for each width, and the kind of instruction that reads it.
@@ -184,13 +184,49 @@ def _latex(rows: Sequence[FormulaRow]) -> str:
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 
+def _steps(row: FormulaRow) -> list[tuple[str, str, str]]:
+    """Return the steps of a row as texts."""
+    return [
+        (step.dimension, str(row.in_extents(step.extent)), str(row.in_extents(step.bytes)))
+        for step in row.derivation.steps
+    ]
+
+
+def _same_width(row: FormulaRow) -> list[str]:
+    """Return the element types that are as wide as the type of a row."""
+    bits = row.derivation.element.storage_bits
+    return [name for name, element in ELEMENT_TYPES.items() if element.storage_bits == bits]
+
+
+#: A row of the table as plain data, formulas as text.
+FORMULA = Record(
+    "Formula",
+    **attributes(SymbolicDerivation, "major swizzle order", "derivation"),
+    bits=Row(int, "derivation.element.storage_bits"),
+    dtypes=Row([DTYPES], _same_width),
+    tile_multiple=Row(PAIR, "unit"),
+    mma=Row(PAIR, "derivation.mma"),
+    leading_byte_offset=Row(str, lambda row: row.in_extents(row.derivation.leading_byte_offset)),
+    stride_byte_offset=Row(str, lambda row: row.in_extents(row.derivation.stride_byte_offset)),
+    dont_care=Row([str], "derivation.dont_care"),
+    steps=Row([each(str, "dimension extent bytes")], _steps),
+    evidence=Row(str, lambda row: DOCUMENTED),
+)
+#: The family of tiles and of bases that a row is proved for.
+ROW_PROOF = Record(
+    proved=Row(bool, lambda row: row.is_proved()),
+    family=Row([str], lambda row: list(map(str, row.derivation.tile))),
+    base_multiple=Row(int, "derivation.swizzle.alignment_bytes"),
+)
+
+
 def record_formulas(rows: Sequence[FormulaRow]) -> list[dict[str, Any]]:
     """The table as plain data, formulas as text.
 
     >>> record_formulas(formulas()[:1])[0]["leading_byte_offset"]
     '16*MN'
     """
-    return [_row_record(row) for row in rows]
+    return list(map(FORMULA, rows))
 
 
 def tell_proof(rows: Sequence[FormulaRow]) -> str:
@@ -213,37 +249,7 @@ def record_proof(rows: Sequence[FormulaRow]) -> dict[str, Any]:
     >>> record_proof(formulas()[:1])["proof"]
     [{'proved': True, 'family': ['64*m', '8*k'], 'base_multiple': 16}]
     """
-    return {
-        "proof": [
-            {
-                "proved": row.is_proved(),
-                "family": list(map(str, row.derivation.tile)),
-                "base_multiple": row.derivation.swizzle.alignment_bytes,
-            }
-            for row in rows
-        ]
-    }
-
-
-def _row_record(row: FormulaRow) -> dict[str, Any]:
-    d = row.derivation
-    return {
-        **fields(d, "major swizzle order"),
-        "bits": d.element.storage_bits,
-        "dtypes": [name for name, one in ELEMENT_TYPES.items() if one.storage_bits == d.element.storage_bits],
-        "tile_multiple": row.unit,
-        "mma": d.mma,
-        **{name: str(row.in_extents(value)) for name, value in offsets_of(d)},
-        "dont_care": d.dont_care,
-        "steps": [
-            {
-                "dimension": step.dimension,
-                **{name: str(row.in_extents(getattr(step, name))) for name in ("extent", "bytes")},
-            }
-            for step in d.steps
-        ],
-        **known_record("sm100"),
-    }
+    return {"proof": list(map(ROW_PROOF, rows))}
 
 
 def _json(rows: Sequence[FormulaRow]) -> str:

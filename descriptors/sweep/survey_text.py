@@ -15,14 +15,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from descriptors.answers import fields
+from descriptors.records import WORD, Option, Record, Row, attributes
+from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.instructions.transpose import transpose_note
+from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.operand import as_major
 from descriptors.smem.words.descriptor import SMEM_BYTES, window_bytes
 from descriptors.sweep.atlas import Summary
 from descriptors.sweep.finding import COLUMNS, Asked, Finding, Refusal, Survey
 from descriptors.text import aligned, counted, extents_text, word_text
-from layoutalg.frozen import contents
 
 #: Refused candidates that are listed, unless all are asked for.
 _REFUSALS = 4
@@ -223,6 +224,42 @@ def _refused(survey: Survey, everything: bool) -> Iterator[str]:
         yield f"  and {len(survey.refusals) - len(refusals)} more (--all)"
 
 
+#: Everything that a program needs of a finding: the choice, all columns, the word, and the command; a finding comes
+#: with its search.
+FOUND = Record(
+    "Found",
+    **attributes(Finding, "major swizzle order orders", "0"),
+    **attributes(Finding, " ".join(COLUMNS), "0"),
+    **attributes(Finding, "stages stage_bytes", "0"),
+    box=Row(([int], None), "0.plan.box"),
+    tma_refused=Row((str, None), lambda pair: pair[0].plan_refused or None),
+    stores_refused=Row((str, None), lambda pair: pair[0].stores_refused or None),
+    smem_tile=Row(str, "0.derivation.smem_tile"),
+    word=Row(WORD, "0.word"),
+    **attributes(Match, "leading_byte_offset stride_byte_offset", "0.derivation.match"),
+    **attributes(Derivation, "dont_care transposed", "0.derivation"),
+    proved_elements=Row(int, "0.proof.elements"),
+    proved_at=Row([int], "0.proof.bases"),
+    evidence=Row(str, "0.proof.evidence"),
+    command=Row(str, lambda pair: derive_command(*pair)),
+)
+#: A search; a command shows the tile of one instruction as it was typed.
+SURVEY = Record(
+    "Survey",
+    request=Row(
+        Record(
+            **attributes(Asked, " ".join(Asked.__match_args__)) | {"mma": Row(([int], str, None)), "arch": Row(str)}
+        ),
+        "asked",
+    ),
+    sorted_by=Row([set(COLUMNS)], lambda survey: list(survey.key)),
+    columns=Row(dict.fromkeys(COLUMNS, str), lambda survey: COLUMNS),
+    found=Row(int, lambda survey: len(survey.findings)),
+    findings=Row([FOUND], Option("findings")),
+    refused=Row([Record(**attributes(Refusal, "major swizzle orders reason"))], "refusals"),
+)
+
+
 def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
     """A search as plain data: what was asked, the ``top`` best findings, and every refusal.
 
@@ -230,44 +267,8 @@ def record_survey(survey: Survey, top: int | None = None) -> dict[str, Any]:
     >>> record_survey(survey(tile=(64, 16), dtype="bf16", mma=(64, 16)))["request"]["mma"]
     (64, 16)
     """
-    return {
-        "request": contents(survey.asked),
-        "sorted_by": list(survey.key),
-        "columns": dict(COLUMNS),
-        "found": len(survey.findings),
-        "findings": [_finding_record(one, survey.asked) for one in survey.findings[:top]],
-        "refused": [fields(one, "major swizzle orders reason") for one in survey.refusals],
-    }
+    return SURVEY(survey, findings=[(finding, survey.asked) for finding in survey.findings[:top]])
 
 
-def _finding_record(finding: Finding, request: Asked) -> dict[str, Any]:
-    """Everything that a program needs of one finding: the choice, all columns, the word, and the command."""
-    d, plan = finding.derivation, finding.plan
-    return {
-        **fields(finding, "major swizzle order orders"),
-        **fields(finding, " ".join(COLUMNS)),
-        **fields(finding, "stages stage_bytes"),
-        "box": None if plan is None else plan.box,
-        "tma_refused": finding.plan_refused or None,
-        "stores_refused": finding.stores_refused or None,
-        "smem_tile": str(d.smem_tile),
-        "word": word_text(finding.word),
-        **fields(d.descriptor, "leading_byte_offset stride_byte_offset"),
-        **fields(d, "dont_care transposed"),
-        "proved_elements": finding.proof.elements,
-        "proved_at": finding.proof.bases,
-        "evidence": finding.proof.evidence,
-        "command": derive_command(finding, request),
-    }
-
-
-def record_summary(summary: Summary) -> dict[str, Any]:
-    """What a run of the atlas did as plain data.
-
-    Law: a run is well if and only if nothing is disproved, in this run or before.
-
-    >>> runs = [Summary({"proved": 1, "disproved": now}, 0, 9, 0.1, before) for now in (0, 1) for before in (0, 1)]
-    >>> [record_summary(one)["ok"] for one in runs]
-    [True, False, False, False]
-    """
-    return fields(summary, "ok counts skipped disproved_before elements seconds")
+#: What a run of the atlas did as plain data.
+record_summary = Record(**attributes(Summary, "ok counts skipped disproved_before elements seconds"))

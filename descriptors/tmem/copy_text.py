@@ -20,24 +20,33 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from descriptors.answers import fields
+from descriptors.records import HALF, WORD, Option, Record, Row, attributes, each, within
 from descriptors.smem.derivation.verify import Report
+from descriptors.smem.operands.operand import DTYPES, SwizzleMode
 from descriptors.text import aligned, word_text
-from descriptors.tmem.block_scaled import BlockScaled, MmaStep
+from descriptors.tmem.block_scaled import BlockScaled
 from descriptors.tmem.copied import Copied
 from descriptors.tmem.copies import TmemCopy, WidenedCopy
 from descriptors.tmem.fragment_text import record_columns, record_fragment, tell_columns, tell_fragment
-from descriptors.tmem.landing_proof import Landing, Step
+from descriptors.tmem.landing_proof import Landing
 from descriptors.tmem.scale_factors import ScaleFactors
 
 #: What is not known of every copy that widens its elements.
 OPEN = "where in its byte an element's bits are"
 
-#: What is proved of a multiplication, in order.
-_PROVED = ("A", "B", "SFA", "SFB")
 _Reports = tuple[Report, Report, Landing, Landing]
+
+
+#: One copy.
+COPY = Record(
+    copy=Row(str, "name", "copy"),
+    **each(int, "rows bits columns copies", shown=True),
+    layout=Row(str, "cells.layout", "(row, bit, copy) -> bit of tensor memory"),
+    evidence=Row(str, "cells.evidence"),
+)
+#: The copies as plain data.
+record_copies = Record("Copies", copies=Row([COPY], "."))
 
 
 def tell_copies(copies: Sequence[TmemCopy]) -> str:
@@ -47,31 +56,10 @@ def tell_copies(copies: Sequence[TmemCopy]) -> str:
     >>> print(tell_copies(tmem_copies()).splitlines()[1])
     128x256b               128  256   8        1       (128,256,1):(2097152,1,0)
     """
-    rows: list[tuple[object, ...]] = [
-        ("copy", "rows", "bits", "columns", "copies", "(row, bit, copy) -> bit of tensor memory")
-    ]
-    rows += [(one.name, one.rows, one.bits, one.columns, one.copies, one.cells.layout) for one in copies]
     grades = dict.fromkeys(one.cells.evidence for one in copies)
     by_grade = [(" ".join(one.name for one in copies if one.cells.evidence == grade), grade) for grade in grades]
-    return "\n".join([*aligned(rows), *(f"known of {names}: {grade}" for names, grade in by_grade)])
-
-
-def record_copies(copies: Sequence[TmemCopy]) -> dict[str, Any]:
-    """The copies as plain data.
-
-    Law: text and data name the same copies.
-
-    >>> from descriptors.tmem.copies import tmem_copies
-    >>> made = tmem_copies()
-    >>> told = [line.split()[0] for line in tell_copies(made).splitlines()[1 : len(made) + 1]]
-    >>> told == [one["copy"] for one in record_copies(made)["copies"]]
-    True
-    """
-    rows = [
-        {"copy": one.name, **fields(one, "rows bits columns copies"), **fields(one.cells, "layout evidence")}
-        for one in copies
-    ]
-    return {"copies": rows}
+    known = [f"known of {names}: {grade}" for names, grade in by_grade]
+    return "\n".join([*aligned(COPY.table(copies)), *known])
 
 
 def tell_widened(copy: WidenedCopy) -> str:
@@ -86,19 +74,16 @@ def tell_widened(copy: WidenedCopy) -> str:
     return "\n".join([copy.headline, source, *cells, f"   open     {OPEN}"])
 
 
-def record_widened(copy: WidenedCopy) -> dict[str, Any]:
-    """A widening copy as plain data.
+#: A widening copy as plain data.
+record_widened = Record(
+    ptx=Row(str, lambda copy: copy.ptx()),
+    **attributes(WidenedCopy, "element_bits padding source") | within("cells", **record_fragment.rows),
+    open=Row(str, lambda copy: OPEN),
+)
 
-    >>> from descriptors.tmem.copies import widened_copy
-    >>> record_widened(widened_copy("128x256b.b8x16.b6x16_p32"))["padding"]
-    4
-    """
-    return {
-        "ptx": copy.ptx(),
-        **fields(copy, "element_bits padding source"),
-        **record_fragment(copy.cells),
-        "open": OPEN,
-    }
+
+#: A copy of some rows: its descriptor, and the column that it writes to.
+PLACED = Record(word=Row(WORD, label="descriptor"), column=Row(int, label="column"))
 
 
 def tell_copied(copied: Copied, report: Landing | None = None) -> str:
@@ -116,46 +101,25 @@ def tell_copied(copied: Copied, report: Landing | None = None) -> str:
     few = "" if copied.copy.rows == d.tile[0] else f", the first {copied.copy.rows} of {d.tile[0]} rows"
     what = f"a K-major tile of {copied.copy.rows}x{d.tile[1]} {d.element}, swizzle {d.swizzle}{few}"
     _, *cells = tell_fragment(copied.cells).splitlines()
-    rows = [("copy", "descriptor", "column"), *((i, word_text(s.word), s.column) for i, s in enumerate(copied.steps))]
     lines = [f"{copied.copy.ptx()} of {what}", f"   memory   (mn, k) -> {copied.memory}, in elements", *cells]
-    lines += aligned(rows, ">", indent=3)
+    lines += aligned(PLACED.table(copied.steps, number="copy"), ">", indent=3)
     return "\n".join([*lines, str(report)] if report is not None else lines)
 
 
-def record_copied(copied: Copied, report: Landing | None = None) -> dict[str, Any]:
-    """The copies of a tile as plain data.
-
-    Args:
-        copied: the copies.
-        report: their proof.
-
-    >>> from descriptors.tmem.copied import tmem_copied
-    >>> record_copied(tmem_copied((128, 64), "bf16", "128B", "128x256b"))["steps"][1]
-    {'word': '0x4000404000010002', 'column': 8}
-    """
-    return {
-        "ptx": copied.copy.ptx(),
-        "memory": str(copied.memory),
-        "cells": record_fragment(copied.cells),
-        "steps": _words(copied.steps),
-        "proof": None if report is None else record_landing(report),
-        "evidence": copied.evidence,
-    }
-
-
-def _words(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """The word of each copy, and the column that it writes to."""
-    return [{"word": word_text(step.word), "column": step.column} for step in steps]
-
-
-def record_landing(landing: Landing) -> dict[str, Any]:
-    """A proof as plain data."""
-    return {
-        **fields(landing, "ok elements bits copies"),
-        "wrong_bits": landing.wrong,
-        "told": str(landing),
-        "evidence": landing.evidence,
-    }
+#: A proof as plain data.
+record_landing = Record(
+    "Landing", **attributes(Landing, "ok elements bits copies wrong_bits=wrong"), told=Row(str, "."), evidence=str
+)
+#: The copies of a tile as plain data; ``report`` is their proof.
+record_copied = Record(
+    "Copied",
+    ptx=Row(str, lambda copied: copied.copy.ptx()),
+    memory=str,
+    cells=record_fragment,
+    steps=[PLACED],
+    proof=Row((record_landing, None), Option("report")),
+    evidence=str,
+)
 
 
 def tell_factors(factors: ScaleFactors, report: Landing | None = None) -> str:
@@ -178,26 +142,17 @@ def tell_factors(factors: ScaleFactors, report: Landing | None = None) -> str:
     return "\n".join([*lines, str(report)] if report is not None else lines)
 
 
-def record_factors(factors: ScaleFactors, report: Landing | None = None) -> dict[str, Any]:
-    """Scale factors as plain data.
-
-    Args:
-        factors: the scale factors.
-        report: their proof.
-
-    >>> from descriptors.tmem.scale_factors import scale_factors
-    >>> record_factors(scale_factors(8, 64, 16))["bytes"]
-    512
-    """
-    return {
-        **fields(factors, "mn k vector memory bytes"),
-        "cells": record_fragment(factors.cells),
-        **fields(factors, "columns copy"),
-        "copies": _words(factors.steps),
-        "k_steps": [{"column": at.column, "id": at.byte} for at in factors.places],
-        "proof": None if report is None else record_landing(report),
-        "evidence": factors.evidence,
-    }
+#: Scale factors as plain data; ``report`` is their proof.
+record_factors = Record(
+    "ScaleFactors",
+    **attributes(ScaleFactors, "mn k vector memory bytes"),
+    cells=record_fragment,
+    **attributes(ScaleFactors, "columns copy"),
+    copies=Row([PLACED], "steps"),
+    k_steps=Row([{"column": int, "id": Row(int, "byte")}], "places"),
+    proof=Row((record_landing, None), Option("report")),
+    evidence=str,
+)
 
 
 def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = None) -> str:
@@ -226,45 +181,31 @@ def tell_block_scaled(multiplication: BlockScaled, reports: _Reports | None = No
         words = [f"{word_text(step.word)} to column {step.column}" for step in scales.steps]
         lines.append(f"        tcgen05.cp.{scales.copy}: {', '.join(words)}")
     lines += ["", tell_columns(multiplication.plan), "", "Words; addresses of shared memory from that of each part"]
-    rows: list[tuple[str, ...]] = [("K step", "A", "B", "idesc", "scale A", "scale B")]
-    rows += [(str(i), *_step_words(step)) for i, step in enumerate(multiplication.steps)]
-    lines += aligned(rows, indent=3)
-    proofs = zip(_PROVED, reports or (), strict=reports is not None)
+    lines += aligned(STEP.table(multiplication.steps, number="K step"), indent=3)
+    proofs = zip(("A", "B", "SFA", "SFB"), reports or (), strict=reports is not None)
     return "\n".join(
         [*lines, f"   known    {multiplication.evidence}", *(f"{name} {report}" for name, report in proofs)]
     )
 
 
-def record_block_scaled(multiplication: BlockScaled, reports: _Reports | None = None) -> dict[str, Any]:
-    """A multiplication as plain data.
-
-    Args:
-        multiplication: what is told.
-        reports: what ``multiplication.verify()`` returned.
-
-    >>> from descriptors.tmem.block_scaled import block_scaled
-    >>> record_block_scaled(block_scaled(128, 8, 64, "e2m1", scale_dtype="ue4m3"))["steps"][0]["idesc"]
-    '0x08020480'
-    """
-    return {
-        **fields(multiplication, "ptx kind"),
-        "scale_vec": multiplication.qualifier,
-        **fields(multiplication, "m n k cta_group scale_dtype"),
-        "operands": {
-            name: {"layout": str(one.smem_tile), "swizzle": str(one.swizzle), "dtype": one.element.name}
-            for name, one in (("A", multiplication.a), ("B", multiplication.b))
-        },
-        "scale_factors": {"SFA": record_factors(multiplication.sfa), "SFB": record_factors(multiplication.sfb)},
-        "columns": record_columns(multiplication.plan),
-        "steps": [
-            dict(zip(("a", "b", "idesc", "sfa", "sfb"), _step_words(step), strict=True))
-            for step in multiplication.steps
-        ],
-        "proofs": None if reports is None else dict(zip(_PROVED, map(str, reports), strict=True)),
-        "evidence": multiplication.evidence,
-    }
-
-
-def _step_words(step: MmaStep) -> tuple[str, ...]:
-    wide, narrow = (step.a, step.b), (step.idesc, step.sfa, step.sfb)
-    return (*(word_text(one) for one in wide), *(word_text(one, 32) for one in narrow))
+#: An operand of a multiplication.
+SCALED = Record("ScaledOperand", layout=Row(str, "smem_tile"), swizzle=SwizzleMode, dtype=Row(DTYPES, "element"))
+#: The words of a K step.
+STEP = Record(
+    a=Row(WORD, label="A"),
+    b=Row(WORD, label="B"),
+    idesc=Row(HALF, label="idesc"),
+    sfa=Row(HALF, label="scale A"),
+    sfb=Row(HALF, label="scale B"),
+)
+#: A multiplication as plain data; ``reports`` is what its ``verify`` returned.
+record_block_scaled = Record(
+    "BlockScaled",
+    **attributes(BlockScaled, "ptx kind scale_vec=qualifier m n k cta_group scale_dtype"),
+    operands=Row({"A": Row(SCALED, "a"), "B": Row(SCALED, "b")}, "."),
+    scale_factors=Row({"SFA": Row(record_factors, "sfa"), "SFB": Row(record_factors, "sfb")}, "."),
+    columns=Row(record_columns, "plan"),
+    steps=[STEP],
+    proofs=Row((dict.fromkeys(("A", "B", "SFA", "SFB"), str), None), Option("reports")),
+    evidence=str,
+)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from descriptors.answers import fields
+from descriptors.records import TEXT, Record, Row, attributes, each
 from descriptors.text import aligned, counted
 from descriptors.tmem.columns import ColumnPlan
 from descriptors.tmem.tmem_fragment import TmemFragment
@@ -49,24 +49,6 @@ def tell_fragment(fragment: TmemFragment) -> str:
     return "\n".join(lines)
 
 
-def record_fragment(fragment: TmemFragment) -> dict[str, Any]:
-    """A fragment as plain data.
-
-    >>> from descriptors.tmem.accumulator import accumulator
-    >>> record_fragment(accumulator(128, 8))["columns"]
-    8
-    """
-    return {
-        "what": fragment.what,
-        "arrangement": fragment.name,
-        **fields(fragment, "modes layout"),
-        "element_bits": fragment.bits,
-        "columns": fragment.columns,
-        "digits": list(digits(fragment)),
-        "evidence": fragment.evidence,
-    }
-
-
 def digits(fragment: TmemFragment) -> Iterator[dict[str, Any]]:
     """How each digit of a coordinate moves the place: the mode, every so many of it, how often, and by what."""
     for name, mode in zip(fragment.modes, fragment.layout, strict=True):
@@ -84,10 +66,38 @@ def _leaves(mode: Layout) -> list[Any]:
     return list(flat) if isinstance(flat.shape, tuple) else [flat]
 
 
+#: How one digit of a coordinate moves the place.
+DIGIT = Record("Digit", mode=str, **each(int, "every count lane column bit"))
+#: A fragment as plain data.
+record_fragment = Record(
+    "Cells",
+    what=str,
+    arrangement=Row(str, "name"),
+    modes=[str],
+    layout=str,
+    element_bits=Row(int, "bits"),
+    columns=int,
+    digits=Row([DIGIT], digits),
+    evidence=str,
+)
+
+
 def _step_text(digit: dict[str, Any]) -> str:
     """What a digit adds to the place."""
     parts = [f"{name} {digit[name]}" for name in ("lane", "column", "bit") if digit[name]]
     return ", ".join(parts) or "the same place"
+
+
+#: What lies in some columns.
+PART = Record(
+    name=Row(str, label="part"),
+    column=int,
+    columns=Row(int, label="columns", text=lambda part: f"[{part.column},{part.column + part.columns})"),
+    lane=Row(int, label="lane"),
+    layout=Row((str, None), "fragment.layout"),
+    evidence=Row(str, "fragment.evidence"),
+    what=Row(TEXT, label="what", text=lambda part: "" if part.fragment is None else part.fragment.what),
+)
 
 
 def tell_columns(plan: ColumnPlan) -> str:
@@ -100,39 +110,18 @@ def tell_columns(plan: ColumnPlan) -> str:
        D     [0,256)  0     accumulator of 128x256 f32, cta_group 1
        known  NVIDIA's code, evaluated; not measured on a Blackwell GPU
     """
-    rows: list[tuple[object, ...]] = [("part", "columns", "lane", "what")]
-    for part in plan.parts:
-        what = part.fragment.what if part.fragment is not None else ""
-        rows.append((part.name, f"[{part.column},{part.column + part.columns})", part.lane, what))
     facts = [("note", note) for note in plan.notes]
     fit = f"{counted(plan.ctas, 'CTA')} {'fits' if plan.ctas == 1 else 'fit'} an SM"
     alone = ", exclusively" * plan.exclusive
     head = f"allocate {counted(plan.allocate, 'column')}{alone}, {plan.used} of them used; {fit}"
-    return "\n".join([head, *aligned(rows, indent=3), *aligned([*facts, ("known", plan.evidence)], indent=3)])
+    known = aligned([*facts, ("known", plan.evidence)], indent=3)
+    return "\n".join([head, *aligned(PART.table(plan.parts), indent=3), *known])
 
 
-def record_columns(plan: ColumnPlan) -> dict[str, Any]:
-    """The same as plain data.
-
-    Law: text and data have the same columns.
-
-    >>> from descriptors.tmem.columns import tmem_plan
-    >>> made = tmem_plan(128, 8, 64, "e2m1", scale_dtype="ue4m3")
-    >>> told = [line.split()[1] for line in tell_columns(made).splitlines()[2:5]]
-    >>> told == [f"[{part['column']},{part['column'] + part['columns']})" for part in record_columns(made)["parts"]]
-    True
-    """
-    return {
-        **fields(plan, "used allocate"),
-        "ctas_per_sm": plan.ctas,
-        "exclusive": plan.exclusive,
-        "parts": [
-            {
-                **fields(part, "name column columns lane"),
-                "layout": None if part.fragment is None else str(part.fragment.layout),
-                "evidence": None if part.fragment is None else part.fragment.evidence,
-            }
-            for part in plan.parts
-        ],
-        **fields(plan, "notes evidence"),
-    }
+#: The columns of a CTA as plain data.
+record_columns = Record(
+    "Columns",
+    **attributes(ColumnPlan, "used allocate ctas_per_sm=ctas exclusive"),
+    parts=[PART],
+    **attributes(ColumnPlan, "notes evidence"),
+)

@@ -19,11 +19,10 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from descriptors.answers import fields
+from descriptors.records import Record, Row, attributes, each, within
 from descriptors.text import aligned, counted, tuple_text
-from descriptors.tmem.fragment_text import digits, tell_fragment
+from descriptors.tmem.fragment_text import DIGIT, digits, tell_fragment
 from descriptors.tmem.geometry import BELIEVED, DOCUMENTED, weakest
 from descriptors.tmem.moves import TmemMove
 from descriptors.tmem.readout import Readout
@@ -43,20 +42,15 @@ def tell_move(move: TmemMove) -> str:
     return "\n".join([f"{move.ptx}: {counts}", *rest[:1], *apart, *rest[2:]])
 
 
-def record_move(move: TmemMove) -> dict[str, Any]:
-    """A move as plain data.
-
-    >>> from descriptors.tmem.moves import tmem_move
-    >>> record_move(tmem_move("32x32b.x2"))["layout"]
-    '(32,2,32):(2097152,32,1)'
-    """
-    return {
-        **fields(move, "ptx registers lanes columns"),
-        "offset": move.offset if move.shape == "16x32bx2" else None,
-        "layout": str(move.cells.layout),
-        "digits": list(digits(move.cells)),
-        "evidence": move.cells.evidence,
-    }
+#: A move as plain data.
+record_move = Record(
+    "Move",
+    **attributes(TmemMove, "ptx registers lanes columns"),
+    offset=Row((int, None), lambda move: move.offset if move.shape == "16x32bx2" else None),
+    layout=Row(str, "cells.layout"),
+    digits=Row([DIGIT], lambda move: digits(move.cells)),
+    evidence=Row(str, "cells.evidence"),
+)
 
 
 def tell_reduction(reduction: TmemReduction) -> str:
@@ -96,25 +90,22 @@ def _tell_compressed(one: TmemReduction) -> list[str]:
     return aligned(rows, indent=3)
 
 
-def record_reduction(reduction: TmemReduction) -> dict[str, Any]:
-    """A reducing load as plain data.
+#: A reducing load as plain data.
+record_reduction = Record(
+    **within("move", **record_move.rows) | {"ptx": Row(str), "registers": Row(int)},
+    operation={"max", "min"},
+    type=Row(str, "dtype"),
+    qualifiers=Row([{"abs", "NaN"}], lambda load: ["abs"] * load.absolute + ["NaN"] * load.nan),
+    **attributes(TmemReduction, "reduced_over=over.layout compressed reduces metadata targets"),
+    result_evidence=Row(str, lambda load: BELIEVED if load.compressed else load.over.evidence),
+)
 
-    >>> from descriptors.tmem.reductions import tmem_reduction
-    >>> record_reduction(tmem_reduction("32x32b.x2.min.abs.f32"))["qualifiers"]
-    ['abs']
-    """
-    return {
-        **record_move(reduction.move),
-        **fields(reduction, "ptx registers operation"),
-        "type": reduction.dtype,
-        "qualifiers": ["abs"] * reduction.absolute + ["NaN"] * reduction.nan,
-        "reduced_over": str(reduction.over.layout),
-        "compressed": reduction.compressed,
-        "reduces": reduction.reduces,
-        "metadata": reduction.metadata,
-        "targets": list(reduction.targets),
-        "result_evidence": BELIEVED if reduction.compressed else reduction.over.evidence,
-    }
+
+#: A load of a warp, and the element that it begins at.
+LOAD = Record(
+    **each(int, "warp lane column", shown=True),
+    origin=Row([int], label="origin", text=lambda load: tuple_text(load.origin)),
+)
 
 
 def tell_readout(readout: Readout) -> str:
@@ -138,28 +129,21 @@ def tell_readout(readout: Readout) -> str:
     if readout.threads < 32:
         rows.append(("threads", f"0 to {readout.threads - 1} hold elements, the others nothing"))
     rows.append(("known", readout.evidence))
-    loads = [(one.warp, one.lane, one.column, tuple_text(one.origin)) for one in readout.loads]
     head = f"{move.ptx} of an {readout.fragment.what}"
-    table = aligned([("warp", "lane", "column", "origin"), *loads], ">", indent=3)
+    table = aligned(LOAD.table(readout.loads), ">", indent=3)
     return "\n".join([head, *aligned(rows, indent=3), *table])
 
 
-def record_readout(readout: Readout) -> dict[str, Any]:
-    """A readout as plain data.
-
-    >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.tmem.readout import readout
-    >>> record_readout(readout(accumulator(128, 8), "32x32b"))["elements"]
-    '(32,8):(1@0,1@1)'
-    """
-    return {
-        "ptx": readout.move.ptx,
-        "of": readout.fragment.what,
-        "registers": readout.move.registers,
-        **fields(readout, "threads values elements"),
-        "loads": [fields(one, "warp lane column origin") for one in readout.loads],
-        "evidence": readout.evidence,
-    }
+#: A readout as plain data.
+record_readout = Record(
+    "Readout",
+    **attributes(TmemMove, "ptx", "move"),
+    of=Row(str, "fragment.what"),
+    **attributes(TmemMove, "registers", "move"),
+    **attributes(Readout, "threads values elements"),
+    loads=[LOAD],
+    evidence=str,
+)
 
 
 def _first_elements(readout: Readout) -> str:
@@ -176,39 +160,32 @@ def tell_readouts(readouts: Sequence[Readout]) -> str:
     >>> print(tell_readouts(readouts(accumulator(128, 8))).splitlines()[0])
     tcgen05.ld of an accumulator of 128x8 f32, cta_group 1
     """
-    rows: list[tuple[object, ...]] = [("load", "registers", "loads a warp", "threads", "(thread, value) -> (m, n)")]
-    rows += [(_name(one), one.move.registers, len(one.loads) // 4, one.threads, one.elements) for one in readouts]
-    grade = weakest(*(one.evidence for one in readouts))
-    return "\n".join([f"tcgen05.ld of an {readouts[0].fragment.what}", *aligned(rows, indent=3), f"   known  {grade}"])
-
-
-def record_readouts(readouts: Sequence[Readout]) -> dict[str, Any]:
-    """The shapes as plain data.
-
-    Law: text and data name the same loads.
-
-    >>> from descriptors.tmem.accumulator import accumulator
-    >>> from descriptors.tmem.readout import readouts
-    >>> made = readouts(accumulator(128, 64))
-    >>> told = [line.split()[0] for line in tell_readouts(made).splitlines()[2:-1]]
-    >>> told == [one["load"] for one in record_readouts(made)["loads"]]
-    True
-    """
-    return {
-        "of": readouts[0].fragment.what,
-        "loads": [
-            {
-                "load": _name(one),
-                "registers": one.move.registers,
-                "loads_per_warp": len(one.loads) // 4,
-                **fields(one, "threads elements"),
-            }
-            for one in readouts
-        ],
-        "evidence": weakest(*(one.evidence for one in readouts)),
-    }
+    head = f"tcgen05.ld of an {readouts[0].fragment.what}"
+    return "\n".join([head, *aligned(SHAPE.table(readouts), indent=3), f"   known  {_weakest(readouts)}"])
 
 
 def _name(readout: Readout) -> str:
     """The load in the words that ``descriptors tmem ld`` takes."""
     return f"{readout.move.shape}.x{readout.move.num}{'.pack::16b' if readout.move.packed else ''}"
+
+
+def _weakest(readouts: Sequence[Readout]) -> str:
+    """Return the weakest evidence of the shapes."""
+    return weakest(*(readout.evidence for readout in readouts))
+
+
+#: A shape of load that reads a fragment.
+SHAPE = Record(
+    load=Row(str, _name, "load"),
+    registers=Row(int, "move.registers", "registers"),
+    loads_per_warp=Row(int, lambda readout: len(readout.loads) // 4, "loads a warp"),
+    threads=Row(int, label="threads"),
+    elements=Row(str, label="(thread, value) -> (m, n)"),
+)
+#: The shapes as plain data.
+record_readouts = Record(
+    "Readouts",
+    of=Row(str, lambda readouts: readouts[0].fragment.what),
+    loads=Row([SHAPE], "."),
+    evidence=Row(str, _weakest),
+)

@@ -19,17 +19,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from descriptors.answers import fields
-from descriptors.smem.operands.operand import SwizzleMode
-from descriptors.smem.tma.map_notation import arguments_text, map_record
+from descriptors.records import HALF, PAIR, TEXT, WORD, Named, Option, Record, Row, attributes, each, within
+from descriptors.smem.operands.operand import DTYPES, SwizzleMode
+from descriptors.smem.tma.convolution import Convolution
+from descriptors.smem.tma.map_notation import IM2COL_ARGUMENTS, arguments_text, map_record
 from descriptors.smem.words.tensor_map import Im2colWindow, TensorMap, TmaError
 from descriptors.text import aligned, counted, extents_text, tuple_text, word_text
 from descriptors.tmem.copied import tmem_copied
 from descriptors.tmem.geometry import LANES, weakest
 from descriptors.tmem.shift_convolution import EVIDENCE, Outcome, ShiftConvolution, ShiftProof
 from descriptors.tmem.shift_copies import RowCopies
-from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftStep, Traffic, table
-from descriptors.tmem.shift_views import ViewedConvolution, ViewedProof
+from descriptors.tmem.shift_steps import ROW_BYTES, TAPS, ShiftProblem, ShiftStep, Traffic, table
+from descriptors.tmem.shift_views import View, ViewedConvolution, ViewedProof
 
 #: What no source settles, by what is taken for true.
 _NOT_SETTLED = {
@@ -61,7 +62,7 @@ def tell_convolution(
     lines = [
         f"convolution of {sizes} {element} by {counted(one.filters, 'filter')} of {extents_text(one.taps)}, "
         f"padding {extents_text(one.padding)}, A shifted in tensor memory",
-        f"   output   {extents_text((one.images, one.rows, one.columns, one.filters))}, {counted(one.rows, 'row')} of "
+        f"   output   {extents_text(_output(one))}, {counted(one.rows, 'row')} of "
         f"{counted(one.places, 'place')}, {counted(convolution.tiles, 'tile')} each: output (n, q) of a row has place "
         f"{one.width} n + q",
         f"   tap s    reads place {one.width} n + q + s - {one.padding[1]}; masked where it is padding",
@@ -170,12 +171,148 @@ def _some(lanes: tuple[int, ...]) -> str:
 
 
 def _savings(convolution: ShiftConvolution) -> list[str]:
-    widths = sorted({*TAPS, convolution.problem.taps[1]})
-    rows: list[tuple[object, ...]] = [("S", "shifted", "loaded each", "saved")]
-    rows += [(one.taps, one.rows, one.plain, f"{100 * one.saved:.1f}%") for one in table(widths)]
+    rows = TRAFFIC.table(_widths(convolution))
     all_of_it = convolution.copied
     bytes_ = f"{all_of_it.rows * ROW_BYTES} bytes instead of {all_of_it.plain * ROW_BYTES}"
     return [*aligned(rows, ">", indent=3), f"   in all: {all_of_it.rows} rows instead of {all_of_it.plain}, {bytes_}"]
+
+
+def _steps(convolution: ShiftConvolution, row: int = 0, tile: int = 0) -> list[tuple[ShiftConvolution, ShiftStep]]:
+    return [(convolution, step) for step in convolution.steps(row, tile)]
+
+
+def _output(one: ShiftProblem) -> list[int]:
+    return [one.images, one.rows, one.columns, one.filters]
+
+
+def _widths(convolution: ShiftConvolution) -> tuple[Traffic, ...]:
+    """Return the traffic for filters of the usual widths and of this width."""
+    return table(sorted({*TAPS, convolution.problem.taps[1]}))
+
+
+def _maps(convolution: ShiftConvolution) -> dict[str, Any]:
+    """The maps of NHWC memory by the names of ``cuda.h``; {} where there are none."""
+    try:
+        maps = row_maps(convolution)
+    except TmaError:
+        return {}
+    return {
+        name: {"by": "cuTensorMapEncodeIm2col", "dimensions": "C W N H", **map_record(one), "word": word}
+        for name, (one, word) in zip(("load", "refresh"), maps, strict=True)
+    }
+
+
+def _views(viewed: ViewedConvolution) -> list[tuple[range, range, range, View, ShiftConvolution]]:
+    """Return the outputs q, the taps s and the activations w of each view, the view and its convolution."""
+    whole = viewed.convolution
+    return [
+        (view.outputs(whole), view.taps(whole), _activations(view, part), view, part)
+        for view, part in zip(viewed.views, viewed.parts, strict=True)
+    ]
+
+
+def _viewed_output(one: Convolution) -> list[int]:
+    return [one.images, *one.outputs, one.filters]
+
+
+def _activations(view: View, part: ShiftConvolution) -> range:
+    """Return the activations along W that a view reads."""
+    return range(view.first, view.first + view.step * part.problem.width, view.step)
+
+
+def _span(numbers: range) -> str:
+    """The first, the second and the last of some numbers."""
+    listed = [str(one) for one in (*numbers[:2], *numbers[2:][-1:])]
+    return ", ".join([*listed[:2], *(["..."] if len(numbers) > 3 else []), *listed[2:]])
+
+
+#: The outputs of a proof that differ from the definition.
+OUTCOME = Record(
+    "Outcome",
+    wrong=int,
+    first=(
+        {
+            "output": Row([int], lambda first: list(first[:-2])),
+            "found": Row(int, lambda first: first[-2]),
+            "must_be": Row(int, lambda first: first[-1]),
+        },
+        None,
+    ),
+)
+#: A proof as plain data.
+record_proof = Record(
+    **attributes(ShiftProof, "ok outputs multiplications quarters"), wrong=Row(OUTCOME, "outcome"), otherwise=OUTCOME
+)
+#: The proof of a convolution through views as plain data.
+record_viewed_proof = Record(**attributes(ViewedProof, "ok outputs multiplications"), wrong=Row(OUTCOME, "outcome"))
+
+_STEP = {"instruction": Row(str, lambda pair: _words(*pair)[0])}
+#: Where an instruction is.
+_AT = {
+    **_STEP,
+    **within("1.tap", **each(int, "r s"), k_step=Row(int, "k")),
+    "a_column": Row(int, lambda pair: pair[0].a_columns[pair[1].tap.a_range]),
+}
+
+
+def _step(kinds: set[str], **rows: Row) -> Record:
+    """Return the declaration of the steps of some kinds; its answers are pairs of the convolution and the step."""
+    return Record("", lambda pair: pair[1].kind in kinds, kind=Row(kinds, "1.kind"), **rows)
+
+
+#: A step.
+STEP = Named(
+    "ShiftStep",
+    (
+        _step({"clear"}, **_STEP),
+        _step(
+            {"load", "refresh", "shift"},
+            **_AT,
+            lane=Row(int, "1.lane"),
+            places=Row([int], lambda pair: list(pair[1].places) or None, optional=True),
+        ),
+        _step(
+            {"multiply"},
+            **_AT,
+            masks=Row([HALF], lambda pair: list(pair[1].masks)),
+            masked=Row([int], lambda pair: list(pair[1].masked_lanes())),
+            enable_input_d=Row(bool, "1.enable_input_d"),
+        ),
+    ),
+)
+#: The map of a load or of a refresh, and the word of its copy to tensor memory.
+MAP = Record("ShiftMap", **each(str, "by dimensions"), **IM2COL_ARGUMENTS, swizzle=str, word=WORD)
+#: Rows that are copied, with shifts and without.
+TRAFFIC = Record(
+    "Traffic",
+    taps=Row(int, label="S"),
+    rows=Row(int, label="shifted"),
+    rows_without=Row(int, "plain", "loaded each"),
+    bytes=Row(int, lambda traffic: traffic.rows * ROW_BYTES),
+    bytes_without=Row(int, lambda traffic: traffic.plain * ROW_BYTES),
+    saved=Row(float, lambda traffic: round(traffic.saved, 4), "saved", lambda traffic: f"{100 * traffic.saved:.1f}%"),
+)
+#: The extents of a convolution.
+_EXTENTS = {
+    "activations": Row([int], lambda problem: [problem.images, problem.height, problem.width, problem.channels]),
+    "filters": Row([int], lambda problem: [problem.filters, *problem.taps, problem.channels]),
+}
+SHIFT = Record(
+    "Shift",
+    **within("problem", **_EXTENTS, output=Row([int], _output), padding=PAIR, **each(int, "stride_h dilation_h")),
+    dtype=Row(DTYPES, "element"),
+    **attributes(ShiftConvolution, "kind cta_group quarters start tiles allocate a_columns"),
+    row=Row(int, Option("row", 0)),
+    tile=Row(int, Option("tile", 0)),
+    steps=Row([STEP], _steps),
+    traffic=Row([TRAFFIC], _widths),
+    copied=TRAFFIC,
+    tensor_maps=Row(({"load": MAP, "refresh": MAP}, {}), _maps),
+    proof=Row((record_proof, None), Option("report")),
+    not_settled=Row(str, lambda convolution: _NOT_SETTLED[convolution.quarters]),
+    evidence=Row(str, lambda convolution: weakest(*(grade for _, grade in EVIDENCE))),
+    evidence_of=Row({str: str}, lambda convolution: dict(EVIDENCE)),
+)
 
 
 def record_convolution(
@@ -193,60 +330,7 @@ def record_convolution(
     >>> record_convolution(shift_convolution(2, 9, 9, 16, 16, (3, 3), (1, 1)))["output"]
     [2, 9, 9, 16]
     """
-    one = convolution.problem
-    return {
-        "activations": [one.images, one.height, one.width, one.channels],
-        "filters": [one.filters, *one.taps, one.channels],
-        "output": [one.images, one.rows, one.columns, one.filters],
-        "padding": list(one.padding),
-        **fields(one, "stride_h dilation_h"),
-        "dtype": str(convolution.element),
-        **fields(convolution, "kind cta_group quarters start tiles allocate a_columns"),
-        "row": row,
-        "tile": tile,
-        "steps": [_step(convolution, step) for step in convolution.steps(row, tile)],
-        "traffic": [_traffic(row_of) for row_of in table(sorted({*TAPS, one.taps[1]}))],
-        "copied": _traffic(convolution.copied),
-        "tensor_maps": _maps_record(convolution),
-        "proof": None if report is None else record_proof(report),
-        "not_settled": _NOT_SETTLED[convolution.quarters],
-        "evidence": weakest(*(grade for _, grade in EVIDENCE)),
-        "evidence_of": dict(EVIDENCE),
-    }
-
-
-def _step(convolution: ShiftConvolution, step: ShiftStep) -> dict[str, Any]:
-    record: dict[str, Any] = {"kind": step.kind, "instruction": _words(convolution, step)[0]}
-    if step.kind == "clear":
-        return record
-    record |= {
-        "r": step.tap.r,
-        "s": step.tap.s,
-        "k_step": step.tap.k,
-        "a_column": convolution.a_columns[step.tap.a_range],
-    }
-    if step.kind == "multiply":
-        masks = [word_text(mask, 32) for mask in step.masks]
-        return record | {"masks": masks, "masked": list(step.masked_lanes()), "enable_input_d": step.enable_input_d}
-    return record | {"lane": step.lane} | ({"places": list(step.places)} if step.places else {})
-
-
-def _maps_record(convolution: ShiftConvolution) -> dict[str, Any]:
-    """The maps of NHWC memory by the names of ``cuda.h``; {} where there are none."""
-    try:
-        maps = row_maps(convolution)
-    except TmaError:
-        return {}
-    return {
-        name: {"by": "cuTensorMapEncodeIm2col", "dimensions": "C W N H", **map_record(one), "word": word_text(word)}
-        for name, (one, word) in zip(("load", "refresh"), maps, strict=True)
-    }
-
-
-def _traffic(one: Traffic) -> dict[str, Any]:
-    sizes = {"rows": one.rows, "rows_without": one.plain}
-    bytes_ = {"bytes": one.rows * ROW_BYTES, "bytes_without": one.plain * ROW_BYTES}
-    return {"taps": one.taps, **sizes, **bytes_, "saved": round(one.saved, 4)}
+    return SHIFT(convolution, report=report, row=row, tile=tile, steps=_steps(convolution, row, tile))
 
 
 def tell_proof(proof: ShiftProof) -> str:
@@ -275,17 +359,12 @@ def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None
        view  outputs q     taps s  activations w  tiles  multiplications
     """
     one = convolution.convolution
-    rows: list[tuple[object, ...]] = [("view", "outputs q", "taps s", "activations w", "tiles", "multiplications")]
-    for number, (view, part) in enumerate(zip(convolution.views, convolution.parts, strict=True)):
-        q, s = view.outputs(one), view.taps(one)
-        w = range(view.first, view.first + view.step * part.problem.width, view.step)
-        rows.append((number, *map(_span, (q, s, w)), part.tiles, part.multiplications))
-    output = extents_text((one.images, *one.outputs, one.filters))
+    output = extents_text(_viewed_output(one))
     lines = [
         f"convolution of {one}, through {counted(len(convolution.views), 'view')} of W, A shifted in tensor memory",
         f"   output   {output}, {counted(convolution.multiplications, 'multiplication')}: each view a convolution of "
         "stride and dilation 1 along W, none masked",
-        *aligned(rows, indent=3),
+        *aligned(VIEW.table(_views(convolution), number="view"), indent=3),
         "of view 0; the others begin at other activations:",
         *copy_lines(convolution.parts[0]),
         *(f"   known    {what}: {grade}" for what, grade in EVIDENCE),
@@ -293,49 +372,28 @@ def tell_views(convolution: ViewedConvolution, report: ViewedProof | None = None
     return "\n".join([*lines, report.headline] if report is not None else lines)
 
 
-def _span(numbers: range) -> str:
-    """The first, the second and the last of some numbers."""
-    listed = [str(one) for one in (*numbers[:2], *numbers[2:][-1:])]
-    return ", ".join([*listed[:2], *(["..."] if len(numbers) > 3 else []), *listed[2:]])
-
-
-def record_views(convolution: ViewedConvolution, report: ViewedProof | None = None) -> dict[str, Any]:
-    """The same as plain data; each view has the steps of its first tile.
-
-    Args:
-        convolution: what is told.
-        report: its proof.
-    """
-    one = convolution.convolution
-    views = [
-        {
-            "q": list(view.outputs(one)),
-            "s": list(view.taps(one)),
-            **fields(view, "first step"),
-            **record_convolution(part),
-        }
-        for view, part in zip(convolution.views, convolution.parts, strict=True)
-    ]
-    return {
-        "activations": [one.images, one.height, one.width, one.channels],
-        "filters": [one.filters, *one.taps, one.channels],
-        "output": [one.images, *one.outputs, one.filters],
-        **fields(one, "stride dilation padding"),
-        "multiplications": convolution.multiplications,
-        "views": views,
-        "proof": None if report is None else record_viewed_proof(report),
-        "evidence": weakest(*(grade for _, grade in EVIDENCE)),
-    }
+#: A view of a convolution.
+VIEW = Record(
+    q=Row([int], lambda view: list(view[0]), "outputs q", lambda view: _span(view[0])),
+    s=Row([int], lambda view: list(view[1]), "taps s", lambda view: _span(view[1])),
+    w=Row(TEXT, label="activations w", text=lambda view: _span(view[2])),
+    **attributes(View, "first step", "3"),
+    **within("4", **SHIFT.rows) | {"tiles": Row(int, "4.tiles", "tiles")},
+    multiplications=Row(TEXT, "4.multiplications", "multiplications"),
+)
+#: A convolution through views as plain data, with the steps of the first tile of each; ``report`` is its proof.
+record_views = Record(
+    **within("convolution", **_EXTENTS, output=Row([int], _viewed_output), **each(PAIR, "stride dilation padding")),
+    multiplications=int,
+    views=Row([VIEW], _views),
+    proof=Row((record_viewed_proof, None), Option("report")),
+    evidence=Row(str, lambda viewed: weakest(*(grade for _, grade in EVIDENCE))),
+)
 
 
 def tell_viewed_proof(proof: ViewedProof) -> str:
     """Its proof, for a person."""
     return proof.headline
-
-
-def record_viewed_proof(proof: ViewedProof) -> dict[str, Any]:
-    """The same as plain data."""
-    return {**fields(proof, "ok outputs multiplications"), "wrong": _outcome(proof.outcome)}
 
 
 def _wrong(outcome: Outcome, outputs: int) -> str:
@@ -344,20 +402,3 @@ def _wrong(outcome: Outcome, outputs: int) -> str:
     *place, output, right = outcome.first
     count = f"{outcome.wrong} of {counted(outputs, 'output')} wrong"
     return f"{count}, the first (n,p,q,filter) = {tuple_text(place)}: {output} for {right}"
-
-
-def record_proof(proof: ShiftProof) -> dict[str, Any]:
-    """A proof as plain data."""
-    return {
-        **fields(proof, "ok outputs multiplications quarters"),
-        "wrong": _outcome(proof.outcome),
-        "otherwise": _outcome(proof.otherwise),
-    }
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    first = None
-    if outcome.first is not None:
-        *place, output, right = outcome.first
-        first = {"output": place, "found": output, "must_be": right}
-    return {"wrong": outcome.wrong, "first": first}

@@ -33,7 +33,7 @@ ROOMS = (
         "layoutalg.dsl_programs",
     ),
     *("layoutalg.laws", "layoutalg.oracle", "layoutalg.oracle.dsl", "layoutalg", "layoutalg.cli", "layoutalg.__main__"),
-    *("descriptors.errors", "descriptors.answers", "descriptors.targets", "descriptors.text"),
+    *("descriptors.errors", "descriptors.answers", "descriptors.targets", "descriptors.text", "descriptors.records"),
     *("descriptors.smem.operands", "descriptors.smem.words", "descriptors.smem.proof", "descriptors.smem.instructions"),
     *("descriptors.smem.derivation", "descriptors.smem.debug", "descriptors.smem.claims", "descriptors.smem.tma"),
     *("descriptors.smem.emitters", "descriptors.smem", "descriptors.tmem"),

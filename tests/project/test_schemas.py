@@ -85,6 +85,7 @@ descriptors tensor-map "type=bf16 extents=512x64 strides=1001 box=64x64 swizzle=
 descriptors plan bf16 --tile 64x16x32 --arch sm90 --top 1
 descriptors plan bf16 --tile 128x16x32 --arch sm100 --top 1
 descriptors plan bf16 --problem 512x512x512 --top 1 --arch sm90
+descriptors plan bf16 --conv 8x16x16x64 --filters 64x3x3 --padding 1 --arch sm90 --top 1
 descriptors plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2
 descriptors plan m64n8k16 bf16 --tile 64x8x32 --conv 2x9x7x24 --filters 12x3x2 --stride 2 --a-swizzle none --b-swizzle none
 descriptors plan wgmma.sp.m64n8k32 bf16 --tile 64x8x64

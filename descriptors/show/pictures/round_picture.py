@@ -22,11 +22,13 @@ from typing import Any
 
 from descriptors.check.execution.rings import WAITS, Ring
 from descriptors.check.execution.rounds import Act, letter
+from descriptors.check.kernel_text import RING
 from descriptors.check.pipeline import Pipeline
+from descriptors.records import Record, Row, attributes
 from descriptors.show.pictures.panels import spaced, story
 from descriptors.text import aligned, counted, ranges_text
 from layoutalg import Figure, Picture, Scene
-from layoutalg.frozen import contents, frozen
+from layoutalg.frozen import frozen
 
 #: Times and roles that are drawn, the width of a time, the height of a lane, and of an act in it.
 TIMES, LANES, _WIDE, _HIGH, _ACT = 16, 8, 104.0, 92.0, 54.0
@@ -56,16 +58,7 @@ class RoundPicture(Picture):
 
     def record(self) -> dict[str, Any]:
         """Every act that is drawn."""
-        one = self.pipeline
-        return {
-            "kind": "rounds",
-            "name": one.name,
-            "launch": one.launch,
-            "roles": list(one.rounds.roles),
-            "rings": [{**contents(ring), "uses": [contents(use) for use in ring.uses]} for ring in one.rounds.rings],
-            "acts": [contents(act) for act in self.acts.values()],
-            "wrong": list(one.wrong),
-        }
+        return ROUNDS(self)
 
     def scene(self) -> Scene:
         """Lanes of roles, acts in order, arrows from what ends a wait to the wait."""
@@ -179,3 +172,19 @@ def _what(act: Act) -> str:
 def _ring(ring: Ring) -> str:
     size = f", {' or '.join(spaced(one) for one in ring.bytes)} bytes" if ring.bytes else ""
     return f"{counted(ring.stages, 'mbarrier')} at {ring.place}, {counted(ring.count, 'arrival')}{size} a phase"
+
+
+#: The acts that are drawn as plain data.
+ROUNDS = Record(
+    "Rounds",
+    kind=Row({"rounds"}, lambda picture: "rounds"),
+    name=Row(str, "pipeline.name"),
+    launch=Row(str, "pipeline.launch"),
+    roles=Row([str], lambda picture: list(picture.pipeline.rounds.roles)),
+    rings=Row([RING], "pipeline.rounds.rings"),
+    acts=Row(
+        [Record(**attributes(Act, "role what name phase time lines sources endless"))],
+        lambda picture: picture.acts.values(),
+    ),
+    wrong=Row([str], lambda picture: list(picture.pipeline.wrong)),
+)

@@ -16,14 +16,15 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from descriptors.answers import fields
 from descriptors.errors import DescriptorError
+from descriptors.records import Option, Record, Row, each
 from descriptors.smem.claims.claim import claim
 from descriptors.smem.claims.question import Question
 from descriptors.smem.claims.terms import BITS
 from descriptors.smem.claims.walk_terms import STORED_BITS, Operand, walk
 from descriptors.smem.claims.walk_terms import fields as fields_of
 from descriptors.smem.debug.diff import Diff
+from descriptors.smem.debug.word_text import ELEMENT, record_diff
 from descriptors.smem.proof.addresses import fetched_rows, stored_rows
 from descriptors.smem.proof.mismatch import Mismatch, first_mismatches
 from descriptors.smem.words.descriptor import window_bytes
@@ -152,16 +153,19 @@ def tell_word(found: Diff) -> str:
     return f"\n{installed()[0]}: {what}"
 
 
+#: An answer as plain data.
+SOLVED = Record(**each(str, "solver outcome"), element=Row((Record(**ELEMENT.rows, base=int), None), Option("element")))
+#: A comparison with what a solver answered.
+DIFF = Record(**record_diff.rows, symbolic=Row(SOLVED, optional=True))
+
+
 def record_answer(answer: Answer, dtype: str) -> dict[str, Any]:
     """The same as plain data.
 
     >>> record_answer(Answer("z3", "unsat", {}), "bf16")
     {'solver': 'z3', 'outcome': 'unsat', 'element': None}
     """
-    element = None
-    if answer.outcome == "sat":
-        element = fields(element_of(answer, dtype), "coordinate unit expected found base")
-    return {"solver": answer.solver, "outcome": answer.outcome, "element": element}
+    return SOLVED(answer, element=element_of(answer, dtype) if answer.outcome == "sat" else None)
 
 
 def _z3(script: str, seconds: int) -> str:

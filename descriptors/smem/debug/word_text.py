@@ -22,22 +22,35 @@ Law: the text of a comparison says that all is the same if and only if its data 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from descriptors.answers import Table, fields, plain_data
+from descriptors.answers import Table, plain_data
+from descriptors.records import (
+    ARCH,
+    PAIR,
+    UNIT,
+    WORD,
+    Option,
+    Record,
+    Row,
+    attributes,
+    each,
+    evidence_row,
+    within,
+)
 from descriptors.smem.debug.candidates import Candidate
 from descriptors.smem.debug.decode import Decoded, Expectation
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.debug.read import Fetched
-from descriptors.smem.debug.warnings import Remark
 from descriptors.smem.instructions.transpose import transpose_note
-from descriptors.smem.operands.operand import Major, SwizzleMode
+from descriptors.smem.operands.canonical import Match
+from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import stored_text
 from descriptors.smem.proof.addresses import address_bits, address_unit
-from descriptors.smem.words.bitfield import field_cells, span
-from descriptors.smem.words.descriptor import smem_word
-from descriptors.text import aligned, known_line, known_record, listed, word_text
+from descriptors.smem.words.bitfield import field_cells, field_kinds, span
+from descriptors.smem.words.descriptor import FIELDS, STORED, WORDS, smem_word
+from descriptors.text import aligned, known_line, listed, word_text
 
 #: Rows and columns of 16-byte pieces that are shown of what is fetched, unless all are asked for.
 _ROWS, _COLUMNS = 32, 16
@@ -74,26 +87,32 @@ def tables_decoded(decoded: Decoded) -> list[Table]:
     return [("fields", _rows(decoded))]
 
 
-def record_decoded(decoded: Decoded, expected: Sequence[Expectation] = ()) -> dict[str, Any]:
-    """A decoded word as plain data, with what was expected of it."""
-    record = {
-        "word": word_text(decoded.word),
-        "arch": decoded.arch,
-        "fields": {row.name: plain_data(row.value) for row in decoded.fields},
-        "stored": {row.name: row.stored for row in decoded.fields},
-        "meanings": {row.name: row.meaning for row in decoded.fields},
-        "dont_care": decoded.dont_care,
-        "unknown_bits": word_text(decoded.unknown_bits),
-        "warnings": _remarks(decoded.warnings),
-        "notes": _remarks(decoded.notes),
-        **known_record(decoded.arch),
-    }
-    met = [fields(one, "field expected found met") for one in expected]
-    return record | {"expected": met} if expected else record
+#: Something to know about a word.
+REMARK = Record("Remark", **each(str, "kind field text"))
 
 
-def _remarks(remarks: Sequence[Remark]) -> list[dict[str, Any]]:
-    return [fields(one, "kind field text") for one in remarks]
+def _by_field(attribute: str) -> Callable[[Decoded], dict[str, Any]]:
+    """Return the source of a map from the names of the fields to one of their attributes."""
+    return lambda decoded: {row.name: plain_data(getattr(row, attribute)) for row in decoded.fields}
+
+
+#: A decoded word as plain data; ``expected`` is what was expected of it.
+record_decoded = Record(
+    "Decoded",
+    word=WORD,
+    arch=ARCH,
+    fields=Row(FIELDS, _by_field("value")),
+    stored=Row(STORED, _by_field("stored")),
+    meanings=Row(lambda: field_kinds(WORDS.values(), str), _by_field("meaning")),
+    dont_care=[str],
+    unknown_bits=WORD,
+    warnings=[REMARK],
+    notes=[REMARK],
+    evidence=evidence_row(),
+    expected=Row(
+        [Record(field=str, expected=(int, str), found=(int, str), met=bool)], Option("expected"), optional=True
+    ),
+)
 
 
 def tell_fetched(fetched: Fetched, everything: bool = False) -> str:
@@ -140,29 +159,18 @@ def _pieces(fetched: Fetched) -> list[tuple[int, ...]]:
     return [tuple(place // per_byte for place in row[:: fetched.element.per_16_bytes]) for row in rows]
 
 
-def record_fetched(fetched: Fetched) -> dict[str, Any]:
-    """What is fetched as plain data: an address for every element.
-
-    Law: a cell of the table is the address of the first of its elements.
-
-    >>> from descriptors.smem.debug.read import read
-    >>> found = read(0x4000404000010000, dtype="bf16", major="K", shape=(16, 32))
-    >>> table = [line.split()[1:] for line in tell_fetched(found, everything=True).splitlines()[2:-1]]
-    >>> rows = record_fetched(found)["addresses"]
-    >>> [[int(cell, 16) for cell in row] for row in table] == [list(row[::8]) for row in rows]
-    True
-    """
-    return {
-        "word": word_text(fetched.decoded.word),
-        "arch": fetched.decoded.arch,
-        "dtype": fetched.element.name,
-        "major": str(fetched.major),
-        "shape": (len(fetched.addresses), len(fetched.addresses[0])),
-        "unit": address_unit(fetched.element),
-        "evidence": fetched.evidence,
-        "warnings": _remarks(fetched.decoded.warnings),
-        "addresses": fetched.addresses,
-    }
+#: What is fetched as plain data: an address for every element.
+record_fetched = Record(
+    "Fetched",
+    **within("decoded", word=WORD, arch=ARCH),
+    dtype=Row(DTYPES, "element"),
+    major=Major,
+    shape=Row(PAIR, lambda fetched: (len(fetched.addresses), len(fetched.addresses[0]))),
+    unit=Row(UNIT, lambda fetched: address_unit(fetched.element)),
+    evidence=str,
+    warnings=Row([REMARK], "decoded.warnings"),
+    addresses=[[int]],
+)
 
 
 def tell_diff(diff: Diff) -> str:
@@ -184,10 +192,8 @@ def tell_diff(diff: Diff) -> str:
 
 def tables_diff(diff: Diff) -> list[Table]:
     """What to change, and what is read from elsewhere."""
-    changes = [("field", "found", "right"), *((one.field, one.found, one.right) for one in diff.changes)]
-    wrong = [(one.coordinate, one.expected, one.found) for one in diff.mismatches]
-    heading = ("element", "stored at", "read at")
-    return [("what to change", changes), ("elements read from elsewhere", [heading, *wrong])]
+    elements = ELEMENT.table(diff.mismatches)
+    return [("what to change", CHANGE.table(diff.changes)), ("elements read from elsewhere", elements)]
 
 
 def _transposed(diff: Diff) -> bool:
@@ -227,32 +233,39 @@ def _illegal(diff: Diff) -> Iterator[str]:
         yield f"but no instruction reads such an operand: {diff.illegal}"
 
 
-def record_diff(diff: Diff) -> dict[str, Any]:
-    """A comparison as plain data."""
-    return {
-        "word": word_text(diff.word),
-        "arch": diff.arch,
-        "dtype": diff.element.name,
-        **fields(diff, "major shape layout base"),
-        "verdict": diff.verdict,
-        "same": diff.ok,
-        "assumptions": diff.assumptions,
-        **fields(diff, "open_questions"),
-        "base_assumed": diff.placement is not None,
-        "shape_assumed": diff.whole,
-        **fields(diff, "subtile offset"),
-        "starts": None if diff.other is None else {"subtile": diff.other[0], "base": diff.other[1]},
-        "elements": diff.shape[0] * diff.shape[1],
-        "differing": diff.differing,
-        "mismatches": [fields(one, "coordinate unit expected found") for one in diff.mismatches],
-        "picture": fields(diff.picture, "rows block"),
-        "right_word": None if diff.right_word is None else word_text(diff.right_word),
-        "right_major": plain_data(diff.right_major),
-        "transposed": _transposed(diff),
-        "changes": [fields(one, "field found right") for one in diff.changes],
-        **fields(diff, "illegal reason"),
-        **known_record(diff.arch),
-    }
+#: An element that is read from elsewhere.
+ELEMENT = Record(
+    "Element",
+    coordinate=Row(PAIR, label="element"),
+    unit=UNIT,
+    expected=Row(int, label="stored at"),
+    found=Row(int, label="read at"),
+)
+#: A field to change.
+CHANGE = Record(
+    field=Row(str, label="field"), found=Row((int, str), label="found"), right=Row((int, str), label="right")
+)
+#: A comparison as plain data.
+record_diff = Record(
+    "Diff",
+    word=WORD,
+    arch=ARCH,
+    dtype=Row(DTYPES, "element"),
+    **attributes(Diff, "major shape layout base verdict same=ok assumptions open_questions"),
+    base_assumed=Row(bool, lambda diff: diff.placement is not None),
+    **attributes(Diff, "shape_assumed=whole subtile offset"),
+    starts=Row(({"subtile": [int], "base": int}, None), "other"),
+    elements=Row(int, lambda diff: diff.shape[0] * diff.shape[1]),
+    differing=int,
+    mismatches=[ELEMENT],
+    picture={"rows": [str], "block": PAIR},
+    right_word=(WORD, None),
+    **attributes(Diff, "right_major"),
+    transposed=Row(bool, _transposed),
+    changes=[CHANGE],
+    **attributes(Diff, "illegal reason"),
+    evidence=evidence_row(),
+)
 
 
 def tell_candidates(candidates: Sequence[Candidate]) -> str:
@@ -276,28 +289,28 @@ def tell_candidates(candidates: Sequence[Candidate]) -> str:
     return "\n".join([*map(str, candidates), *map(transpose_note, sorted(transposed)), *known])
 
 
+#: What a candidate says of the operand.
+_OPERAND, _WHY = attributes(Candidate, "major swizzle"), attributes(Candidate, "reason illegal applied")
+#: A candidate that does not fit, and one that does.
+MISFIT = Record("Misfit", **_OPERAND, fits=Row({False}, lambda candidate: False), **_WHY)
+FIT = Record(
+    "Fit",
+    lambda candidate: candidate.fit is not None,
+    **_OPERAND,
+    fits=Row({True}, lambda candidate: True),
+    **_WHY,
+    layout=Row(str, "fit.layout"),
+    canonical=Row(str, "fit.match.layout"),
+    form=Row(str, "fit.match.form"),
+    **attributes(Match, "leading_byte_offset stride_byte_offset dont_care", "fit.match"),
+    word=Row(WORD, lambda candidate: candidate.fit.descriptor.encode()),
+    evidence=evidence_row("fit.descriptor.arch"),
+    transposed=Row(bool, lambda candidate: candidate.major is Major.MN),
+)
+#: Candidates, as a command lists them.
+CANDIDATES = Record(candidates=Row([(FIT, MISFIT)], "."))
+
+
 def record_candidates(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Candidates as plain data."""
-    return [_candidate(one) for one in candidates]
-
-
-def _candidate(candidate: Candidate) -> dict[str, Any]:
-    record = {
-        **fields(candidate, "major swizzle"),
-        "fits": candidate.fit is not None,
-        **fields(candidate, "reason illegal applied"),
-    }
-    if candidate.fit is None:
-        return record
-    descriptor, match = candidate.fit.descriptor, candidate.fit.match
-    return {
-        **record,
-        "layout": str(candidate.fit.layout),
-        "canonical": str(match.layout),
-        "form": str(match.form),
-        **fields(descriptor, "leading_byte_offset stride_byte_offset"),
-        "dont_care": match.dont_care,
-        "word": word_text(descriptor.encode()),
-        **known_record(descriptor.arch),
-        "transposed": candidate.major is Major.MN,
-    }
+    return [(FIT if FIT.fits(candidate) else MISFIT)(candidate) for candidate in candidates]

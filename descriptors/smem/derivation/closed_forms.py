@@ -21,12 +21,12 @@ import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from descriptors.answers import fields, plain_data
 from descriptors.errors import DescriptorError
+from descriptors.records import Record, Row, attributes, each, evidence_row
 from descriptors.smem.derivation.explanation import SHORT, unread_mark
 from descriptors.smem.derivation.symbolic import Step, SymbolicDerivation, offsets_of, subtiles
-from descriptors.smem.operands.operand import choose
-from descriptors.text import counted, extents_text, known_line, known_record
+from descriptors.smem.operands.operand import DTYPES, choose
+from descriptors.text import counted, extents_text, known_line
 
 #: What the indices of a subtile are called in Python.
 _INDICES = {"MN": "subtile_mn", "K": "subtile_k", "stage": "subtile_stage"}
@@ -141,27 +141,22 @@ def _factor(value: Any) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
-def record_formulas(derivation: SymbolicDerivation) -> dict[str, Any]:
-    """The closed forms as plain data; formulas as text.
-
-    >>> from descriptors.smem.derivation.symbolic import derive_symbolic
-    >>> d = derive_symbolic(("64*m", "64*k"), "bf16", "K", "128B", (64, 16), order=(1, 0))
-    >>> record_formulas(d)["stride_byte_offset"]
-    '1024*k'
-    """
-    d = derivation
-    return {
-        "arch": d.arch,
-        "dtype": d.element.name,
-        **fields(d, "major swizzle tile mma order symbols smem_tile partitioned recast"),
-        "canonical": str(d.match.layout),
-        "form": str(d.match.form),
-        "advance": str(d.advance),
-        **{name: plain_data(value) for name, value in offsets_of(d)},
-        "dont_care": d.dont_care,
-        "steps": [fields(step, "dimension extent bytes") for step in d.steps],
-        **known_record(d.arch),
-    }
+#: A number, or a formula as text.
+_FORMULA = (int, str)
+#: The closed forms as plain data; formulas as text.
+record_formulas = Record(
+    "ClosedForms",
+    **attributes(SymbolicDerivation, "arch"),
+    dtype=Row(DTYPES, "element"),
+    **attributes(SymbolicDerivation, "major swizzle"),
+    tile=[_FORMULA],
+    **attributes(SymbolicDerivation, "mma order symbols smem_tile partitioned recast canonical=match.layout"),
+    **attributes(SymbolicDerivation, "form=match.form advance"),
+    **each(_FORMULA, "leading_byte_offset stride_byte_offset"),
+    dont_care=[str],
+    steps=[Record(dimension=str, **each(_FORMULA, "extent bytes"))],
+    evidence=evidence_row(),
+)
 
 
 def _json(d: SymbolicDerivation) -> str:

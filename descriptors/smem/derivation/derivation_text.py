@@ -26,25 +26,25 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
 
-from descriptors.answers import Table, fields, plain_data
+from descriptors.answers import Table, plain_data
+from descriptors.records import WORD, Named, Option, Record, Row, attributes, each, within
 from descriptors.smem.derivation.advance import AdvanceReport
 from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import SHORT, chunk_meaning, names, step_meanings, unread_because
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.subtile_words import MOST_LISTED, subtile_table, words_record
-from descriptors.smem.derivation.verdict import judge, proof_lines
+from descriptors.smem.derivation.verdict import VERDICT, judge, proof_lines
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.operands.atoms import atoms_of, canonical_atom
 from descriptors.smem.operands.forms import LEADING, STRIDE
-from descriptors.smem.operands.operand import SwizzleMode
+from descriptors.smem.operands.operand import DTYPES, SwizzleMode
 from descriptors.smem.operands.swizzled import plain, stored_text
 from descriptors.smem.words.bitfield import field_cells, span
-from descriptors.smem.words.descriptor import MNEMONICS
+from descriptors.smem.words.descriptor import FIELDS, MNEMONICS, STORED
 from descriptors.targets import generation, holders
 from descriptors.text import aligned, bits_text, counted, extents_text, some, tuple_text, word_text
 from layoutalg import ComposedLayout, Layout, Swizzle, flatten, size
-from layoutalg.frozen import contents
 
 
 def tell_derivation(d: Derivation, base: int = 0, report: Report | Proof | None = None, because: str = "") -> str:
@@ -155,6 +155,75 @@ def _title(d: Derivation) -> str:
     return title
 
 
+#: Nested tuples of integers.
+INTEGERS = Named("Integers", (int, ["Integers"]))
+
+
+def _is_swizzled(layout: Layout | ComposedLayout) -> bool:
+    """Return whether a layout is a swizzle after a plain layout."""
+    return isinstance(layout, ComposedLayout) and isinstance(layout.outer, Swizzle)
+
+
+def _stride_of(layout: Layout | ComposedLayout) -> object:
+    """Return the stride of a layout; None if only its columns have strides, which its text shows."""
+    return plain(layout).stride if isinstance(layout, Layout) or _is_swizzled(layout) else None
+
+
+#: A layout: its notation, its shape and stride, and its swizzle.
+LAYOUT = Record(
+    "LayoutText",
+    text=Row(str, "."),
+    shape=INTEGERS,
+    stride=Row((INTEGERS, None), _stride_of),
+    swizzle=Row((str, None), lambda layout: layout.outer if _is_swizzled(layout) else None),
+)
+#: Where the subtiles start and end, as plain data, with both verdicts.
+record_reach = Record(
+    **attributes(AdvanceReport, "base subtiles lowest_start highest_start last end capacity highest_base named"),
+    **attributes(AdvanceReport, "fits_field fits_memory"),
+)
+#: What walks every element at some bases proves, and what the theorem proves of families of tiles.
+COMPARED = Record(**attributes(Report, "ok elements subtiles evidence beyond warnings"))
+PROVED = Record(
+    "Proof",
+    family=Row(([str], None), lambda proof: list(proof.family) or None),
+    no_family=Row((str, None), lambda proof: proof.alone or None),
+    base_multiple=Row((int, None), lambda proof: proof.step or None),
+    by=Row([{"theorem", "walk"}], lambda proof: list(proof.by)),
+    **attributes(Proof, "ok elements subtiles evidence beyond warnings"),
+)
+
+
+#: The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hexadecimal.
+DERIVATION = Record(
+    "Derivation",
+    **attributes(Derivation, "arch operand instruction"),
+    dtype=Row(DTYPES, "element"),
+    **attributes(Derivation, "major swizzle tile mma order transposed"),
+    **each(LAYOUT, "atom smem_tile partitioned recast"),
+    canonical=Row(
+        Record(**within("canonical", **LAYOUT.rows | {"stride": Row(INTEGERS)}), form=Row(str, "match.form")), "."
+    ),
+    advance=LAYOUT,
+    descriptor=Row(
+        Record(fields=FIELDS, stored=STORED, dont_care=[str], dont_care_mask=WORD, word=WORD), Option("descriptor")
+    ),
+    alignment_bytes=Row(int, "swizzle.alignment_bytes"),
+    base=Row(int, Option("base")),
+    reach=Row(record_reach, Option("reach")),
+    offsets_bytes=Row(INTEGERS, lambda d: d.offsets_bytes()),
+    crossing=Row(
+        Record(lines=Row(LAYOUT, "crossing.lines"), lines_bytes=Row(INTEGERS, lambda d: d.lines_bytes())),
+        lambda d: None if d.crossing is None else d,
+        optional=True,
+    ),
+    words=Row(Named("Words", (WORD, ["Words"])), Option("words")),
+    proof=Row(lambda: (PROVED, None), Option("proof")),
+    verdict=Row(VERDICT, Option("verdict")),
+    check=Row("Oracle", Option("check"), optional=True),
+)
+
+
 def record_derivation(derivation: Derivation, base: int = 0, report: Report | Proof | None = None) -> dict[str, Any]:
     """The whole derivation as plain data: layouts as notation, shape and stride; fields in bytes; words in hex.
 
@@ -169,50 +238,24 @@ def record_derivation(derivation: Derivation, base: int = 0, report: Report | Pr
     '0x4000404000010000'
     """
     d = derivation
-    return {
-        **fields(d, "arch operand instruction"),
-        "dtype": d.element.name,
-        **fields(d, "major swizzle tile mma order transposed"),
-        **{name: _layout_record(getattr(d, name)) for name in ("atom", "smem_tile", "partitioned", "recast")},
-        "canonical": {**_layout_record(d.canonical), "form": str(d.match.form)},
-        "advance": _layout_record(d.advance),
-        "descriptor": _descriptor_record(d, base),
-        "alignment_bytes": d.swizzle.alignment_bytes,
-        "base": base,
-        "reach": record_reach(d.advance_report(base)),
-        "offsets_bytes": d.offsets_bytes(),
-        **({} if d.crossing is None else {"crossing": _crossing_record(d)}),
-        "words": words_record(d, base),
-        "proof": None if report is None else record_proof(report),
-        "verdict": judge(d, base, report).record(),
-    }
+    return DERIVATION(
+        d,
+        base=base,
+        descriptor=_descriptor_parts(d, base),
+        reach=d.advance_report(base),
+        words=words_record(d, base),
+        proof=None if report is None else record_proof(report),
+        verdict=judge(d, base, report),
+    )
 
 
-def _descriptor_record(d: Derivation, base: int) -> dict[str, Any]:
+def _descriptor_parts(d: Derivation, base: int) -> tuple[object, ...]:
+    """Return the fields of the first descriptor, their stored numbers, the unread fields with their mask, the word."""
     word, encoded = d.descriptor.word, d.descriptor_at(base).encode()
     values = word.decode(encoded)
-    return {
-        "fields": {field.name: plain_data(values[field.name]) for field in word.fields},
-        "stored": {field.name: (encoded & field.mask) >> field.low for field in word.fields},
-        "dont_care": d.dont_care,
-        "dont_care_mask": word_text(d.dont_care_mask()),
-        "word": word_text(encoded),
-    }
-
-
-def _crossing_record(d: Derivation) -> dict[str, Any]:
-    """Where operands that cross atoms go on."""
-    assert d.crossing is not None
-    return {"lines": _layout_record(d.crossing.lines), "lines_bytes": d.lines_bytes()}
-
-
-def _layout_record(layout: Layout | ComposedLayout) -> dict[str, Any]:
-    if isinstance(layout, ComposedLayout) and not isinstance(layout.outer, Swizzle):
-        # No one shape and stride is this function; those of the columns stand in its text.
-        return {"text": str(layout), "shape": layout.shape, "stride": None, "swizzle": None}
-    inner = plain(layout)
-    swizzle = str(layout.outer) if isinstance(layout, ComposedLayout) else None
-    return {"text": str(layout), "shape": inner.shape, "stride": inner.stride, "swizzle": swizzle}
+    stored = {field.name: (encoded & field.mask) >> field.low for field in word.fields}
+    fields = {field.name: plain_data(values[field.name]) for field in word.fields}
+    return fields, stored, d.dont_care, d.dont_care_mask(), encoded
 
 
 def _advance(d: Derivation, base: int) -> Iterator[str]:
@@ -412,23 +455,4 @@ def record_proof(report: Report | Proof) -> dict[str, Any]:
     >>> record_proof(proved(derive((128, 128), "bf16", "K", "128B", (64, 16))))["family"]
     ['64*m', '64*k']
     """
-    more: dict[str, Any] = {}
-    if isinstance(report, Proof):
-        more = {
-            "family": list(report.family) or None,
-            "no_family": report.alone or None,
-            "base_multiple": report.step or None,
-            "by": list(report.by),
-        }
-    return {**more, **fields(report, "ok elements subtiles evidence beyond warnings")}
-
-
-def record_reach(report: AdvanceReport) -> dict[str, Any]:
-    """Where the subtiles start and end as plain data, with both verdicts.
-
-    >>> from descriptors import derive
-    >>> record_reach(derive((128, 128), "bf16", "K", "128B", (64, 16)).advance_report())["fits_field"]
-    True
-    """
-    known = {name: value for name, value in contents(report).items() if name != "window"}
-    return {**known, **fields(report, "fits_field fits_memory")}
+    return PROVED(report) if isinstance(report, Proof) else COMPARED(report)

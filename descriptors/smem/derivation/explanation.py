@@ -12,10 +12,9 @@ Law: the numbers that the story tells are those of the descriptor, for every mod
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from descriptors.answers import fields
 from descriptors.errors import DescriptorError, brief
+from descriptors.records import Record, Row, attributes
 from descriptors.smem.derivation.crossing import LINE, PIECES
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.operands import canonical as meaning
@@ -191,20 +190,13 @@ def unread_mark(field: str, dont_care: Iterable[str]) -> str:
     return "  (changes nothing)" if field in dont_care else ""
 
 
-def record_match(match: Match) -> dict[str, Any]:
-    """The same as plain data.
-
-    >>> from descriptors import match
-    >>> told = match("(64,16):(64,1)", "bf16", swizzle="128B")
-    >>> [int(line.split()[1]) for line in tell_match(told).splitlines()[3:]]
-    [16, 1024]
-    >>> [record_match(told)[name] for name in SHORT]
-    [16, 1024]
-    """
-    return {
-        **({"stored": match.stored} if match.stored else {}),
-        "form": str(match.form),
-        "canonical": str(match.layout),
-        **fields(match, f"{LEADING} {STRIDE} dont_care"),
-        "transposed": match.form.major is Major.MN,
-    }
+#: The same as plain data; a layout that stores nothing by itself has no ``stored``.
+record_match = Record(
+    "Match",
+    stored=Row(str, lambda match: match.stored or None, optional=True),
+    **attributes(Match, "form canonical=layout"),
+    **attributes(Match, f"{LEADING} {STRIDE} dont_care"),
+    transposed=Row(bool, lambda match: match.form.major is Major.MN),
+)
+#: The same where the swizzle is known, as in the answer of ``descriptors match``.
+MATCH = Record("Match", **record_match.rows | {"stored": Row(str)})

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from descriptors.errors import DescriptorError, FieldError
+from descriptors.records import WORD, Record, Row, each, evidence_row
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.explanation import names
-from descriptors.text import aligned, known_line, known_record, tuple_text, word_text
+from descriptors.text import aligned, known_line, tuple_text, word_text
 from layoutalg import size
 
 #: Subtiles that are listed at most for a person; a record has them all.
@@ -75,6 +76,18 @@ def tell_subtile(d: Derivation, subtile: Sequence[int], base: int = 0) -> str:
     return "\n".join([f"{one['word']}  {place}{on}", *known_line(d.arch), *_warning_lines(d, base)])
 
 
+#: A subtile of a derivation as plain data, of which all but the last row but one is passed.
+SUBTILE = Record(
+    "SubtileWord",
+    subtile=[int],
+    **each(int, "base offset_bytes"),
+    word=WORD,
+    line_bytes=Row(int, optional=True),
+    evidence=evidence_row(),
+    warnings=[str],
+)
+
+
 def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict[str, Any]:
     """The same as plain data.
 
@@ -91,15 +104,16 @@ def subtile_record(d: Derivation, subtile: Sequence[int], base: int = 0) -> dict
         )
     mn, k, *stages = subtile
     at: Any = tuple(stages) if stages else 0
-    record = {
-        "subtile": tuple(subtile),
-        "base": base,
-        "offset_bytes": d.offset_of(mn, k, at),
-        "word": word_text(d.word(mn, k, at, base)),
-    }
-    if d.crossing is not None:
-        record["line_bytes"] = d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
-    return record | known_record(d.arch) | {"warnings": d.warnings_at(base)}
+    line = None if d.crossing is None else d.descriptor_at(base).leading_byte_offset + d.line_of(mn, k, at)
+    return SUBTILE(
+        d,
+        subtile=tuple(subtile),
+        base=base,
+        offset_bytes=d.offset_of(mn, k, at),
+        word=d.word(mn, k, at, base),
+        line_bytes=line,
+        warnings=d.warnings_at(base),
+    )
 
 
 def _warning_lines(d: Derivation, base: int) -> list[str]:

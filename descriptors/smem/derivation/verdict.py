@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from descriptors.records import Record, attributes
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.proved import Proof
 from descriptors.smem.derivation.verify import Report
 from descriptors.smem.proof.addresses import evidence, is_measured
 from descriptors.text import counted
-from layoutalg.frozen import contents, frozen
+from layoutalg.frozen import frozen
 
 
 @frozen
@@ -64,10 +65,19 @@ class DerivationVerdict:
 
     def record(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
-        return contents(self)
+        return VERDICT(self)
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+
+#: A verdict as plain data.
+VERDICT = Record(
+    "DerivationVerdict",
+    state={"proved", "disproved", "not proved"},
+    grade={"measured", "documented"},
+    **attributes(DerivationVerdict, "evidence compared scope warnings"),
+)
 
 
 def judge(d: Derivation, base: int = 0, report: Report | Proof | None = None) -> DerivationVerdict:

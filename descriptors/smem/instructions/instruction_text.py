@@ -24,13 +24,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from descriptors.answers import plain_data
-from descriptors.smem.instructions.facts import ScaleRow, ShapeRow, spell
-from descriptors.smem.instructions.idesc import DecodedInstruction, word_of
+from descriptors.records import ARCH, HALF, Option, Record, Row, attributes, evidence_row
+from descriptors.smem.instructions.facts import (
+    CopyRow,
+    KindRow,
+    OperandRow,
+    ScaleRow,
+    ShapeRow,
+    TransposedRow,
+    TypeRow,
+    spell,
+)
+from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS, RUBIN_DESCRIPTORS, DecodedInstruction, word_of
 from descriptors.smem.instructions.rules import Selection, dense_k
+from descriptors.smem.words.bitfield import field_kinds
 from descriptors.targets import FEATURES, Architecture, has
-from descriptors.text import aligned, counted, known_line, known_record, word_text
-from layoutalg.frozen import contents, is_value
+from descriptors.text import aligned, counted, known_line, word_text
 
 #: The note on a row: the number of its source, or of who disputes it.
 _Note = Callable[[Any], str]
@@ -50,22 +59,57 @@ def tell_idesc(instruction: DecodedInstruction) -> str:
     return "\n".join([title, *rows, *warnings, *known_line(instruction.arch)])
 
 
-def record_idesc(instruction: DecodedInstruction) -> dict[str, Any]:
-    """An instruction descriptor as plain data.
+def _word_of(instruction: DecodedInstruction, value: int) -> str:
+    """Return a number in hexadecimal, as wide as the word of an instruction."""
+    return word_text(value, word_of(instruction.kind, instruction.arch).bits)
 
-    >>> from descriptors import decode_idesc
-    >>> record_idesc(decode_idesc(0x08200490, "f16"))["fields"]["n"]
-    128
-    """
-    bits = word_of(instruction.kind, instruction.arch).bits
-    return {
-        "kind": instruction.kind,
-        "word": word_text(instruction.word, bits),
-        "fields": {name: plain_data(value) for name, value in instruction.values},
-        "unknown_bits": word_text(instruction.unknown_bits, bits),
-        "warnings": list(instruction.warnings),
-        **known_record(instruction.arch),
-    }
+
+#: An instruction descriptor as plain data.
+record_idesc = Record(
+    "InstructionWord",
+    kind=str,
+    word=Row(HALF, lambda instruction: _word_of(instruction, instruction.word)),
+    fields=Row(
+        lambda: field_kinds([*INSTRUCTION_DESCRIPTORS.values(), *RUBIN_DESCRIPTORS.values()]),
+        lambda instruction: dict(instruction.values),
+    ),
+    unknown_bits=Row(HALF, lambda instruction: _word_of(instruction, instruction.unknown_bits)),
+    warnings=[str],
+    evidence=evidence_row()._replace(optional=False),
+    check=Row("Oracle", Option("check"), optional=True),
+)
+
+
+def _reads(row: Architecture) -> str:
+    """Return the name of the instructions of an architecture."""
+    return {"sm90": "wgmma", "sm100": "tcgen05"}.get(row.tables, "mma.sync")
+
+
+def _columns(row: Architecture) -> str:
+    """Return the columns of tensor memory that one allocation may have."""
+    wide = f", exclusive {row.exclusive_columns}" if row.exclusive_columns > row.columns else ""
+    return f"{row.columns}{wide}" if row.columns else "none"
+
+
+#: An architecture, and the features that its target has.
+ARCHITECTURE = Record(
+    "Architecture",
+    number=int,
+    name=Row(ARCH, label="arch"),
+    title=Row(str, label="chip"),
+    ptx=Row(str, label="PTX"),
+    tables=Row(str, label="instructions", text=_reads),
+    static_shared=int,
+    shared=Row(int, label="shared memory"),
+    columns=Row(int, label="columns", text=_columns),
+    exclusive_columns=int,
+    known=Row(str, label="known"),
+    follows=str,
+    target=str,
+    features=Row([str], lambda row: [name for name in FEATURES if has(name, row.target)]),
+)
+#: The table of targets as plain data.
+record_architectures = Record(architectures=Row([ARCHITECTURE], "."))
 
 
 def tell_architectures(rows: Sequence[Architecture]) -> str:
@@ -75,29 +119,7 @@ def tell_architectures(rows: Sequence[Architecture]) -> str:
     >>> [line.split()[0] for line in tell_architectures(ARCHITECTURES).splitlines()[2:4]]
     ['sm100', 'sm103']
     """
-    heads = ("arch", "chip", "PTX", "instructions", "shared memory", "columns", "known")
-    return "\n".join(aligned([heads, *map(_architecture_cells, rows)]))
-
-
-def _architecture_cells(row: Architecture) -> tuple[str, ...]:
-    wide = f", exclusive {row.exclusive_columns}" if row.exclusive_columns > row.columns else ""
-    columns = f"{row.columns}{wide}" if row.columns else "none"
-    reads = {"sm90": "wgmma", "sm100": "tcgen05"}.get(row.tables, "mma.sync")
-    return row.name, row.title, row.ptx, reads, str(row.shared), columns, row.known
-
-
-def record_architectures(rows: Sequence[Architecture]) -> dict[str, Any]:
-    """The table of targets as plain data: the fields of each architecture, and the features that its target has.
-
-    >>> from descriptors.targets import ARCHITECTURES
-    >>> "K = 96" in record_architectures(ARCHITECTURES)["architectures"][2]["features"]
-    True
-    """
-    told = [
-        {**contents(row), "target": row.target, "features": [name for name in FEATURES if has(name, row.target)]}
-        for row in rows
-    ]
-    return {"architectures": told}
+    return "\n".join(aligned(ARCHITECTURE.table(rows)))
 
 
 def tell_selection(selection: Selection) -> str:
@@ -182,22 +204,20 @@ def _or(names: Iterable[str]) -> str:
     return "/".join(names)
 
 
-def record_selection(selection: Selection) -> dict[str, Any]:
-    """The rows as plain data, by the name of their table, and how those of sm100 are known.
-
-    >>> from descriptors.smem.instructions.rules import select_rows
-    >>> record_selection(select_rows("sm90", "b1"))["SHAPES"][0]["k"]
-    256
-    """
-    tables = contents(selection)
-    told = {name.upper(): [_data(row) for row in rows] for name, rows in tables.items() if name not in ("arch", "kind")}
-    return {**told, **known_record(selection.arch)}
+def _table(row: Any, source: str, **rows: Row) -> Row:
+    """Return the row for a table of instructions, whose keys are the fields of its rows."""
+    return Row([Record(**attributes(row, " ".join(row.__match_args__)) | rows)], source)
 
 
-def _data(value: Any) -> Any:
-    """A row or a part of one as JSON has it."""
-    if is_value(value):
-        return {name: _data(field) for name, field in contents(value).items()}
-    if isinstance(value, tuple):
-        return [_data(one) for one in value]
-    return plain_data(value)
+#: The rows as plain data, by the name of their table, and how those of sm100 are known.
+record_selection = Record(
+    "Instructions",
+    KINDS=_table(KindRow, "kinds"),
+    TYPES=_table(TypeRow, "types"),
+    SHAPES=_table(ShapeRow, "shapes", a_source=Row([{"rmem", "smem", "tmem"}])),
+    TRANSPOSED_B=_table(TransposedRow, "transposed_b"),
+    OPERANDS=_table(OperandRow, "operands"),
+    SCALES=_table(ScaleRow, "scales"),
+    COPIES=_table(CopyRow, "copies"),
+    evidence=evidence_row(),
+)

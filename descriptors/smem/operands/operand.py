@@ -269,6 +269,8 @@ def choose(what: str, value: object, choices: Mapping[str, _Choice]) -> _Choice:
 #: Types that a kind of a later architecture alone multiplies. s1z4m11, of ti16: a sign, four zeros, a magnitude of 11
 #: bits (PTX ISA 9.4).
 LATER_TYPES: Mapping[str, ElementType] = {"s1z4m11": ElementType("s1z4m11", 16, 16)}
+#: The names of all element types.
+DTYPES = frozenset({*ELEMENT_TYPES, *LATER_TYPES})
 
 
 def as_element_type(value: object) -> ElementType:

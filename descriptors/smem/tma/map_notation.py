@@ -21,6 +21,7 @@ import re
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, brief
+from descriptors.records import Named, Record, Row, each
 from descriptors.smem.words.tensor_map import (
     FILLS,
     INTERLEAVES,
@@ -101,6 +102,19 @@ def arguments(one: TensorMap) -> dict[str, str]:
     codes |= {"l2": (one.l2_promotion, PROMOTIONS), "oob": (one.oob_fill, FILLS)}
     rows += [(name, names[code] if code else "") for name, (code, names) in codes.items()]
     return {name: value for name, value in rows if value}
+
+
+#: The arguments of a call that encodes a map by the names of ``cuda.h``, as they are written; those that are as
+#: everywhere are left out.
+_FIRST, _STEPS = each(str, "tensorDataType globalDim globalStrides"), Row(str, optional=True)
+IM2COL_ARGUMENTS = {**_FIRST, **each(str, " ".join(ARGUMENTS[name] for name in _WINDOW)), "elementStrides": _STEPS}
+MAP_ARGUMENTS = Named(
+    "MapArguments",
+    (
+        Record(**IM2COL_ARGUMENTS, swizzle=_STEPS),
+        Record(**_FIRST, boxDim=str, elementStrides=_STEPS, swizzle=_STEPS),
+    ),
+)
 
 
 def map_record(one: TensorMap) -> dict[str, str]:

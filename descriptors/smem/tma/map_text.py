@@ -10,11 +10,12 @@ Law: text and data give one verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
-from descriptors.answers import fields
 from descriptors.errors import DescriptorError
+from descriptors.records import PAIR, Record, Row, each, evidence_row, within
 from descriptors.smem.debug.word_text import record_diff, tell_diff
 from descriptors.smem.operands.operand import Major
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_layout, refused
@@ -25,10 +26,9 @@ from descriptors.smem.words.tensor_map import (
     PROMOTIONS,
     SWIZZLE_NAMES,
     Im2colWindow,
-    MapRefusal,
     TensorMap,
 )
-from descriptors.text import aligned, counted, extents_text, known_line, known_record
+from descriptors.text import aligned, counted, extents_text, known_line
 
 #: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
 DRIVER = "driver 580.159.04 of a Hopper GPU"
@@ -128,34 +128,58 @@ def _dimensions(one: TensorMap) -> list[str]:
     return list(aligned(rows, ">", indent=3))
 
 
+#: A rule of the driver that a map breaks.
+REFUSAL = Record("Refusal", **each(str, "argument message rule"), of_architecture=bool)
+_REFUSALS = Row([REFUSAL], lambda checked: checked.refusals())
+
+
+def _of_taken(kind: object, source: str | Callable[[TensorMap], object]) -> Row:
+    """Return a row whose value is None for maps that the driver refuses."""
+    value = attrgetter(source) if isinstance(source, str) else source
+    return Row((kind, None), lambda tensor_map: None if tensor_map.refusals() else value(tensor_map))
+
+
+def _map(name: str, **box: Row) -> Record:
+    """Return the declaration of the tensor maps with one kind of box, under the names of ``cuda.h``."""
+    return Record(
+        name,
+        lambda tensor_map: isinstance(tensor_map.box, Im2colWindow) is (name == "Im2colMap"),
+        kind=Row(str, _kind),
+        taken=Row(bool, lambda tensor_map: not tensor_map.refusals()),
+        by=Row(str, lambda tensor_map: DRIVER),
+        evidence=Row(str, lambda tensor_map: EVIDENCE),
+        refusals=_REFUSALS,
+        notes=Row([str], lambda tensor_map: [] if tensor_map.refusals() else list(remarks(tensor_map))),
+        tensorDataType=Row(str, "data_type.name"),
+        globalAddress=Row(int, "address"),
+        globalDim=Row([int], "extents"),
+        globalStrides=Row([int], "strides"),
+        **box,
+        elementStrides=Row([int], "element_strides"),
+        interleave=Row(str, lambda tensor_map: INTERLEAVES[tensor_map.interleave]),
+        swizzle=Row(str, lambda tensor_map: SWIZZLE_NAMES[tensor_map.swizzle]),
+        l2Promotion=Row(str, lambda tensor_map: PROMOTIONS[tensor_map.l2_promotion]),
+        oobFill=Row(str, lambda tensor_map: FILLS[tensor_map.oob_fill]),
+        landing_extents=_of_taken([int], "landing_extents"),
+        transaction_bytes=_of_taken(int, "transaction_bytes"),
+        bytes=_of_taken("^[0-9a-f]{256}$", lambda tensor_map: tensor_map.to_bytes().hex()),
+    )
+
+
+#: Maps of boxes of a tensor, and of windows of a convolution.
+TILED = _map("TiledMap", boxDim=Row([int], "box"))
+IM2COL = _map(
+    "Im2colMap",
+    pixelBoxLowerCorner=Row([int], "box.lower"),
+    pixelBoxUpperCorner=Row([int], "box.upper"),
+    channelsPerPixel=Row(int, "box.channels"),
+    pixelsPerColumn=Row(int, "box.pixels"),
+)
+
+
 def record_tensor_map(one: TensorMap) -> dict[str, Any]:
     """A tensor map as plain data, under the names of ``cuda.h``."""
-    refusals = one.refusals()
-    sides: dict[str, Any] = {"boxDim": one.box}
-    if isinstance(one.box, Im2colWindow):
-        values = (one.box.lower, one.box.upper, one.box.channels, one.box.pixels)
-        sides = dict(zip((ARGUMENTS[name] for name in ("lower", "upper", "channels", "pixels")), values, strict=True))
-    return {
-        "kind": _kind(one),
-        "taken": not refusals,
-        "by": DRIVER,
-        "evidence": EVIDENCE,
-        "refusals": _refusals(refusals),
-        "notes": [] if refusals else list(remarks(one)),
-        "tensorDataType": one.data_type.name,
-        "globalAddress": one.address,
-        "globalDim": one.extents,
-        "globalStrides": one.strides,
-        **sides,
-        "elementStrides": one.element_strides,
-        "interleave": INTERLEAVES[one.interleave],
-        "swizzle": SWIZZLE_NAMES[one.swizzle],
-        "l2Promotion": PROMOTIONS[one.l2_promotion],
-        "oobFill": FILLS[one.oob_fill],
-        "landing_extents": None if refusals else one.landing_extents,
-        "transaction_bytes": None if refusals else one.transaction_bytes,
-        "bytes": None if refusals else one.to_bytes().hex(),
-    }
+    return (TILED if TILED.fits(one) else IM2COL)(one)
 
 
 def tell_map_changes(found: MapChanges) -> str:
@@ -177,36 +201,37 @@ def tell_map_changes(found: MapChanges) -> str:
     return "\n".join([*both, found.headline, *aligned(rows, indent=3)])
 
 
-def record_map_changes(found: MapChanges) -> dict[str, Any]:
-    """The same as plain data."""
-    changes = [{"argument": ARGUMENTS[name], "first": one, "second": other} for name, one, other in found.changes]
-    both = {"first": _refusals(found.first_refusals), "second": _refusals(found.second_refusals)}
-    return {"same": not found.changes, "changes": changes, "refusals": both}
+#: Two maps, argument by argument, as plain data.
+record_map_changes = Record(
+    "MapChanges",
+    same=Row(bool, lambda changes_found: not changes_found.changes),
+    changes=[{"argument": Row(str, lambda change: ARGUMENTS[change[0]]), "first": str, "second": str}],
+    refusals=Row({"first": Row([REFUSAL], "first_refusals"), "second": Row([REFUSAL], "second_refusals")}, "."),
+)
 
 
-def tell_box_check(found: BoxCheck) -> str:
+def tell_box_check(changes_found: BoxCheck) -> str:
     """A box against a layout, for a person; of a map that is refused no more than whether it would fit."""
-    if found.refusals:
-        return "\n".join([*refused(found.refusals), found.headline])
-    lines = [found.headline, f"   layout   {found.layout}"]
-    if found.first is not None:
-        (mn, k), landed, home = found.first
+    if changes_found.refusals:
+        return "\n".join([*refused(changes_found.refusals), changes_found.headline])
+    lines = [changes_found.headline, f"   layout   {changes_found.layout}"]
+    if changes_found.first is not None:
+        (mn, k), landed, home = changes_found.first
         lines.append(f"   first    ({mn},{k}) lands at byte {landed:g}, the layout has it at {home:g}")
-    return "\n".join([*lines, *known_line(found.arch)])
+    return "\n".join([*lines, *known_line(changes_found.arch)])
 
 
-def record_box_check(found: BoxCheck) -> dict[str, Any]:
-    """The same as plain data."""
-    first = None
-    if found.first is not None:
-        first = dict(zip(("coordinate", "lands_at_byte", "layout_has_it_at_byte"), found.first, strict=True))
-    return {
-        **fields(found, "box shape differing"),
-        "layout": str(found.layout),
-        "first": first,
-        "refusals": _refusals(found.refusals),
-        **known_record(found.arch),
-    }
+#: A box against a layout, as plain data.
+record_box_check = Record(
+    "BoxCheck",
+    box=[int],
+    shape=[int],
+    differing=int,
+    layout=str,
+    first=({"coordinate": PAIR, "lands_at_byte": float, "layout_has_it_at_byte": float}, None),
+    refusals=[REFUSAL],
+    evidence=evidence_row(),
+)
 
 
 def tell_word_check(found: WordCheck) -> str:
@@ -214,10 +239,5 @@ def tell_word_check(found: WordCheck) -> str:
     return "\n".join([*refused(found.refusals), found.diff.headline]) if found.refusals else tell_diff(found.diff)
 
 
-def record_word_check(found: WordCheck) -> dict[str, Any]:
-    """The same as plain data."""
-    return {**record_diff(found.diff), "refusals": _refusals(found.refusals)}
-
-
-def _refusals(refusals: Sequence[MapRefusal]) -> list[dict[str, Any]]:
-    return [fields(refusal, "argument message rule of_architecture") for refusal in refusals]
+#: A word against a box, as plain data.
+record_word_check = Record(**within("diff", **record_diff.rows), refusals=[REFUSAL])

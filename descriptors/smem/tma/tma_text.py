@@ -12,9 +12,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
-from descriptors.answers import Table, fields
+from descriptors.answers import Table
+from descriptors.records import PAIR, TEXT, Named, Record, Row, each, evidence_row
+from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
 from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.text import aligned, known_line, known_record
 
@@ -70,17 +73,44 @@ def _boxes(plan: TmaPlan) -> str:
     return f"{count} {'box' if count == 1 else 'boxes'}"
 
 
+#: A name of the driver's header and its code.
+_CODE = Named("Code", {"name": str, "code": int})
+
+
+def _code(label: str, path: str) -> Row:
+    """Return the row of an argument that has a name and a code."""
+    value = attrgetter(f"{path}_name", f"{path}_code")
+    return Row(_CODE, value, label, lambda plan: "{} ({})".format(*value(plan)))
+
+
+#: What the driver is told.
+TENSOR_MAP = Record(
+    data_type=_code("data type", "data_type"),
+    swizzle=_code("swizzle", "swizzle"),
+    interleave=_code("interleave", "interleave"),
+    rank=Row(int, lambda plan: len(plan.dimensions)),
+    dimensions=Row(
+        [{"name": str, "step": int, "extent": (int, None), "box": int}],
+        label="dimensions",
+        text=lambda plan: f"{', '.join(one.name for one in plan.dimensions)} (fastest first)",
+    ),
+    box=Row(
+        TEXT,
+        label="box",
+        text=lambda plan: f"{' x '.join(map(str, plan.box))}, {plan.box_bytes} bytes of shared memory",
+    ),
+    global_alignment_bytes=Row(
+        int,
+        label="global",
+        text=lambda plan: f"address and strides are multiples of {plan.global_alignment_bytes} bytes",
+    ),
+)
+
+
 def _tensor_map(plan: TmaPlan) -> Iterator[str]:
     """What the driver is told, and what it demands."""
     yield "Tensor map, for cuTensorMapEncodeTiled"
-    rows = [
-        ("data type", f"{plan.data_type_name} ({plan.data_type_code})"),
-        ("swizzle", f"{plan.swizzle_name} ({plan.swizzle_code})"),
-        ("interleave", f"{plan.interleave_name} ({plan.interleave_code})"),
-        ("dimensions", f"{', '.join(one.name for one in plan.dimensions)} (fastest first)"),
-        ("box", f"{' x '.join(map(str, plan.box))}, {plan.box_bytes} bytes of shared memory"),
-        ("global", f"address and strides are multiples of {plan.global_alignment_bytes} bytes"),
-    ]
+    rows = list(zip(*TENSOR_MAP.table([plan]), strict=True))
     for mode, name in enumerate(("MN", "K")):
         steps = [dimension.step for dimension in plan.dimensions if dimension.mode == mode]
         if len(steps) > 1:
@@ -110,6 +140,23 @@ def _box_table(plan: TmaPlan) -> Iterator[str]:
         yield f"   ... and {len(plan.boxes) - _LISTED} more (--json has them all)"
 
 
+#: A plan as plain data; names and codes are those of the driver's header.
+BOXES = Record(
+    "Boxes",
+    layout=str,
+    dtype=Row(DTYPES, "element"),
+    major=Major,
+    swizzle=SwizzleMode,
+    tensor_map=Row(TENSOR_MAP, "."),
+    box=[int],
+    **each(int, "box_bytes transaction_bytes alignment_bytes"),
+    boxes=[{"stage": int, "origin": PAIR, "coordinates": [int], "offset_bytes": int}],
+    origin_multiples=PAIR,
+    proved=Row(({"elements": int, "boxes": int, "evidence": str}, None), lambda plan: None),
+    evidence=evidence_row(),
+)
+
+
 def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90") -> dict[str, Any]:
     """A plan as plain data; names and codes are those of the driver's header.
 
@@ -123,31 +170,10 @@ def record_tma_plan(plan: TmaPlan, proved: int | None = None, arch: str = "sm90"
     >>> record_tma_plan(plan)["boxes"][1]
     {'stage': 0, 'origin': (0, 64), 'coordinates': (64, 0), 'offset_bytes': 16384}
     """
-    proof = {"elements": proved, "boxes": len(plan.boxes), "evidence": _evidence(plan, arch)}
-    return {
-        "layout": str(plan.layout),
-        "dtype": plan.element.name,
-        **fields(plan, "major swizzle"),
-        "tensor_map": _tensor_map_record(plan),
-        **fields(plan, "box box_bytes transaction_bytes alignment_bytes"),
-        "boxes": [fields(box, "stage origin coordinates offset_bytes") for box in plan.boxes],
-        "origin_multiples": plan.origin_multiples,
-        "proved": None if proved is None else proof,
-        **known_record(arch),
-    }
+    proof = None if proved is None else (proved, len(plan.boxes), _evidence(plan, arch))
+    return BOXES(plan, proved=proof, evidence=known_record(arch).get("evidence"))
 
 
 def _evidence(plan: TmaPlan, arch: str) -> str:
     """How the copy model is known on an architecture: the same grade as that of the whole answer."""
     return known_record(arch).get("evidence", plan.evidence)
-
-
-def _tensor_map_record(plan: TmaPlan) -> dict[str, Any]:
-    return {
-        "data_type": {"name": plan.data_type_name, "code": plan.data_type_code},
-        "swizzle": {"name": plan.swizzle_name, "code": plan.swizzle_code},
-        "interleave": {"name": plan.interleave_name, "code": plan.interleave_code},
-        "rank": len(plan.dimensions),
-        "dimensions": [fields(one, "name step extent box") for one in plan.dimensions],
-        "global_alignment_bytes": plan.global_alignment_bytes,
-    }

@@ -17,7 +17,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index as _index
 from typing import Any
 
@@ -223,3 +223,25 @@ def field_cells(field: Field, number: int, value: Any) -> tuple[str, str]:
     if field.unit > 1:
         return counted(value, "byte"), f"{number} x {field.unit} bytes"
     return str(value), f"code {number}" if field.codes else str(number)
+
+
+def field_kinds(words: Iterable[Word], kind: object = None) -> tuple[dict[str, object], ...]:
+    """Return the types of the fields of any of some words, as ``layoutalg.cli.schema`` writes types.
+
+    Args:
+        words: the words; those with fields of the same names have one type.
+        kind: the type of each field; that of its values if it is left out.
+    """
+    alike: dict[tuple[str, ...], list[Word]] = {}
+    for word in words:
+        alike.setdefault(tuple(field.name for field in word.fields), []).append(word)
+    return tuple(
+        {name: kind or _value_kind([word[name] for word in group]) for name in names} for names, group in alike.items()
+    )
+
+
+def _value_kind(fields: Sequence[Field]) -> object:
+    """Return the type of the values of a field: numbers, or the meanings of codes, some of which are invalid."""
+    meanings = {meaning for field in fields for meaning, _ in field.codes} or {0}
+    plain = type(next(iter(meanings)))
+    return plain if plain in (bool, int) else ({str(meaning) for meaning in meanings}, "^invalid code [0-9]+$")

@@ -48,8 +48,9 @@ from typing import TypeAlias
 
 from descriptors import targets
 from descriptors.errors import DescriptorError, FieldError, as_flag
+from descriptors.records import Named
 from descriptors.smem.operands.operand import SwizzleMode, as_swizzle_mode
-from descriptors.smem.words.bitfield import Field, Word
+from descriptors.smem.words.bitfield import Field, Word, field_kinds
 from descriptors.targets import has_wgmma, tensor_architecture
 from layoutalg.frozen import frozen, replace
 
@@ -284,3 +285,8 @@ class SmemDescriptor:
         The hardware reads the address modulo 2**18, on sm107 2**19; the field may never carry into its neighbour.
         """
         return replace(self, start_address=start_address)
+
+
+#: The types of the fields of some descriptor: their values, and their stored numbers.
+FIELDS = Named("Fields", lambda: field_kinds(WORDS.values()))
+STORED = Named("Stored", lambda: field_kinds(WORDS.values(), int))
