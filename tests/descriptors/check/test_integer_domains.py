@@ -42,7 +42,8 @@ OPCODES = sorted(
 def small_operations() -> Iterator[tuple[str, IntegerOperation]]:
     """Each operation and mode, on types that are so narrow that operands can be enumerated."""
     for name, row in TABLE.items():
-        for mode, kinds in row.types.items() if name not in LEFT_OUT | ONE_WIDTH else ():
+        modes = row.types if name not in LEFT_OUT | ONE_WIDTH else {}
+        for mode, kinds in sorted(modes.items()):  # the order of a set differs from worker to worker
             for kind in sorted({f"{kind[0]}{SMALL}" for kind in kinds if kind[0] in "bus"}):
                 narrow = f"{mode[0]}{SMALL - 1}" if name == "cvt" and width(mode) < 32 else mode
                 opcode = ".".join(filter(None, (name, narrow, kind)))
