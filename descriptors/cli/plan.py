@@ -94,7 +94,7 @@ from layoutalg.cli.console import json_text, say
 @click.option("--smem", type=int, help=f"Shared memory of the CTA, in bytes.  [default: {SMEM_BYTES}, or the arch's]")
 @click.option("--top", type=click.IntRange(1, 64), help="Proposals to show without an INSTRUCTION.  [default: 4]")
 @click.option("--steps", is_flag=True, help="All of the plan: layouts, copies, accumulators, budgets, order of issue.")
-@click.option("--emit", shell_complete=complete, help="Write code: cuda, header, ptx or cutedsl.")
+@click.option("--emit", shell_complete=complete, help="Write code: cuda, header or ptx.")
 @click.option("--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt or .html.")
 @click.option("--name", help="What identifiers begin with in that code.  [default: gemm]")
 @legality_option
