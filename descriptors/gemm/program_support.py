@@ -16,7 +16,7 @@ from descriptors.targets import has_wgmma
 from descriptors.text import extents_text
 
 #: Codes of 1 and 2 in the types of scale factors whose codes are published, as programs for sm100 choose from them.
-ONE_AND_TWO = {"ue8m0": "127 : 128", "ue4m3": "56 : 64"}
+FACTORS = {"ue8m0": (127, 128), "ue4m3": (56, 64)}
 
 
 def cuda_refusal(plan: Plan) -> str:
@@ -41,7 +41,7 @@ def cuda_refusal(plan: Plan) -> str:
         by_word = side.matrix == "B" or plan.loads is None
         if hopper and by_word and rows != [i * rows[-1] // max(1, len(rows) - 1) for i in range(len(rows))]:
             return f"the blocks of {side.matrix} are not equally far apart: {rows}"
-    if plan.scales is not None and plan.scales.dtype not in ONE_AND_TWO:
+    if plan.scales is not None and plan.scales.dtype not in FACTORS:
         return f"the codes of {plan.scales.dtype} scale factors are not published"
     return ""
 

@@ -107,7 +107,8 @@ def _swizzle(tile: AnyLayout, width: int) -> tuple[int, int] | None:
     return ((1 << tile.outer.bits) - 1) << (low + tile.outer.shift), tile.outer.shift
 
 
-def _terms(mode: Layout, name: str, width: int) -> list[Term]:
+def _terms(mode: object, name: str, width: int) -> list[Term]:
+    assert isinstance(mode, Layout)
     leaves = [(size(leaf), leaf(1)) for leaf in flatten(coalesce(mode)) if size(leaf) > 1]
     terms, divisor = [], 1
     for i, (extent, stride) in enumerate(leaves):
@@ -115,6 +116,20 @@ def _terms(mode: Layout, name: str, width: int) -> list[Term]:
         terms.append(Term(name, divisor, extent if i + 1 < len(leaves) else None, stride * width))
         divisor *= extent
     return terms
+
+
+def offset_expression(modes: tuple[object, object]) -> str:
+    """Return where ``row`` and ``column`` lie, of the two modes of a layout.
+
+    Args:
+        modes: of rows, and of columns.
+
+    >>> from layoutalg import Layout
+    >>> offset_expression((Layout((8, 4), (1, 16)), Layout(2, 8)))
+    'row % 8 + row / 8 * 16 + column * 8'
+    """
+    terms = [term for name, mode in zip(("row", "column"), modes, strict=True) for term in _terms(mode, name, 1)]
+    return " + ".join(term.spell("/") for term in terms if term.factor) or "0"
 
 
 def row_and_column(layout: Layout, rows: int) -> tuple[str, str]:

@@ -18,7 +18,6 @@ from descriptors.gemm.mma_plan import MmaPlan
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.program_support import cuda_refusal
 from descriptors.gemm.programs import (
-    inner_loop_cutedsl,
     inner_loop_tcgen05,
     inner_loop_wgmma,
     mma_kernel,
@@ -83,17 +82,11 @@ def _ptx(plan: Plan, name: str) -> str:
     return write(_loop(plan), name)
 
 
-def _cutedsl(plan: Plan, name: str) -> str:
-    """The inner loop."""
-    return inner_loop_cutedsl.write(_loop(plan), name)
-
-
 #: Who writes a plan in each language.
 PLAN_LANGUAGES: Mapping[str, Callable[[Plan, str], str]] = {
     "cuda": _cuda,
     "header": plan_header.write,
     "ptx": _ptx,
-    "cutedsl": _cutedsl,
 }
 
 
@@ -102,8 +95,8 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
 
     Args:
         made: the plan.
-        language: ``"cuda"``, a whole kernel; ``"ptx"`` or ``"cutedsl"``, the inner loop; ``"header"``, the numbers, for
-            C, C++ and CUDA C++. A plan of ``mma.sync`` is written as a kernel alone.
+        language: ``"cuda"``, a whole kernel; ``"ptx"``, the inner loop; ``"header"``, the numbers, for C, C++ and CUDA
+            C++. A plan of ``mma.sync`` is written as a kernel alone.
         name: prefix of every identifier, where the language has any.
 
     Raises:
@@ -129,8 +122,7 @@ def emit_plan(made: Plan | MmaPlan, language: str, name: str = "gemm") -> str:
         title, rest = write(plan, name).split("\n", 1)
     # A header names operands, of which each says how it is known; what runs says it of the whole.
     known = [] if language == "header" else known_line(made.asked.arch)
-    mark = "#" if language == "cutedsl" else "//"
-    return "\n".join([title, *(f"{mark} {line}" for line in known), rest])
+    return "\n".join([title, *(f"// {line}" for line in known), rest])
 
 
 def _of_warps(made: MmaPlan, language: str, name: str) -> str:

@@ -1,6 +1,6 @@
 """A plan of ``mma.sync`` as a CUDA program: copies by all threads, fragments by warps, the result checked on the spot.
 
-The text around the plan's numbers is ``mma.cu.in``; the host that checks the product is that of the kernels of sm90.
+The program is ``mma.cuh`` and what that includes; the host that checks the product is that of the kernels of sm90.
 
 Law: who copies what, who loads what, and the line of the instruction in the program are the plan's.
 
@@ -15,24 +15,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import lcm
 
-from descriptors.errors import DescriptorError
 from descriptors.gemm.mma_operand import MmaOperand
 from descriptors.gemm.mma_plan import MmaPlan
-from descriptors.gemm.mma_request import K_BYTES
-from descriptors.gemm.programs import mma_copies, mma_scaled
-from descriptors.gemm.programs.c_expressions import CPP_TYPES, tile_bytes
-from descriptors.gemm.programs.mma_copies import functions
-from descriptors.gemm.programs.sm90_kernel import template
-from descriptors.smem.operands.operand import Major
+from descriptors.gemm.mma_request import K_BYTES, MmaLoop
+from descriptors.gemm.mma_scales import MmaScales, scale_rows
+from descriptors.gemm.program_support import FACTORS
+from descriptors.gemm.programs.c_expressions import CPP_TYPES, coordinate, tile_bytes
+from descriptors.gemm.programs.cuda_files import assemble
+from descriptors.gemm.programs.plan_constants import (
+    boolean,
+    box_constants,
+    check_name,
+    map_constants,
+    type_headers,
+)
+from descriptors.smem.operands.operand import ElementType, Major
+from descriptors.smem.tma.tma_plan import TmaPlan
 from descriptors.smem.words.tensor_map import PADDED_INNER
 from descriptors.targets import WARP_ARCHITECTURES
 from descriptors.text import counted, extents_text
-from layoutalg import AnyLayout, make_identity_layout
+from layoutalg import AnyLayout, E, Layout, composition, make_identity_layout
+
+#: Bits of the mantissa, and the bias of the exponent, of the types of kinds f8f6f4 and mx...
+_FORMATS = {
+    "e4m3": (3, 7), "e5m2": (2, 15), "e2m3": (3, 1), "e3m2": (2, 3), "e2m1": (1, 1), "e2m1_unpacksmem": (1, 1),
+}  # fmt: skip
 
 
 def kernel(plan: MmaPlan, name: str = "gemm") -> str:
-    """The program: one file of CUDA C++ (C++17), with ``main``.
+    """Return the program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
         plan: the plan.
@@ -41,85 +54,71 @@ def kernel(plan: MmaPlan, name: str = "gemm") -> str:
     Raises:
         DescriptorError: if the name is no identifier.
     """
-    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
-        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
-    loop, target = plan.asked, WARP_ARCHITECTURES[plan.asked.arch].target.removeprefix("sm_")
-    count = 2 if loop.d == "f16" else 4
-    kind = {"f32": "f", "s32": "r", "f16": "r"}[loop.d]
-    numbers = [", ".join(f"%{i}" for i in range(first, first + size)) for first, size in _vectors(count)]
-    digits = target.rstrip("a")
-    major, minor = digits[:-1], digits[-1]
-    headers = {_HEADERS[one] for one in _types(plan) if one in _HEADERS}
-    parts = mma_copies.texts(plan, name)
-    return template("mma", *(("narrow_check", "main") if loop.kind else ())).substitute(
-        _host(),
-        **mma_scaled.texts(plan),
-        **parts,
-        head=_head(plan),
-        name=name,
-        compute=f"compute_{target}",
-        code=f"sm_{target}" if plan.by_engine else f"[sm_{target},compute_{target}]",
-        gpu=f"a GPU of compute capability {major}.{minor}{'' if plan.by_engine else ' or later'}",
-        other_gpu=f"10 * properties.major + properties.minor {'!=' if plan.by_engine else '<'} {major}{minor}",
-        headers="".join(f"#include <{one}>\n" for one in sorted(headers)),
-        constants="\n".join(_constants(plan)),
-        load="\n\n".join(_loads(plan)),
-        opcode=loop.opcode,
-        operands=", ".join(f"{{{one}}}" for one in (*numbers, numbers[0])) + mma_scaled.scale_operands(plan, count + 6),
-        results=", ".join(f'"+{kind}"(d[{i}])' for i in range(count)),
-        element=_ELEMENTS[loop.d],
-        a_memory=_memory(plan.a),
-        b_memory=_memory(plan.b),
-        strides=" && ".join(_strides(plan)),
-    )
-
-
-def _host() -> dict[str, str]:
-    """What other kernels say more to the host, and these do not."""
-    nothing = "metadata_drawn half wanted main_terms metadata_setup metadata_name k_parts"
-    return dict.fromkeys(nothing.split(), "") | {
-        "row_of_a": "k", "position": "i", "main_c": "c", "c_rows": " or B",
-    }  # fmt: skip
-
-
-def _vectors(count: int) -> Iterator[tuple[int, int]]:
-    """The first register and the number of registers of D, A and B."""
-    yield 0, count
-    yield count, 4
-    yield count + 4, 2
-
-
-def _head(plan: MmaPlan) -> str:
+    check_name(name)
     loop = plan.asked
-    return (
-        f"// mma.sync {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} ({loop.arch}): a tile of "
-        f"{extents_text(loop.tile)}, {counted(plan.stages, 'stage')}.\n"
-        "// Written by layoutalg from a plan whose product it proves."
+    pieces = {
+        "plan": "\n\n".join(["\n".join(_constants(plan)), *_loads(plan), _multiply(plan)]),
+        "plan_headers": type_headers(loop.a.name, loop.b.name, loop.c, loop.d),
+    }
+    asked = {
+        "BARRIERS_USED": plan.by_engine,
+        "D_F16": loop.d == "f16",
+        "FACTOR_MANTISSA": plan.scales is not None and plan.scales.dtype == "ue4m3",
+        "NARROW": bool(loop.kind),
+        "SCALED": plan.scales is not None,
+    }
+    return _head(plan, name) + assemble("mma", pieces, {key: 1 for key, value in asked.items() if value}, name)
+
+
+def _multiply(plan: MmaPlan) -> str:
+    """Return the function around the plan's instruction, which has factors after C where the plan has any."""
+    count = 2 if plan.asked.d == "f16" else 4
+    kind = {"f32": "f", "s32": "r", "f16": "r"}[plan.asked.d]
+    vectors = [(0, count), (count, 4), (count + 4, 2), (0, count)]
+    operands = ", ".join(f"{{{', '.join(f'%{i}' for i in range(at, at + size))}}}" for at, size in vectors)
+    parameters = inputs = ""
+    if plan.scales is not None:
+        first, (a, b) = count + 6, plan.scales.threads
+        operands += f", %{first}, {{%{first + 2}, {a}}}, %{first + 1}, {{%{first + 2}, {b}}}"
+        parameters = ",\n                                         uint32_t scale_a, uint32_t scale_b, uint16_t byte"
+        inputs = ', "r"(scale_a), "r"(scale_b), "h"(byte)'
+    return f"""\
+__device__ __forceinline__ void multiply(Register (&d)[REGISTERS], const uint32_t (&a)[4], const uint32_t* b\
+{parameters}) {{
+  asm volatile(
+      "{plan.asked.opcode} "
+      "{operands};"
+      : {", ".join(f'"+{kind}"(d[{i}])' for i in range(count))}
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]){inputs});
+}}"""
+
+
+def _head(plan: MmaPlan, name: str) -> str:
+    loop, target = plan.asked, WARP_ARCHITECTURES[plan.asked.arch].target.removeprefix("sm_")
+    code = f"sm_{target}" if plan.by_engine else f"[sm_{target},compute_{target}]"
+    scales = "\n// The factors of A and B lie in memory as M and N rows of K / VECTOR bytes." * (
+        plan.scales is not None
     )
+    return f"""\
+// mma.sync {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} ({loop.arch}): a tile of \
+{extents_text(loop.tile)}, {counted(plan.stages, "stage")}.
+// Written by layoutalg from a plan whose product it proves.
+// Build:  nvcc -std=c++17 -O3 -gencode arch=compute_{target},code={code} -o {name} {name}.cu
+// Run:    ./{name} [M N K] [--time]
+//
+// C = A B, of M x N, in M rows of N.
+// {_memory(plan.a)} {_memory(plan.b)}{scales}
+// The exit status is 0 if every element of C is the one that a plain product has, 1 if not, 2 if CUDA fails or an
+// argument is wrong, 3 where there is no such GPU. With LAYOUTALG_NO_MAIN defined this file is a header: launch()
+// below.
 
-
-def _row(side: MmaOperand) -> str:
-    """How long a row in memory is."""
-    return "K" if side.major is Major.K else {"A": "M", "B": "N"}[side.matrix]
+"""
 
 
 def _memory(side: MmaOperand) -> str:
     mn = {"A": "M", "B": "N"}[side.matrix]
     rows = f"{mn} rows of K" if side.major is Major.K else f"K rows of {mn}"
     return f"{side.matrix} lies in memory as {rows}."
-
-
-def _strides(plan: MmaPlan) -> Iterator[str]:
-    """What M, N and K must satisfy, so that every row begins where copies may."""
-    for side in (plan.a, plan.b):
-        if side.element.storage_bits == 8 and side.element.bits < 8:
-            yield f"K % {PADDED_INNER} == 0"
-        elif plan.asked.kind:
-            yield f"{_row(side)} * Type{side.matrix}::BITS / 8 % 16 == 0"
-        else:
-            yield f"({_row(side)} * sizeof(Type{side.matrix})) % 16 == 0"
-    if plan.scales is not None:
-        yield "K % (4 * VECTOR) == 0"
 
 
 def _constants(plan: MmaPlan) -> Iterator[str]:
@@ -137,9 +136,7 @@ def _constants(plan: MmaPlan) -> Iterator[str]:
         yield f"constexpr int STAGES = {plan.stages}, PENDING = {plan.pending};  // groups of copies under way"
     yield f"constexpr int SHARED_BYTES = {plan.budget.used};"
     for name, element in (("A", loop.a), ("B", loop.b)):
-        yield (
-            mma_scaled.element_struct(name, element) if loop.kind else f"using Type{name} = {CPP_TYPES[element.name]};"
-        )
+        yield _element_struct(name, element) if loop.kind else f"using Type{name} = {CPP_TYPES[element.name]};"
     yield f"using TypeC = {CPP_TYPES[loop.c]};"
     yield f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};"
     for side in (plan.a, plan.b):
@@ -148,14 +145,40 @@ def _constants(plan: MmaPlan) -> Iterator[str]:
     yield ""
     yield f"// An accumulator's place: {plan.tiled.tv_layout('C')} of (thread, value) is m + {16 * loop.warps[0]} n."
     parts = plan.tiled.thrfrg_C(make_identity_layout(loop.tile[:2]))
-    yield from functions("d", {"thread": parts[0], "value": parts[1][0]}, ("row", "column"))
+    yield from _functions("d", {"thread": parts[0], "value": parts[1][0]}, ("row", "column"))
     low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
-    yield from mma_scaled.constants(plan)
+    if plan.scales is not None:
+        yield from _scale_constants(loop, plan.scales)
+    digits = WARP_ARCHITECTURES[loop.arch].target.removeprefix("sm_").rstrip("a")
+    gpu = f"a GPU of compute capability {digits[:-1]}.{digits[-1]}{'' if plan.by_engine else ' or later'}"
+    yield "\n// The product is checked with integers between these, on such a GPU."
+    yield f"constexpr int CAPABILITY = {digits}, K_PER_A = 1;"
+    yield f"constexpr bool LATER_TOO = {boolean(not plan.by_engine)};"
+    yield f'constexpr const char* GPU = "{gpu}";'
     if not loop.kind:
-        yield "\n// The product is checked with integers between these."
         yield f"constexpr int LOWEST = {low}, HIGHEST = {high};"
-        yield f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};"
+        yield f"constexpr bool INTEGERS = {boolean(loop.d == 's32')};"
     yield f'constexpr const char* OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}";'
+
+
+def _element_struct(name: str, element: ElementType) -> str:
+    """The type of an operand in C++, by its bits: bytes in which elements lie packed."""
+    mantissa, bias = _FORMATS[element.name]
+    return (
+        f"struct Type{name} {{\n  uint8_t byte;\n"
+        f"  static constexpr int BITS = {element.bits}, MANTISSA = {mantissa}, BIAS = {bias};  // {element.name}\n}};"
+    )
+
+
+def _scale_constants(loop: MmaLoop, scales: MmaScales) -> Iterator[str]:
+    """Generate what the plan says of scale factors."""
+    yield f"\n// {scales.dtype} factors, each of {scales.vector} elements along K: registers of a row, and of a K block"
+    yield f"constexpr int VECTOR = {scales.vector}, SCALE_WORDS = {scales.words}, SCALES = {scales.each};"
+    for index, name in enumerate(("sfa_row", "sfb_row")):
+        text = coordinate({"thread": composition(Layout(256, E(0)), scale_rows(loop, scales, index))})[0]
+        yield f"__host__ __device__ constexpr int {name}(int thread) {{ return {text}; }}"
+    first, second = FACTORS[scales.dtype]
+    yield f"constexpr int FACTOR_1 = {first}, FACTOR_STEP = {second - first};  // the code of 1, and from there to 2"
 
 
 def _operand(side: MmaOperand) -> Iterator[str]:
@@ -164,15 +187,46 @@ def _operand(side: MmaOperand) -> Iterator[str]:
     swizzle = f"swizzle {side.swizzle} of bytes" if side.swizzle.bits else "no swizzle"
     yield f"// {name}: {side.element.name}, {side.major}-major, {swizzle}, by {side.move.split('.')[0]}"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.major is Major.MN else 'false'};"
+    padded = side.element.storage_bits == 8 and side.element.bits < 8
+    row = PADDED_INNER if padded else lcm(128, side.element.bits) // side.element.bits
+    yield f"constexpr int {name}_ROW = {row};  // of so many elements a row in memory has a multiple"
+    if isinstance(side.fill, TmaPlan):
+        yield f"constexpr int {name}_PACKED = {side.packed};"
+        yield from map_constants(name, side.fill, side.major)
+    else:
+        yield f"constexpr bool {name}_MN_MAJOR = {boolean(side.major is Major.MN)};"
     at, turned = tile_bytes(side.layout, side.bytes)
     yield f"__host__ __device__ constexpr uint32_t {low}_byte(uint32_t row, uint32_t column) {{"
     if "column" not in at:
         yield "  (void)column;"
     yield f"  const uint32_t at = {at};\n  return {turned};\n}}"
-    yield from mma_copies.constants(side)
+    yield from _copy_constants(side)
     yield f"constexpr int {name}_PIECE = {side.load.tiler[0]};  // from a warp's block to its next"
-    yield from functions(f"{low}_load", _pointers(side), ("mn", "k"))
+    yield from _functions(f"{low}_load", _pointers(side), ("mn", "k"))
+
+
+def _copy_constants(side: MmaOperand) -> Iterator[str]:
+    """Generate what the plan says of an operand's copies."""
+    name, low = side.matrix, side.matrix.lower()
+    if isinstance(side.fill, TmaPlan):
+        yield from box_constants(name, side.fill.boxes)
+        return
+    count, along, depth = side.fill_elements.shape
+    mn, k = side.fill.tiler
+    yield f"constexpr int {name}_COPY_THREADS = {count};  // each copies 16 bytes, so many times, so far apart"
+    apart = f"{name}_APART_MN = {mn}, {name}_APART_K = {k}"
+    yield f"constexpr int {name}_COPIES_MN = {along}, {name}_COPIES_K = {depth}, {apart};"
+    copies = side.fill.thrfrg_D(make_identity_layout(side.tile))
+    yield from _functions(f"{low}_copy", {"thread": copies[0]}, ("mn", "k"))
+
+
+def _functions(low: str, modes: dict[str, AnyLayout], names: tuple[str, str]) -> Iterator[str]:
+    """Row and column as functions of the variables that go into some modes of an identity layout."""
+    for name, text in zip(names, coordinate(modes), strict=True):
+        given = ", ".join(f"int {one}" if one in text else "int" for one in modes)
+        head = f"__host__ __device__ constexpr int {low}_{name}({given})"
+        line = f"{head} {{ return {text}; }}"
+        yield line if len(line) <= 120 else f"{head} {{\n  return {text};\n}}"
 
 
 def _pointers(side: MmaOperand) -> dict[str, AnyLayout]:
@@ -234,24 +288,3 @@ def _by_element(side: MmaOperand) -> str:
     const uint32_t one = load_{bits}({place});
     to[value / {each}] = value % {each} ? to[value / {each}] | one << {bits} * (value % {each}) : one;
   }}"""
-
-
-def _types(plan: MmaPlan) -> tuple[str, ...]:
-    """The names of all types of the program."""
-    loop = plan.asked
-    return loop.a.name, loop.b.name, loop.c, loop.d
-
-
-#: What declares a type.
-_HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h", "e4m3": "cuda_fp8.h", "e5m2": "cuda_fp8.h"}
-#: An accumulator of a thread, by the type that the instruction adds up in.
-_ELEMENTS = {
-    "f32": """\
-__device__ __forceinline__ float element(const Register (&d)[REGISTERS], int value) { return d[value]; }""",
-    "s32": """\
-__device__ __forceinline__ int32_t element(const Register (&d)[REGISTERS], int value) { return d[value]; }""",
-    "f16": """\
-__device__ __forceinline__ __half element(const Register (&d)[REGISTERS], int value) {
-  return __ushort_as_half(static_cast<unsigned short>(d[value / 2] >> 16 * (value % 2)));
-}""",
-}

@@ -1,11 +1,10 @@
 """The whole kernel of a plan of sm100 in CUDA C++, with a host program that checks it: assembled, never run.
 
-Six warps: four read the accumulators, each its own lanes, one fills the stages, one multiplies. Of a pair of CTAs each
-fills its own shared memory, and the leader multiplies for both; all bytes of a stage count at the leader's barrier.
-Around each instruction that CUDA C++ has no name for stands a function of the device.
+The program is ``sm100.cuh`` and what that includes. The plan gives it constants, the functions around its own
+instructions, and every copy, multiplication and store of a tile by itself, each with its own numbers. With two sets of
+accumulators CTAs take tiles in turn; who waits for whom is ``descriptors.gemm.turns``, which is proved.
 
-With two sets of accumulators CTAs take tiles in turn: ``sm100_turns``. C through shared memory, of another type, with
-terms, or in parts along K: ``sm100_store``.
+What stores C ran on an H200 behind sums that were given; no such kernel ran whole.
 
 Laws: the kernel forms every word of the plan, from the words of the first stage and the steps; every line of PTX of the
 plan is in it, its operands as numbers of ``asm``; the sums that its stores hold are the plan's (thread, value) to
@@ -25,106 +24,38 @@ element, at every thread and value of every load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from string import Template
 
 from descriptors.gemm.accumulators import TensorColumns
+from descriptors.gemm.epilogue import BITS
 from descriptors.gemm.plan import Plan
 from descriptors.gemm.plan_metadata import COPY, MEMORY_ROW
-from descriptors.gemm.program_support import check_cuda
-from descriptors.gemm.programs import sm100_convolution, sm100_store, sm100_turns
+from descriptors.gemm.program_support import FACTORS, check_cuda
+from descriptors.gemm.programs.c_expressions import CPP_TYPES, offset_expression
+from descriptors.gemm.programs.cuda_files import assemble
 from descriptors.gemm.programs.inner_loop_ptx import barriers, identifier
-from descriptors.gemm.programs.sm100_host import host
+from descriptors.gemm.programs.plan_constants import (
+    convolution_constants,
+    epilogue_constants,
+    epilogue_functions,
+    epilogue_options,
+    map_constants,
+    number_code,
+    type_headers,
+)
+from descriptors.gemm.turns import free_barriers
+from descriptors.smem.instructions.rules import type_name
 from descriptors.targets import architecture
 from descriptors.text import word_text
 from descriptors.tmem.readout import Load, Readout
+from layoutalg import make_layout
 
-_HEAD = Template("""\
-// $title.
-// nvcc -std=c++17 -gencode arch=compute_${number}a,code=sm_${number}a -o $name $name.cu
-#include <cuda.h>
-#include <cuda_runtime.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-namespace {
-
-constexpr uint32_t kTileM = $tile_m, kTileN = $tile_n, kTileK = $tile_k, kStages = $stages, kPair = $pair;
-constexpr uint32_t kBytes = $bytes;  // of a stage of one CTA, all of which its copies bring
-constexpr uint32_t kFull = $full, kEmpty = $empty, kDone = $done, kTmem = $done + $after, kSmem = $smem;
-${turns}constexpr uint32_t kThreads = 192;
-${result}
-""")
-
-_KERNEL = Template("""\
-__global__ void __launch_bounds__(kThreads)$cluster $name(
-    const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,$maps
-    $c$extents) {
-  extern __shared__ __align__(1024) uint8_t memory[];
-  const uint32_t smem = shared_address(memory), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const uint32_t rank = blockIdx.x % kPair, $tile;
-$part  if (smem % 1024) __trap();  // the words count on it
-$enough  if (threadIdx.x == 0) {
-    for (uint32_t s = 0; s < kStages; ++s) {
-      barrier_init(smem + kFull + 8 * s, 1);
-      barrier_init(smem + kEmpty + 8 * s, 1);
-    }
-$barriers
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  }
-  if (warp == 5) allocate(smem + kTmem);
-  together();
-  uint32_t tmem;
-  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(tmem) : "r"(smem + kTmem));
-
-$roles
-  __syncwarp();
-  together();
-  if (warp == 5) deallocate(tmem);
-}
-
-}  // namespace
-
-""")
-
-#: What the warps do where a CTA has one tile.
-_ROLES = Template("""\
-  if (warp == 4 && lane == 0) {
-    for (uint32_t t = $first, s = 0, phase = 0; t < $end; ++t) {
-      barrier_wait(smem + kEmpty + 8 * s, phase ^ 1);
-      const uint32_t full = $leader;
-      if (rank == 0) barrier_expect(full, kPair * kBytes);
-$copies
-      if (++s == kStages) s = 0, phase ^= 1;
-    }
-  } else if (warp == 5 && lane == 0 && rank == 0) {
-    for (uint32_t t = $first, s = 0, phase = 0; t < $end; ++t) {
-      barrier_wait(smem + kFull + 8 * s, phase);
-      fence_after();
-$stage
-      commit(smem + kEmpty + 8 * s);
-      if (++s == kStages) s = 0, phase ^= 1;
-    }
-    commit(smem + kDone);
-  } else if (warp < 4) {
-    barrier_wait(smem + kDone, 0);
-    __syncwarp();
-    fence_after();
-$before$stores
-$after  }""")
+#: Bytes of a row of the tensor that holds scale factors; a stage of one operand is so many rows.
+FACTOR_ROW = 128
+_LANES = 32
 
 
-#: Which part along K a CTA has, and its steps.
-_PART = """\
-  const uint32_t part = blockIdx.z, first = k_tiles * part / kSplits, end = k_tiles * (part + 1) / kSplits;
-"""
-
-
-def kernel(plan: Plan, name: str) -> str:
-    """The text: device functions, kernel, host program.
+def kernel(plan: Plan, name: str = "gemm") -> str:
+    """Return the text: device functions, kernel, host program.
 
     Args:
         plan: a plan of sm100.
@@ -140,85 +71,141 @@ def kernel(plan: Plan, name: str) -> str:
     """
     identifier(name)
     check_cuda(plan)
-    loop, held = plan.asked, plan.accumulators
+    held, number = plan.accumulators, architecture(plan.asked.arch).number
+    assert isinstance(held, TensorColumns)
+    deeper = "  " * (held.sets > 1)
+    head = f"""\
+// {plan.headline}.
+// Build:  nvcc -std=c++17 -O3 -gencode arch=compute_{number}a,code=sm_{number}a -o {name} {name}.cu
+// Run:    ./{name}
+//
+// The exit status is 0 if every element of C is the one that a plain product has, 1 if not, 2 if CUDA fails or an
+// argument is given, 3 where there is no such GPU.
+
+"""
+    pieces = {
+        "plan": "\n\n".join(filter(None, ["\n".join(_constants(plan)), instructions(plan), epilogue_functions(plan)])),
+        "plan_headers": type_headers(plan.epilogue.c),
+        "plan_copies": "\n".join(deeper + line for line in _copies(plan)),
+        "plan_multiplications": "\n".join(deeper + line for line in _stage(plan)),
+        "plan_stores": "\n".join(stores(plan)),
+    }
+    return head + assemble("sm100", pieces, options(plan), name)
+
+
+def options(plan: Plan) -> dict[str, int]:
+    """Return the options of the files: what this plan's kernel has beside the common parts.
+
+    Args:
+        plan: a plan of sm100.
+    """
+    held, loop = plan.accumulators, plan.asked
+    asked = {
+        "BARRIERS_USED": True,
+        "CONVOLUTION": plan.implicit is not None,
+        "D_F16": loop.d == "f16",
+        "PAIR": loop.cta_group == 2,
+        "SCALED": plan.scales is not None,
+        "SPARSE": plan.metadata is not None,
+        "TURNS": isinstance(held, TensorColumns) and held.sets > 1,
+    }
+    return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
+
+
+def _constants(plan: Plan) -> Iterator[str]:
+    """Generate the constants: what the kernel has of the plan, then what the host multiplies."""
+    loop, held, number = plan.asked, plan.accumulators, architecture(plan.asked.arch).number
     assert isinstance(held, TensorColumns)
     full, empty, done = barriers(plan)
-    pair, turns, parts = loop.cta_group == 2, held.sets > 1, sm100_store.in_parts(plan)
-    after = sm100_turns.BARRIERS if turns else 8
-    head = _HEAD.substitute(
-        title=plan.headline, number=architecture(loop.arch).number, name=name,
-        tile_m=loop.tile[0], tile_n=loop.tile[1], tile_k=loop.tile[2],
-        stages=plan.stages, pair=loop.cta_group, bytes=plan.transaction_bytes, full=full, empty=empty, done=done,
-        after=after, smem=done + after + 8, turns=sm100_turns.constants(held) + "\n" if turns else "",
-        result=sm100_store.constants(plan),
-    ) + sm100_convolution.constants(plan)  # fmt: skip
-    maps = "\n    const __grid_constant__ CUtensorMap map_sfa, const __grid_constant__ CUtensorMap map_sfb,"
-    map_e = "\n    const __grid_constant__ CUtensorMap map_e,"
-    stored = "" if plan.epilogue.staged is not None else "uint32_t rows, uint32_t columns, "
-    body = _KERNEL.substitute(
-        name=name,
-        cluster=" __cluster_dims__(kPair, 1, 1)" if pair else "",
-        maps=(map_e if plan.metadata is not None else "") + (maps if plan.scales is not None else ""),
-        c=sm100_store.parameters(plan),
-        extents=sm100_turns.EXTENTS if turns else f"{stored}uint32_t k_tiles",
-        tile=sm100_turns.counts(plan) if turns else "tile_m = blockIdx.x / kPair, tile_n = blockIdx.y",
-        part=_PART if parts and not turns else "",
-        enough="  if (k_tiles < kSplits) __trap();  // each part has a step\n" if parts else "",
-        barriers=sm100_turns.beginnings() if turns else "    barrier_init(smem + kDone, 1);",
-        roles=(sm100_turns.roles(plan) if turns else _ROLES).substitute(
-            # The leader's barrier has the same address but for the bit that tells the CTAs of a pair apart.
-            leader="(smem + kFull + 8 * s) & 0xfeffffffu" if pair else "smem + kFull + 8 * s",
-            first="first" if parts else "0",
-            end="end" if parts else "k_tiles",
-            copies=_indented(_copies(plan) if plan.implicit is None else sm100_convolution.copies(plan), turns),
-            stage=_indented(_stage(plan), turns),
-            before="".join(f"{line}\n" for line in sm100_store.before(plan)),
-            stores="\n".join(stores(plan)),
-            after="".join(f"{line}\n" for line in sm100_store.after(plan)),
-        ),
-    )
-    head = head.replace("#include <cuda_runtime.h>\n", "#include <cuda_runtime.h>\n" + sm100_store.headers(plan))
-    functions = [instructions(plan), *([sm100_turns.release(loop.cta_group)] if turns else [])]
-    functions += sm100_store.functions(plan)
-    implicit = plan.implicit
-    program = host(plan, name) if implicit is None else sm100_convolution.host(plan, implicit, name)
-    return "\n".join([head + common(plan), *functions, body + program])
+    turns = held.sets > 1
+    after = 32 if turns else 8  # bytes of the barriers of accumulators: two done, two free; or one
+    yield f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage"
+    yield f"constexpr int CTA_GROUP = {loop.cta_group};  // CTAs that work on one instruction"
+    yield f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};  // of one CTA"
+    yield f"constexpr int FULL = {full}, EMPTY = {empty}, DONE = {done};  // barriers of stages, and of accumulators"
+    if turns:
+        what = f"two sets that share {len(held.shared)} columns" if held.shared else "two sets"
+        yield f"constexpr int FREE = DONE + 16, FREES = {free_barriers(held)}, SET_STEP = {held.step};  // {what}"
+    yield f"constexpr int TMEM = DONE + {after}, SHARED_BYTES = {done + after + 8}, THREADS = 192;"
+    if plan.epilogue.staged is not None or plan.epilogue.terms:
+        yield f"constexpr int VALUES = {held.readout.values};  // of a load of accumulators"
+    yield from epilogue_constants(plan)
+    if plan.epilogue.splits > 1:
+        yield f"using Register = {CPP_TYPES[loop.d]};"
+    if plan.implicit is not None:
+        yield from ("", *convolution_constants(plan.implicit))
+        yield f"constexpr int CHANNEL_BLOCKS = {plan.implicit.blocks};  // of TILE_K"
+    yield from ("", "// What the host multiplies.")
+    low, high = (-1, 1) if BITS[plan.epilogue.c] == 8 else (-3, 3)  # sums of C of 8 bits must not saturate
+    low = 0 if "u8" in (loop.a.name, loop.b.name) else low
+    yield f"constexpr int LOWEST = {low}, HIGHEST = {high};"
+    poison = "0x80" if loop.d == "s32" else "0xff"  # no sum, and no number
+    yield f"constexpr int POISON = {poison}, CAPABILITY = {number};"
+    yield "constexpr bool LATER_TOO = false;"
+    yield f'constexpr const char* GPU = "a GPU of compute capability {number // 10}.{number % 10}";'
+    yield f"using Sum = {'int64_t' if loop.d == 's32' else 'float'};"
+    if plan.implicit is None:
+        ragged = plan.scales is None and plan.metadata is None and loop.tile[1] > 16
+        yield f"constexpr int TEST_TILES = {4 if turns else 2}, RAGGED = {16 if ragged else 0};"
+        yield f"constexpr int K_PER_A = {2 if loop.sparse else 1};  // elements along K for each that A stores"
+    for side in (plan.a, plan.b):
+        codes = ", ".join(hex(number_code(type_name(side.derivation.element), value)) for value in range(low, high + 1))
+        yield from map_constants(side.matrix, side.tma, side.derivation.major)
+        yield f"constexpr uint32_t {side.matrix}_CODES[] = {{{codes}}};"
+    if plan.metadata is not None:
+        one = plan.metadata.packed
+        yield f"constexpr int GROUP_K = {one.group}, STORED = {one.stored}, TOGETHER = {one.together};"
+        yield f"constexpr int E_ROWS = {one.rows}, E_BLOCK_BYTES = {plan.metadata.block_bytes};"
+        yield f"constexpr int E_BOX_ROWS = {plan.metadata.boxes[0]};"
+        modes = make_layout(*list(plan.metadata.layout[0])[:-1]), plan.metadata.layout[1]
+        yield _place("e_bit", offset_expression(modes))
+    if plan.scales is not None:
+        first, second = FACTORS[plan.scales.dtype]
+        yield f"constexpr int VECTOR = {plan.scales.vector}, FACTOR_1 = {first}, FACTOR_2 = {second};"
+        for low_name, factors in (("sfa", plan.scales.a), ("sfb", plan.scales.b)):
+            assert factors.vector * (1 + loop.sparse) == plan.scales.vector
+            yield f"constexpr int {low_name.upper()}_BYTES = {factors.bytes};"
+            yield _place(f"{low_name}_byte", offset_expression((factors.memory[0], factors.memory[1])))
 
 
-def _indented(lines: Iterable[str], deeper: bool) -> str:
-    return "\n".join("  " * deeper + line for line in lines)
+def _place(name: str, expression: str) -> str:
+    return f"inline size_t {name}(size_t row, size_t column) {{ return {expression}; }}"
 
 
 def _copies(plan: Plan) -> Iterator[str]:
     """The boxes of a stage; a CTA of a pair has its half of the rows of A, and of the rows of B in every N block."""
-    for side, tile in ((plan.a, "tile_m * kTileM"), (plan.b, "tile_n * kTileN")):
+    if plan.implicit is not None:
+        yield "      const uint32_t tap = t / CHANNEL_BLOCKS, channel = t % CHANNEL_BLOCKS * TILE_K;"
+    for side, tile, what in ((plan.a, "tile_m * TILE_M", "pixels"), (plan.b, "tile_n * TILE_N", "filters")):
         low = side.matrix.lower()
         yield f"      const uint32_t {low}_row = {tile} + rank * {side.run};"
         yield f"      const uint32_t {low}_to = smem + {side.base} + s * {side.stage_bytes};"
         for box in side.boxes:
-            at = []
+            to = f"{low}_to + {box.offset_bytes}, &map_{low}"
+            if plan.implicit is not None:
+                at = f"channel + {box.origin[1]}, {low}_row + {side.first_row(box)}, tap"
+                at += ", shape" * (what == "pixels")
+                yield f"      copy_{what}({to}, {at}, full);"
+                continue
+            places = []
             for dimension, position in zip(side.tma.dimensions, side.coordinates(box), strict=True):
-                begin = f"t * {'(kTileK / 2)' if side.sparse else 'kTileK'}" if dimension.mode else f"{low}_row"
-                at.append(f"{begin} + {position}")
-            yield f"      copy_box({low}_to + {box.offset_bytes}, &map_{low}, {', '.join(at)}, full);"
+                begin = f"t * {'(TILE_K / 2)' if side.sparse else 'TILE_K'}" if dimension.mode else f"{low}_row"
+                places.append(f"{begin} + {position}")
+            yield f"      copy_box({to}, {', '.join(places)}, full);"
     if plan.metadata is not None:
         (box_rows, count), of_m = plan.metadata.boxes, plan.metadata.blocks
         for index in range(of_m * count):
             m, i = divmod(index, count)
-            down = "(tile_m * kPair + rank)" + (f" * {of_m} + {m}" if of_m > 1 else "")
+            down = "(tile_m * CTA_GROUP + rank)" + (f" * {of_m} + {m}" if of_m > 1 else "")
             to = f"smem + {plan.metadata.base + index * box_rows * MEMORY_ROW} + s * {plan.metadata.bytes}"
             begin = f"(({down}) * k_tiles + t) * {box_rows * count} + {i * box_rows}"
             yield f"      copy_box({to}, &map_e, 0, {begin}, full);"
     if plan.scales is not None:
         one = plan.scales
-        blocks = ("((tile_m * kPair + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
+        blocks = ("((tile_m * CTA_GROUP + rank) * k_tiles + t)", "(tile_n * k_tiles + t)")
         for low, factors, base, block in zip(("sfa", "sfb"), (one.a, one.b), one.bases, blocks, strict=True):
             rows, to = factors.bytes // FACTOR_ROW, f"smem + {base} + s * {factors.bytes}"
             yield f"      copy_box({to}, &map_{low}, 0, {block} * {rows}, full);"
-
-
-#: Bytes of a row of the tensor that holds scale factors; a stage of one operand is so many rows.
-FACTOR_ROW = 128
 
 
 def _stage(plan: Plan) -> Iterator[str]:
@@ -243,7 +230,7 @@ def _stage(plan: Plan) -> Iterator[str]:
             for i, across in enumerate(plan.a.mn_steps):
                 words = f"a + {across + plan.a.k_steps[k]}, b + {down + plan.b.k_steps[k]}"
                 idesc = f"{word_text(plan.line.idescs[k], 32)}u"
-                more = ("t - first" if sm100_store.in_parts(plan) else "t") if k == 0 else "1"
+                more = ("t - first" if plan.epilogue.splits > 1 else "t") if k == 0 else "1"
                 factors = _factors(plan, (i, j), k)
                 if plan.metadata is not None:
                     factors = f", tmem + {plan.metadata.place(k)[0] + i * plan.metadata.block_columns}{factors}"
@@ -264,108 +251,8 @@ def _factors(plan: Plan, blocks: tuple[int, int], k: int) -> str:
     return "".join(f", tmem + {word_text(pointer, 32)}u" for pointer in pointers)
 
 
-#: What every kernel has: barriers, words, copies, commits, allocation.
-COMMON = Template("""\
-__device__ __forceinline__ uint32_t shared_address(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
-__device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
-  asm volatile(
-      "{\\n"
-      ".reg .pred done;\\n"
-      "again:\\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\\n"
-      "@!done bra again;\\n"
-      "}" ::"r"(barrier), "r"(parity) : "memory");
-}
-
-// The word of an operand so many 16-byte units on, wherever the CTA's shared memory begins.
-__device__ __forceinline__ uint64_t placed(uint64_t word, uint32_t smem, uint32_t units) {
-  return (word & ~0x3fffull) | ((word + (smem >> 4) + units) & 0x3fffull);
-}
-
-$copy_box
-// Arrives when all tcgen05.mma and tcgen05.cp issued so far are done; it is a fence before the arrival too.
-__device__ __forceinline__ void commit(uint32_t barrier) {
-$commit
-}
-
-__device__ __forceinline__ void fence_after() { asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); }
-__device__ __forceinline__ void fence_before() { asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory"); }
-
-__device__ __forceinline__ void allocate(uint32_t to) {
-  asm volatile("tcgen05.alloc$of.sync.aligned.shared::cta.b32 [%0], $columns;" ::"r"(to) : "memory");
-  asm volatile("tcgen05.relinquish_alloc_permit.cta_group::$group.sync.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void deallocate(uint32_t tmem) {
-  asm volatile("tcgen05.dealloc$of.sync.aligned.b32 %0, $columns;" ::"r"(tmem) : "memory");
-}
-
-// All threads of the CTA$pair, with what they did to tensor memory and to barriers.
-__device__ __forceinline__ void together() {
-  fence_before();
-$together
-  fence_after();
-}
-""")
-
-_COPY_BOX = """\
-// A box into shared memory; $signals.
-__device__ __forceinline__ void copy_box(uint32_t to, const CUtensorMap* map, int32_t x, int32_t y, uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes$group "
-      "[%0], [%1, {%2, %3}], [%4];"
-      ::"r"(to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
-}
-"""
-_COMMIT = """\
-  asm volatile(
-      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier) : "memory");"""
-_COMMIT_PAIR = """\
-  asm volatile(
-      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;"
-      ::"r"(barrier), "h"(static_cast<uint16_t>(3)) : "memory");"""
-
-
-def common(plan: Plan) -> str:
-    """The functions that depend on the plan in nothing but numbers.
-
-    Args:
-        plan: a plan of sm100.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> example = plan("m256n64k16", "bf16", tile=(256, 64, 64), cta_group=2, verify=False)
-    >>> "tcgen05.alloc.cta_group::2" in common(example)
-    True
-    """
-    accumulators, pair = plan.accumulators, plan.asked.cta_group == 2
-    assert isinstance(accumulators, TensorColumns)
-    cluster = '  asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory");'
-    signals = "the barrier is that of the leader, in either CTA of the pair" if pair else "its bytes go to the barrier"
-    box = _COPY_BOX.replace("$signals", signals).replace("$group", ".cta_group::2" if pair else "")
-    return COMMON.substitute(
-        copy_box=box if plan.implicit is None else sm100_convolution.functions(pair),
-        commit=_COMMIT_PAIR if pair else _COMMIT,
-        group=plan.asked.cta_group,
-        of=f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{plan.asked.cta_group}",
-        columns=accumulators.plan.allocate,
-        pair=", and of the other one of the pair" if pair else "",
-        together=cluster if pair else "  __syncthreads();",
-    )
-
-
 def instructions(plan: Plan) -> str:
-    """The functions around the plan's own instructions: ``multiply``, ``copy_...`` and ``load``.
+    """Return the functions around the plan's own instructions.
 
     Args:
         plan: a plan of sm100.
@@ -373,23 +260,39 @@ def instructions(plan: Plan) -> str:
     >>> from descriptors.gemm.planner import plan
     >>> text = instructions(plan("m128n16k64", "e2m1", tile=(128, 16, 128), kind="mxf4", stages=2, verify=False))
     >>> [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("__device__")]
-    ['multiply', 'copy_factors_a', 'copy_factors_b', 'load']
+    ['multiply', 'copy_factors_a', 'copy_factors_b', 'load', 'allocate', 'deallocate']
     """
-    accumulators = plan.accumulators
+    accumulators, group = plan.accumulators, plan.asked.cta_group
     assert isinstance(accumulators, TensorColumns)
-    parts = [_multiply(plan)]
     copies = []
     if plan.scales is not None:
         copies += [("factors_a", plan.scales.a.copy), ("factors_b", plan.scales.b.copy)]
     if plan.metadata is not None:
         copies.append(("metadata", COPY))
-    for name, copy in copies:
-        line = f"tcgen05.cp.cta_group::{plan.asked.cta_group}.{copy} [%0], %1;"
-        parts.append(
-            f"__device__ __forceinline__ void copy_{name}(uint32_t to, uint64_t word) {{\n"
-            f'  asm volatile("{line}" ::"r"(to), "l"(word) : "memory");\n}}\n'
+    parts = [
+        _function(
+            f"copy_{name}(uint32_t to, uint64_t word)",
+            f'"tcgen05.cp.cta_group::{group}.{copy} [%0], %1;" ::"r"(to), "l"(word) : "memory"',
         )
-    return "\n".join([*parts, _load(accumulators)])
+        for name, copy in copies
+    ]
+    of = f"{'.exclusive' * accumulators.plan.exclusive}.cta_group::{group}"
+    columns = accumulators.plan.allocate
+    allocate = _function(
+        "allocate(uint32_t to)",
+        f'"tcgen05.alloc{of}.sync.aligned.shared::cta.b32 [%0], {columns};" ::"r"(to) : "memory"',
+        f'"tcgen05.relinquish_alloc_permit.cta_group::{group}.sync.aligned;" ::: "memory"',
+    )
+    deallocate = _function(
+        "deallocate(uint32_t tmem)",
+        f'"tcgen05.dealloc{of}.sync.aligned.b32 %0, {columns};" ::"r"(tmem) : "memory"',
+    )
+    return "\n".join([_multiply(plan), *parts, _load(accumulators), allocate, deallocate])
+
+
+def _function(head: str, *statements: str) -> str:
+    body = "".join(f"  asm volatile({statement});\n" for statement in statements)
+    return f"__device__ __forceinline__ void {head} {{\n{body}}}\n"
 
 
 def _multiply(plan: Plan) -> str:
@@ -451,7 +354,9 @@ def element_steps(read: Readout) -> tuple[tuple[int, int], tuple[int, int], tupl
 
 
 def stores(plan: Plan) -> Iterator[str]:
-    """The lines: one load after the other, each of its registers stored.
+    """Generate the lines that store a tile: one load after the other, each of its registers stored.
+
+    With two sets of accumulators a warp frees its set once it is read, before it is stored.
 
     Args:
         plan: a plan of sm100.
@@ -459,7 +364,7 @@ def stores(plan: Plan) -> Iterator[str]:
     >>> from descriptors.gemm.planner import plan
     >>> example = plan("m64n16k16", "bf16", tile=(64, 16, 64), stages=2, arch="sm100", verify=False)
     >>> [line.strip() for line in stores(example) if "row" in line][0]
-    'const uint32_t row = tile_m * kTileM + rank * 64 + lane * 1 + warp * 16, column = tile_n * kTileN;'
+    'const uint32_t row = tile_m * TILE_M + rank * 64 + lane * 1 + warp * 16, column = tile_n * TILE_N;'
     """
     accumulators, loop = plan.accumulators, plan.asked
     assert isinstance(accumulators, TensorColumns)
@@ -467,40 +372,60 @@ def stores(plan: Plan) -> Iterator[str]:
     thread, _, warp = element_steps(read)
     # Of the pair with M 128, warps 2 and 3 have the second half of N: two warps lie below one another.
     number = "warp % 2" if (loop.extents[0], loop.cta_group) == (128, 2) else "warp"
-    terms = [f"tile_m * kTileM + rank * {loop.tile[0] // loop.cta_group}"]
+    terms = [f"tile_m * TILE_M + rank * {loop.tile[0] // loop.cta_group}"]
     terms += [] if staged else [f"lane * {thread[0]}"]  # the rows of a piece are those of the lanes
     terms += [f"{number} * {warp[0]}"] if warp[0] else []
     head = [
-        f"    const uint32_t row = {' + '.join(terms)}, column = tile_n * kTileN;",
+        f"    const uint32_t row = {' + '.join(terms)}, column = tile_n * TILE_N;",
         f"    uint32_t v[{read.values}];",
     ]
+    loads = [[_stored(plan, *one) for one in accumulators.reads(i)[0]] for i in range(accumulators.sets)]
     if accumulators.sets > 1:
-        each = [[_stored(plan, *one) for one in accumulators.reads(i)[0]] for i in range(accumulators.sets)]
-        yield from sm100_turns.stored(accumulators, head, each)
+        yield from _stored_in_turn(accumulators, head, loads)
+    else:
+        yield from head
+        yield from (line for load in loads[0] for line in load)
+
+
+def _stored_in_turn(held: TensorColumns, head: Iterable[str], loads: list[list[list[str]]]) -> Iterator[str]:
+    """The lines of each set; where sets share columns, a set is free once those are read."""
+    free = "set_free(free, lane);"
+    yield from (f"  {line}" for line in head)
+    if not held.shared:
+        *most, (last, *rest) = loads[0]
+        yield from (f"  {line}" for load in most for line in load)
+        yield from (f"  {last}", f"      {free}", *(f"  {line}" for line in rest))
         return
-    yield from head
-    for index, load in accumulators.reads(0)[0]:
-        yield from _stored(plan, index, load)
+    for number, branch in enumerate(("if (turn % 2 == 0) {", "} else {")):
+        first = held.reads(number)[1]
+        yield f"      {branch}"
+        for index, (load, *rest) in enumerate(loads[number]):
+            yield f"    {load}"
+            if index == first - 1:
+                yield f"        {free}  // the columns that both sets have are read"
+            yield from (f"    {line}" for line in rest)
+    yield "      }"
 
 
 def _stored(plan: Plan, index: int, load: Load) -> list[str]:
     """A load of an accumulator, and its registers stored."""
-    accumulators, loop = plan.accumulators, plan.asked
+    accumulators, loop, epilogue = plan.accumulators, plan.asked, plan.epilogue
     assert isinstance(accumulators, TensorColumns)
     read, rows = accumulators.readout, loop.extents[0] // loop.cta_group
     across = read.element(next(one for one in read.loads if one.warp == 2), 0, 0)[1]
     i, j, origin = index % loop.blocks[0], index // loop.blocks[0], read.element(load, 0, 0)
     down = f"row + {i * rows + origin[0]}"
     right = f"column + {j * loop.extents[1] + origin[1]}" + (f" + warp / 2 * {across}" if across else "")
-    place = "set" if accumulators.sets > 1 else "tmem + (warp << 21)"
-    lines = [
-        f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});",
-        *sm100_store.stored(plan, down, right),
-    ]
-    if plan.epilogue.staged is not None:
-        return lines
+    place, parts = "set" if accumulators.sets > 1 else "tmem + (warp << 21)", epilogue.splits > 1
+    lines = [f"    load(v, {place} + {(load.lane << 16) + accumulators.firsts[index] + load.column});"]
+    if epilogue.terms and not parts:
+        guard = f"if (lane < {read.threads}) " if read.threads < _LANES else ""
+        lane = " + lane" if epilogue.staged is not None else ""
+        lines.append(f"    {guard}finish(v, {down}{lane}, {right}, terms);")
+    if epilogue.staged is not None:
+        return [*lines, f"    store_rows(v, pieces, slot, &map_c, {down}, {right}{', part' * parts});"]
     assert element_steps(read)[1] == (0, 1)
-    inside = [*([f"lane < {read.threads}"] if read.threads < 32 else []), f"{down} < rows"]  # tiles may end beyond C
+    inside = [*([f"lane < {read.threads}"] if read.threads < _LANES else []), f"{down} < rows"]  # tiles end beyond C
     expression = {"f32": "__uint_as_float(v[i])", "s32": "static_cast<int32_t>(v[i])"}.get(
         loop.d, "__ushort_as_half(static_cast<uint16_t>(v[i]))"
     )

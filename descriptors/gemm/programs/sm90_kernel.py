@@ -1,10 +1,9 @@
 """A plan for sm90 as a CUDA program: copies by one thread, products by warpgroups, the result checked on the spot.
 
-The text around the plan's numbers is ``sm90.cu.in``, that of its host ``check.cu.in`` and ``main.cu.in``. A persistent
-kernel: each CTA takes output tiles in turn. One thread of the last warpgroup has the copy engine fill the stages; the
-others multiply, and free a stage when the group of ``wgmma`` that read it is done, which is one stage later. Every
-number that comes from the plan and not from the text is a C++ constant: a step that is linear a product, any other a
-table.
+The program is ``sm90.cuh`` and what that includes. A persistent kernel: each CTA takes output tiles in turn. One thread
+of the last warpgroup has the copy engine fill the stages; the others multiply, and free a stage when the group of
+``wgmma`` that read it is done, which is one stage later. Every number that comes from the plan is a C++ constant: a
+step that is linear a product, any other a table.
 
 Law: the words, the steps and the line of the instruction in the program are the plan's.
 
@@ -13,36 +12,48 @@ Law: the words, the steps and the line of the instruction in the program are the
 >>> text = kernel(example)
 >>> hex(example.b.word & ~0x3fff) in text, "a_k_step(int i) { return i * 2; }" in text, ", p, 1, 1, 0, 1;" in text
 (True, True, True)
->>> print(step_function("a_k_step", (0, 2, 1024)))
-__host__ __device__ constexpr uint32_t a_k_step(int i) {
-  constexpr uint32_t all[] = {0, 2, 1024};
-  return all[i];
-}
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
-from string import Template
+from collections.abc import Iterator
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.accumulators import Registers
 from descriptors.gemm.budget import BARRIER_BYTES
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.plan_operands import StagedOperand, encode_arguments
+from descriptors.gemm.plan_metadata import Metadata
+from descriptors.gemm.plan_operands import StagedOperand
 from descriptors.gemm.program_support import check_cuda
-from descriptors.gemm.programs import cluster, sm90_convolution, sm90_promotion, sm90_sparse, sm90_store
 from descriptors.gemm.programs.c_expressions import CPP_TYPES, row_and_column
-from descriptors.gemm.programs.sm90_wgmma import at_once, instruction, last_release, loads_of, stage
+from descriptors.gemm.programs.cuda_files import assemble
+from descriptors.gemm.programs.plan_constants import (
+    boolean,
+    box_constants,
+    check_name,
+    convolution_constants,
+    epilogue_constants,
+    epilogue_functions,
+    epilogue_options,
+    map_constants,
+    step_function,
+    type_headers,
+)
+from descriptors.gemm.programs.sm90_wgmma import instruction, loads_of
+from descriptors.gemm.promotion import GROUP, PADDED
 from descriptors.gemm.thread_registers import register_budget
 from descriptors.smem.operands.operand import Major
 from descriptors.text import counted, extents_text, word_text
+from layoutalg import Fragment, fragment
+
+#: The start address in a word, bits 0-13.
+_START = 0x3FFF
+#: Rows of output tiles that are worked on together have about so many rows of C.
+_GROUP_ROWS = 2048
 
 
 def kernel(plan: Plan, name: str = "gemm") -> str:
-    """The program: one file of CUDA C++ (C++17), with ``main``.
+    """Return the program: one file of CUDA C++ (C++17), with ``main``.
 
     Args:
         plan: a plan for sm90.
@@ -55,80 +66,82 @@ def kernel(plan: Plan, name: str = "gemm") -> str:
     accumulators = plan.accumulators
     if not isinstance(accumulators, Registers):
         raise DescriptorError(f"emit: the plan must be for sm90 here, found {plan.asked.arch}")
-    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
-        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+    check_name(name)
     check_cuda(plan)
-    few, more = _setmaxnreg(plan)
-    around = cluster.texts(plan.asked.cluster, sparse=plan.asked.sparse)
-    places = dict(
-        barriers=part("barriers"),
-        encoder=Template(part("encoder")).substitute(name=name),
-        head=_head(plan),
-        name=name,
-        gpu="a Hopper GPU",
-        other_gpu="properties.major != 9",
-        constants=constants(plan, accumulators),
-        instruction="\n".join([instruction(plan), *loads_of(plan), sm90_store.helpers(plan)]),
-        stage=stage(plan),
-        last_release=last_release(plan),
-        before="" if at_once(plan) else "    int before = -1;\n",
-        **around,
-        **sm90_store.texts(plan),
-        **(sm90_sparse if plan.promotion is None else sm90_promotion).texts(plan, around["own_tile"]),
-        fewer_registers=few,
-        more_registers=more,
-        tensor_maps="\n".join(filter(None, [*_maps(plan), sm90_store.host(plan), _strides(plan)])),
-        a_memory=_memory(plan.a),
-        b_memory=_memory(plan.b),
+    plan_text = "\n\n".join(
+        filter(None, [constants(plan, accumulators), instruction(plan), *loads_of(plan), epilogue_functions(plan)])
     )
-    places |= sm90_convolution.texts(plan)
-    whole = template("sm90") if plan.implicit is None else template("sm90", "fill", "sm90_convolution")
-    return whole.substitute(places)
-
-
-def _maps(plan: Plan) -> list[str]:
-    if plan.implicit is not None:
-        return [sm90_convolution.maps(plan, plan.implicit)]
-    return [tensor_map(side.matrix, encode_arguments(side)) for side in (plan.a, plan.b)]
-
-
-def template(name: str, *more: str) -> Template:
-    """A program with its places: what is its own, what fills its operands and checks its product, and the host.
-
-    Args:
-        name: of the file.
-        more: of the files that follow; those of a product if left out.
-    """
-    return Template("".join(part(one) for one in (name, *(more or ("fill", "check", "main")))))
-
-
-def part(name: str) -> str:
-    """The text of a file of programs.
-
-    Args:
-        name: of the file.
-    """
-    return files("descriptors.gemm.programs").joinpath(f"{name}.cu.in").read_text(encoding="utf-8")
-
-
-def _setmaxnreg(plan: Plan) -> tuple[str, str]:
-    """How the warpgroup of copies gives up registers, and what the others take of them; nothing if there is one."""
-    budget = register_budget(plan)
-    if budget is None or budget.warpgroups == 1:
-        return "", ""
-    few_text, more_text = (
-        f'    asm volatile("setmaxnreg.{how}.sync.aligned.u32 {count};");'
-        for how, count in (("dec", budget.copy), ("inc", budget.multiply))
-    )
-    return few_text, more_text
-
-
-def _head(plan: Plan) -> str:
     loop = plan.asked
-    return (
-        f"// {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} (sm90): a tile of {extents_text(loop.tile)}, "
-        f"{counted(plan.stages, 'stage')}.\n// Written by layoutalg from a plan whose product it proves."
-    )
+    headers = type_headers(loop.a.name, loop.b.name, loop.d, plan.epilogue.c)
+    return _head(plan, name) + assemble("sm90", {"plan": plan_text, "plan_headers": headers}, options(plan), name)
+
+
+def options(plan: Plan) -> dict[str, int]:
+    """Return the options of the files: what this plan's kernel has beside the common parts.
+
+    Args:
+        plan: a plan for sm90.
+    """
+    loop, staged, budget = plan.asked, plan.epilogue.staged, register_budget(plan)
+    matrices = staged is not None and staged.matrices
+    if staged is not None and matrices:  # what write_piece of sm90.cuh takes for granted
+        assert [staged.pointer(1 << bit) for bit in range(7)] == [
+            (1, 0), (2, 0), (4, 0), (8, 0), (0, 8), (16, 0), (32, 0)
+        ]  # fmt: skip
+    one_group = plan.loads is not None or plan.metadata is not None or plan.promotion is not None or plan.stages == 1
+    asked = {
+        "BARRIERS_USED": True,
+        "CLUSTERED": loop.cluster != (1, 1),
+        "CONVOLUTION": plan.implicit is not None,
+        "D_F16": loop.d == "f16",
+        "D_S32": loop.d == "s32",
+        "EARLY_RELEASE": one_group,  # a stage is let go as soon as it is multiplied, and not one later
+        "LOADED_A": plan.loads is not None,
+        "PROMOTED": plan.promotion is not None,
+        "REALLOCATED": budget is not None and budget.warpgroups > 1,
+        "SELECTED": plan.metadata is not None and len(plan.metadata.selectors) > 1,
+        "SPARSE": plan.metadata is not None,
+        "STORED_MATRICES": matrices,
+    }
+    return {name: 1 for name, value in asked.items() if value} | epilogue_options(plan)
+
+
+def _head(plan: Plan, name: str) -> str:
+    loop, convolution = plan.asked, plan.implicit is not None
+    sizes = "N H W C K" if convolution else "M N K"
+    if convolution:
+        memory = (
+            "// A are the activations, N H W C in memory; a row of the product is an output pixel, in the order of\n"
+            "// N P Q, and C is therefore N P Q K. B are the filters, K R S C in memory."
+        )
+    else:
+        memory = f"// {_memory(plan.a)} {_memory(plan.b)}"
+    if plan.metadata is not None:
+        memory += _METADATA_MEMORY
+    if plan.promotion is not None:
+        memory += _FACTOR_MEMORY
+    return f"""\
+// {loop.name}, {loop.a.name} by {loop.b.name} into {loop.d} (sm90): a tile of {extents_text(loop.tile)}, \
+{counted(plan.stages, "stage")}.
+// Written by layoutalg from a plan whose product it proves.
+// Build:  nvcc -std=c++17 -O3 -gencode arch=compute_90a,code=sm_90a -o {name} {name}.cu
+// Run:    ./{name} [{sizes}] [--time]
+//
+// C = A B, of M x N, in M rows of N.
+{memory}
+// The exit status is 0 if every element of C is the one that a plain product has, 1 if not, 2 if CUDA fails or an
+// argument is wrong, 3 where there is no Hopper GPU. With LAYOUTALG_NO_MAIN defined this file is a header: launch()
+// below.
+
+"""
+
+
+_METADATA_MEMORY = """
+// A is stored without its zeros, K / 2 of K. Its metadata are 128 words for each 64 rows and COVERED elements along K,
+// one for each thread of a warpgroup, first all along K: ((M + 63) / 64) ((K + COVERED - 1) / COVERED) 128 words."""
+_FACTOR_MEMORY = """
+// Factors, f32: of A one for a row and GROUP_K elements along K, in ceil(K / GROUP_K) rows of M, M padded to a multiple
+// of PADDED; of B one for GROUP_K x GROUP_K, in ceil(N / GROUP_K) rows of ceil(K / GROUP_K)."""
 
 
 def _memory(side: StagedOperand) -> str:
@@ -138,139 +151,101 @@ def _memory(side: StagedOperand) -> str:
     return f"{side.matrix} lies in memory as {rows}."
 
 
-def tensor_map(name: str, arguments: Iterable[tuple[str, str]]) -> str:
-    """The host function that encodes a tensor map.
-
-    Args:
-        name: of the operand.
-        arguments: of ``cuTensorMapEncodeTiled``, as the plan names them.
-    """
-    call = dict(arguments)
-    mn = "M" if name == "A" else "N"
-    return f"""\
-inline CUtensorMap tensor_map_{name.lower()}(const void* {name}, cuuint64_t {mn}, cuuint64_t K) {{
-  const cuuint64_t extents[] = {call["globalDim"]}, strides[] = {call["globalStrides"]};
-  const cuuint32_t box[] = {call["boxDim"]}, steps[] = {call["elementStrides"]};
-  CUtensorMap made;
-  const CUresult result = encoder()(&made, {call["tensorDataType"]}, {call["tensorRank"]}, const_cast<void*>({name}),
-                                    extents, strides, box, steps, {call["interleave"]},
-                                    {call["swizzle"]}, {call["l2Promotion"]},
-                                    {call["oobFill"]});
-  if (result != CUDA_SUCCESS) {{
-    std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d, operand {name}\\n", static_cast<int>(result));
-    std::exit(2);
-  }}
-  return made;
-}}
-"""
-
-
-def _strides(plan: Plan) -> str:
-    """Strides of a tensor map are multiples of 16 bytes (CUDA Driver API, cuTensorMapEncodeTiled)."""
-    tests = []
-    for side, mn in ((plan.a, "M"), (plan.b, "N")):
-        depth = "K / 2" if side.sparse else "K"
-        tests.append(f"({mn if side.derivation.major is Major.MN else depth} * sizeof(Type{side.matrix})) % 16 == 0")
-    if plan.metadata is not None:
-        tests.append("K % GROUP_K == 0")
-    text = " && ".join([*tests, *sm90_store.conditions(plan)])
-    return (
-        f"// The copy engine takes rows of whole 16 bytes alone.\n"
-        f"inline bool strides_do(int M, int N, int K) {{\n  (void)M, (void)N, (void)K;\n  return {text};\n}}\n"
-    )
-
-
-#: The start address in a word, bits 0-13.
-_START = 0x3FFF
-#: Rows of output tiles that are worked on together have about so many rows of C.
-_GROUP_ROWS = 2048
-
-
-def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:
-    """A function that gives the i-th of some numbers.
-
-    Args:
-        name: of the function.
-        steps: the numbers.
-        kind: their C++ type.
-    """
-    head = f"__host__ __device__ constexpr {kind} {name}(int i)"
-    unit = steps[1] if len(steps) > 1 else 0
-    if list(steps) == [i * unit for i in range(len(steps))]:
-        return f"{head} {{ return i * {unit}; }}"
-    return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
-
-
 def constants(plan: Plan, accumulators: Registers) -> str:
-    """The constants of a plan for sm90.
+    """Return the constants of a plan for sm90.
 
     Args:
         plan: the plan.
         accumulators: its accumulators.
     """
-    loop = plan.asked
+    loop, budget, (cluster_m, cluster_n) = plan.asked, register_budget(plan), plan.asked.cluster
     m, n, k = loop.blocks
+    warpgroups, staged = accumulators.warpgroups, plan.epilogue.staged
+    low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
     # Promoted accumulators go by 128 of K, and by its blocks only where A is loaded.
     of_k = f", BLOCKS_K = {k}" if plan.promotion is None or plan.loads is not None else ""
-    values = "" if plan.epilogue.staged else f", VALUES = {accumulators.fragment.values}"
+    values = "" if staged else f", VALUES = {accumulators.fragment.values}"
     lines = [
         f"constexpr int TILE_M = {loop.tile[0]}, TILE_N = {loop.tile[1]}, TILE_K = {loop.tile[2]};  // of a stage",
         f"constexpr int MMA_M = {loop.extents[0]}, MMA_N = {loop.extents[1]};  // of an instruction",
-        f"constexpr int WARPGROUPS = {accumulators.warpgroups};  // that multiply; one more copies",
-        f"constexpr int BLOCKS_M = {m // accumulators.warpgroups}, BLOCKS_N = {n}{of_k};  // of a warpgroup",
+        f"constexpr int WARPGROUPS = {warpgroups};  // that multiply; one more copies",
+        f"constexpr int BLOCKS_M = {m // warpgroups}, BLOCKS_N = {n}{of_k};  // of a warpgroup",
         f"constexpr int REGISTERS = {plan.line.registers}{values};  // of an accumulator",
         f"constexpr int STAGES = {plan.stages}, STAGE_BYTES = {plan.transaction_bytes};",
         f"constexpr int BARRIERS = {plan.barriers}, SHARED_BYTES = {plan.barriers + BARRIER_BYTES * plan.stages};",
         f"constexpr int ALIGNMENT = {max(plan.a.alignment_bytes, plan.b.alignment_bytes)};",
-        *cluster.constants(loop.cluster),
-        f"constexpr int THREADS = {128 * (accumulators.warpgroups + 1)};",
+        f"constexpr int CTAS = {cluster_m * cluster_n};  // of a cluster",
+        *_cluster_constants(cluster_m, cluster_n),
+        f"constexpr int THREADS = {128 * (warpgroups + 1)};",
         f"constexpr int GROUP = {max(1, _GROUP_ROWS // loop.tile[0])};  // rows of tiles, see tile_at",
+        f"constexpr int K_PER_A = {2 if loop.sparse else 1};  // elements along K for each that A stores",
         f"using TypeA = {CPP_TYPES[loop.a.name]};",
         f"using TypeB = {CPP_TYPES[loop.b.name]};",
         f"using Register = {'float' if loop.d == 'f32' else 'int32_t' if loop.d == 's32' else 'uint32_t'};",
-        *sm90_store.constants(plan),
-        *sm90_convolution.constants(plan),
+        *epilogue_constants(plan),
     ]
-    lines += sm90_sparse.constants(plan) if plan.promotion is None else sm90_promotion.constants(plan.promotion)
+    if budget is not None and budget.warpgroups > 1:
+        lines.append(f"constexpr int COPY_REGISTERS = {budget.copy}, MULTIPLY_REGISTERS = {budget.multiply};")
+    if staged is not None:
+        lines.append(f"constexpr int PIECE_VALUES = {staged.columns // 2};  // of a thread")
+    if plan.implicit is not None:
+        lines += ["", *convolution_constants(plan.implicit)]
+    if plan.metadata is not None:
+        lines += ["", *_sparse_constants(plan, plan.metadata)]
+    if plan.promotion is not None:
+        lines += [
+            "",
+            f"constexpr int GROUP_K = {GROUP};  // elements that share a factor",
+            f"constexpr int PADDED = {PADDED};  // rows of A's factors are padded to a multiple",
+            f"constexpr int GROUPS = {plan.promotion.groups}, GROUP_BLOCKS = {plan.promotion.blocks};"
+            "  // a stage; K blocks of one",
+        ]
     for side in (plan.a, plan.b):
-        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None, plan.implicit is None)]
-    low, high = (0, 3) if "u8" in (loop.a.name, loop.b.name) else (-1, 1) if loop.d == "f16" else (-2, 2)
-    lines += ["", "// The product is checked with integers between these."]
-    lines.append(f"constexpr int LOWEST = {low}, HIGHEST = {high};")
-    lines.append(f"constexpr bool INTEGERS = {'true' if loop.d == 's32' else 'false'};")
-    lines.append(f'constexpr const char* OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}";')
-    return "\n".join([*lines, "", *_positions(accumulators)])
+        lines += ["", *_operand(side, side.matrix == "B" or plan.loads is None)]
+    lines += [
+        "",
+        "// The product is checked with integers between these, on a GPU of this compute capability.",
+        f"constexpr int LOWEST = {low}, HIGHEST = {high}, CAPABILITY = 90;",
+        f"constexpr bool INTEGERS = {boolean(loop.d == 's32')}, LATER_TOO = false;",
+        f'constexpr const char *OPERATIONS = "{"OP" if loop.d == "s32" else "FLOP"}", *GPU = "a Hopper GPU";',
+        "",
+        *_places("d", accumulators.fragment, accumulators.fragment.shape[0]),
+    ]
+    return "\n".join(lines)
 
 
-def _operand(side: StagedOperand, by_word: bool, of_matrix: bool) -> Iterator[str]:
-    name = side.matrix
-    low = name.lower()
-    unit = side.stage_bytes // 16
+def _cluster_constants(m: int, n: int) -> Iterator[str]:
+    yield f"constexpr int SPAN_M = {m} * TILE_M, SPAN_N = {n} * TILE_N;  // rows and columns of C for a cluster"
+    if (m, n) != (1, 1):
+        yield f"constexpr int CLUSTER_M = {m}, CLUSTER_N = {n};"
+        yield "constexpr int PEERS = CLUSTER_M + CLUSTER_N - 1;  // that take copies from a CTA, itself among them"
+
+
+def _operand(side: StagedOperand, by_word: bool) -> Iterator[str]:
+    name, low, unit = side.matrix, side.matrix.lower(), side.stage_bytes // 16
     assert side.stage_steps == tuple(s * unit for s in range(len(side.stage_steps)))
     yield f"// {name}: {side.derivation.element.name}, {side.derivation.major}-major, swizzle {side.derivation.swizzle}"
     yield f"constexpr int {name}_BASE = {side.base}, {name}_STAGE_BYTES = {side.stage_bytes};"
-    if of_matrix:
-        yield f"constexpr bool {name}_MN_MAJOR = {'true' if side.derivation.major is Major.MN else 'false'};"
+    yield from map_constants(name, side.tma, side.derivation.major)
     if by_word:
-        yield from _words(side)
-    boxes = side.boxes
-    yield f"constexpr int {name}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
-    yield step_function(f"{low}_box_mn", [box.origin[0] for box in boxes], "int")
-    yield step_function(f"{low}_box_k", [box.origin[1] for box in boxes], "int")
-    yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
+        yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
+        yield step_function(f"{low}_mn_step", side.mn_steps)
+        yield step_function(f"{low}_k_step", side.k_steps)
+    yield from box_constants(name, side.boxes)
 
 
-def _words(side: StagedOperand) -> Iterator[str]:
-    """The word of an operand, and what is added to it."""
-    name, low = side.matrix, side.matrix.lower()
-    yield f"constexpr uint64_t {name}_WORD = {word_text(side.word & ~_START)};  // without its start address"
-    yield step_function(f"{low}_mn_step", side.mn_steps)
-    yield step_function(f"{low}_k_step", side.k_steps)
+def _sparse_constants(plan: Plan, metadata: Metadata) -> Iterator[str]:
+    """Generate what the plan says of metadata, and whose codes a thread's word has."""
+    one, held = metadata.packed, fragment(f"wgmma.sp.{plan.asked.name}.E.{plan.asked.a.name}")
+    yield f"// A has a code of 4 bits for each {one.group} elements along K, of which {one.stored} is stored, or zero."
+    yield f"constexpr int GROUP_K = {one.group}, STORED = {one.stored}, COVERED = {one.covered};  // by 128 words"
+    yield f"constexpr int PACKS = {metadata.registers}, SELECTORS = {one.blocks};  // PACKS: of 128 words, in a stage"
+    yield f"constexpr int MMA_K = {one.depth}, E_VALUES = {held.values};  // of an instruction; codes' bits of a thread"
+    yield from _places("e", held, 64)
 
 
-def _positions(accumulators: Registers) -> Iterator[str]:
-    """Row and column of a thread's value, from the layout of the fragment: element m + M n."""
-    layout, rows = accumulators.fragment.layout, accumulators.fragment.shape[0]
-    yield f"// An accumulator: {layout} of (thread, value) is m + {rows} n."
-    for kind, some in zip(("row", "column"), row_and_column(layout, rows), strict=True):
-        yield f"__device__ constexpr int d_{kind}(int thread, int value) {{\n  return {some};\n}}"
+def _places(name: str, held: Fragment, rows: int) -> Iterator[str]:
+    """Generate row and column of a thread's value, from the layout of the fragment: element m + M n."""
+    yield f"// {name}: {held.layout} of (thread, value) is m + {rows} n."
+    for kind, text in zip(("row", "column"), row_and_column(held.layout, rows), strict=True):
+        yield f"__host__ __device__ constexpr int {name}_{kind}(int thread, int value) {{\n  return {text};\n}}"

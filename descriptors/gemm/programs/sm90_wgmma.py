@@ -1,7 +1,4 @@
-"""The multiplying part of a program for sm90: the instruction as inline assembly, and what a warpgroup does of a stage.
-
-A comes by its word, or, where the plan loads it, from registers: then where an element lies in a stage and the load of
-a K block are written too.
+"""The instruction of a plan for sm90 as inline assembly, and the load of A where the plan has it in registers.
 
 Laws: the assembly is the plan's own line, operand for operand; the load is the one that the plan proves.
 
@@ -20,31 +17,9 @@ import re
 from collections.abc import Iterator
 
 from descriptors.gemm.plan import Plan
-from descriptors.gemm.programs import sm90_promotion
 from descriptors.gemm.programs.c_expressions import byte_offset, row_and_column
-from descriptors.gemm.programs.cluster import release_statement
 from descriptors.gemm.register_operand import ROWS, LoadedOperand
 from descriptors.smem.derivation.derivation import Derivation
-
-_LOOP = "#pragma unroll\n      for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) "
-_FENCE = '      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");\n'
-_COMMIT = '      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");\n'
-
-
-_WORD_OF_A = """\
-      const uint32_t own = A_BASE + 16 * a_mn_step(warpgroup);
-      const uint64_t a = A_WORD | ((base + own + stage * A_STAGE_BYTES) & 0x3ffff) / 16;
-"""
-_LOADS = """\
-      uint32_t a[BLOCKS_M][BLOCKS_K][4];
-#pragma unroll
-      for (int i = 0; i < BLOCKS_M; ++i) {
-#pragma unroll
-        for (int kb = 0; kb < BLOCKS_K; ++kb)
-          load_a(a[i][kb], base + A_BASE + stage * A_STAGE_BYTES, (i * WARPGROUPS + own) * MMA_M,
-                 kb * ($depth / BLOCKS_K), thread);
-      }
-"""
 
 
 def instruction(plan: Plan) -> str:
@@ -94,84 +69,6 @@ def _metadata(plan: Plan) -> tuple[str, str, str]:
     if len(plan.metadata.selectors) == 1:
         return "uint32_t e, ", '"r"(e), ', ""
     return "uint32_t e, ", '"r"(e), "n"(SELECTOR), ', "template <int SELECTOR>\n"
-
-
-def _multiplication(plan: Plan, a: str) -> str:
-    """The statements that issue an instruction; the selector of each is a constant."""
-    began = "step - first" if plan.epilogue.splits > 1 else "step"
-    b, add = "b + b_mn_step(j) + b_k_step(kb)", f"{began} + kb > 0"
-    if plan.metadata is None:
-        return f"          multiply(d[block], {a}, {b},\n                   {add});\n"
-    e = "e[i][kb / SELECTORS]"
-    if len(plan.metadata.selectors) == 1:
-        return f"          multiply(d[block], {a}, {b},\n                   {e}, {add});\n"
-    return "".join(
-        f"          {'else ' * bool(s)}{f'if (kb % SELECTORS == {s}) ' * (not s)}multiply<{s}>(d[block], {a},\n"
-        f"                      {b}, {e}, {add});\n"
-        for s in plan.metadata.selectors
-    )
-
-
-def stage(plan: Plan) -> str:
-    """What a warpgroup does once the bytes of a stage are there, and when it lets the stage go.
-
-    Args:
-        plan: a plan for sm90.
-
-    >>> from descriptors.gemm.planner import plan
-    >>> "wait_group.sync.aligned 0" in stage(plan("m64n8k16", "bf16", tile=(64, 8, 32), stages=1, verify=False))
-    True
-    """
-    if plan.loads:
-        depth = "TILE_K / 2" if plan.asked.sparse else "TILE_K"
-        before, a, each = _LOADS.replace("$depth", depth), "a[i][kb]", "      const int own = warpgroup;\n"
-    else:
-        before, a, each = "", "a + a_mn_step(i * WARPGROUPS) + a_k_step(kb)", _WORD_OF_A
-    word_of_b = "      const uint64_t b = B_WORD | ((base + B_BASE + stage * B_STAGE_BYTES) & 0x3ffff) / 16;\n"
-    if plan.promotion is not None:
-        return sm90_promotion.stage(a, each + word_of_b + before, release_statement("stage", plan.asked.cluster))
-    return (
-        each
-        + word_of_b
-        + before
-        + f"{_LOOP}keep(d[block]);\n"
-        + _FENCE
-        + "#pragma unroll\n      for (int kb = 0; kb < BLOCKS_K; ++kb) {\n"
-        + "#pragma unroll\n        for (int block = 0; block < BLOCKS_M * BLOCKS_N; ++block) {\n"
-        + "          const int i = block % BLOCKS_M, j = block / BLOCKS_M;\n"
-        + _multiplication(plan, a)
-        + "        }\n      }\n"
-        + _COMMIT
-        + f"{_LOOP}keep(d[block]);\n"
-        + _release(plan)
-    )
-
-
-def last_release(plan: Plan) -> str:
-    """What is said of the last stage of a tile, once all groups are done; nothing where that has been said."""
-    if plan.promotion is not None:
-        return sm90_promotion.AT_THE_END
-    if at_once(plan):
-        return ""
-    return f"    {release_statement('before', plan.asked.cluster, 'before >= 0')}\n"
-
-
-def at_once(plan: Plan) -> bool:
-    """Whether a stage is let go as soon as it is multiplied, and not one later."""
-    return plan.loads is not None or plan.metadata is not None or plan.promotion is not None or plan.stages == 1
-
-
-def _release(plan: Plan) -> str:
-    cluster = plan.asked.cluster
-    if at_once(plan):
-        return f"""\
-      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-      {release_statement("stage", cluster)}"""
-    return f"""\
-      // All groups but the newest are done: the stage before this one has been read.
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      {release_statement("before", cluster, "before >= 0")}
-      before = stage;"""
 
 
 def place_of(one: Derivation) -> str:

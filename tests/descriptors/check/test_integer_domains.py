@@ -43,14 +43,15 @@ def small_operations() -> Iterator[tuple[str, IntegerOperation]]:
     """Each operation and mode, on types that are so narrow that operands can be enumerated."""
     for name, row in TABLE.items():
         modes = row.types if name not in LEFT_OUT | ONE_WIDTH else {}
-        for mode, kinds in sorted(modes.items()):  # the order of a set differs from worker to worker
+        for mode, kinds in modes.items():
             for kind in sorted({f"{kind[0]}{SMALL}" for kind in kinds if kind[0] in "bus"}):
                 narrow = f"{mode[0]}{SMALL - 1}" if name == "cvt" and width(mode) < 32 else mode
                 opcode = ".".join(filter(None, (name, narrow, kind)))
                 yield opcode, make_operation(name, narrow, kind)
 
 
-SMALL_OPERATIONS = dict(small_operations())
+# The order of the sets in the table differs from worker to worker.
+SMALL_OPERATIONS = dict(sorted(small_operations(), key=lambda item: item[0]))
 OPERATIONS = {opcode: decode(opcode, floats=True) for opcode in OPCODES} | SMALL_OPERATIONS
 #: Operands at which something changes.
 CORNERS = (0, 1, 3, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 255, 1 << 15, 1 << 31, 1 << 63)

@@ -157,13 +157,13 @@ def test_terms_stand_in_their_order_where_a_sum_is_whole() -> None:
         places = [text.index(word) for word in ("*= terms.row_scales[x]", "*= terms.alpha", "+= terms.bias[y]")]
         assert places == sorted(places)
         # A part along K is no sum yet: its terms are added once, with the parts.
-        assert ("TypeC(finished(total" in text) == ("splits" in more) == ("d[block][value] = finished(" not in text)
+        assert ("total = finished(total" in text) == ("splits" in more) == ("d[block][value] = finished(" not in text)
         assert "with row-scales and alpha-beta and bias" in tell(made)
 
 
 def test_what_is_not_asked_for_is_not_in_the_text() -> None:
     plain = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), arch="sm90", verify=False))
     staged = kernel(plan("m64n64k16", "bf16", tile=(64, 64, 64), store="tma", arch="sm90", verify=False))
-    for word in ("stmatrix", "add_parts", "SPLITS", "PIECE", "bulk_group", "Terms"):
+    for word in ("stmatrix", "add_parts", "int part", "PIECE", "bulk_group", "Terms"):
         assert word not in plain
-    assert "store_two" not in staged and "SPLITS" not in staged and "stmatrix" not in staged
+    assert "store_two" not in staged and "int part" not in staged and "stmatrix" not in staged

@@ -62,7 +62,7 @@ def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path:
     ("name", "change"),
     [
         ("two sets", ("      free_wait(smem", "      if (0) free_wait(smem")),
-        ("sets that share columns", ("kFrees = 1", "kFrees = 2")),
+        ("sets that share columns", ("FREES = 1", "FREES = 2")),
     ],
 )
 def test_a_program_that_does_not_wait_for_a_set_is_told(name: str, change: tuple[str, str], tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Fault(NamedTuple):
 
 _FULL = "const uint32_t full = base + BARRIERS + 8 * stage;\n      barrier_wait(full, parity);"
 _EMPTY = "barrier_wait(full + 8 * STAGES, parity);"
-_LATE = "if (before >= 0 && thread % 32 == 0) barrier_arrive(base + BARRIERS + 8 * (STAGES + before));"
+_LATE = "if (before >= 0) free_stage(base, before, thread);"
 _LOOP_ARRIVAL = f"{_LATE}\n      before = stage;"
 _LAST_ARRIVAL = f"{_LATE}\n    int row, column;"
 _EXPECT = "barrier_expect(full, STAGE_BYTES);"
@@ -48,7 +48,7 @@ _WAIT_0 = 'asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");'
 _FULL_INIT = "barrier_init(base + BARRIERS + 8 * stage, 1);"
 _EMPTY_INIT = "barrier_init(base + BARRIERS + 8 * (STAGES + stage), 4 * WARPGROUPS"
 _CONSUMER = "uint32_t parity = 0;"
-_OWN_ARRIVAL = _LATE.replace("before >= 0 && ", "").replace("+ before", "+ stage")
+_OWN_ARRIVAL = "free_stage(base, stage, thread);"
 _NEXT = "if (++stage == STAGES) stage = 0, parity ^= 1;\n    }\n  }\n}"
 _TURN = "stage = 0, parity ^= 1;\n    }\n    asm"
 _ROUNDS = "int before = -1;\n    for (int step = 0; step < steps; ++step)"

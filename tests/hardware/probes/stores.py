@@ -100,8 +100,8 @@ __device__ __forceinline__ void load(
 #pragma unroll
   for (uint32_t i = 0; i < kCount; ++i) {
     const int cell = kCells[((from >> 16) + threadIdx.x % 32) * @columns@ + (from & 0xffff) + i];
-    const uint32_t row = tile_m * kTileM + blockIdx.x % kPair * (kTileM / kPair) + cell / kTileN;
-    const int number = number_of(row, tile_n * kTileN + cell % kTileN) + int(part);
+    const uint32_t row = tile_m * TILE_M + blockIdx.x % CTA_GROUP * (TILE_M / CTA_GROUP) + cell / TILE_N;
+    const int number = number_of(row, tile_n * TILE_N + cell % TILE_N) + int(part);
     v[i] = cell < 0 ? 0xdeadbeefu : @bits@;
   }
 }
@@ -124,40 +124,34 @@ def storing(made: Plan) -> str:
     """
     text, d = kernel(made, "gemm"), made.asked.d
     load = _LOAD.replace("@cells@", ",".join(map(str, cells(made).ravel()))).replace("@columns@", str(_COLUMNS))
-    body_begin = text.index("__global__ void __launch_bounds__(kThreads)")
-    main = text.index("int main() {")
-    functions, body, host, test = (
-        text[: text.index("// All threads of the CTA")],
-        text[body_begin : text.index("}  // namespace")],
-        text[text.index("}  // namespace") : main],
-        text[main:],
+    load = load.replace("@bits@", _BITS[d])
+    begin, main = text.index("__global__ void __launch_bounds__(THREADS)"), text.index("int main(")
+    end = text.index("\n}\n", begin) + 1
+    functions = re.sub(
+        r"__device__ __forceinline__ void load\(.*?\n}\n", lambda _: load, text[:begin], count=1, flags=re.DOTALL
     )
-    begin = text.index("__device__ __forceinline__ void load(")
-    kept = text[text.index("\n}\n", begin) + 3 : body_begin]
-    kept = re.sub(r"// A warp has what the next tile.*?\n}\n\n.*?\n}\n", "", kept, flags=re.DOTALL)
+    body = text[begin:end]
     for pattern, by in _CUT:
         body = re.sub(pattern, by, body, flags=re.DOTALL)
     part = "part" if made.epilogue.splits > 1 else "0"
     place = r"load\(v, (?:set|tmem \+ \(warp << 21\)) \+ (\d+)\);"
     body = re.sub(place, rf"load(v, (warp << 21) + \1, tile_m, tile_n, {part});", body)
-    kind = "int64_t" if d == "s32" else "float"
     parts = made.epilogue.splits
-    sums = f"{kind}({parts} * number_of(i, j) + {parts * (parts - 1) // 2})"
-    test = re.sub(r"  std::vector<int> a\(.*?(?=  uint32_t state)", "", test, flags=re.DOTALL)
-    test = re.sub(r"(uint32_t state = 1;\n).*?(?=  \w+\* c = nullptr;)", r"\1", test, flags=re.DOTALL)
-    test = re.sub(r" +\w+ sum = 0;\n.*?for \(uint32_t q.*?;\n", f"      {kind} sum = {sums};\n", test, flags=re.DOTALL)
-    test = re.sub(r"\(map_a, map_b,(?: map_(?:e|sfa|sfb),)* ", "(", test)
-    whole = "\n".join([functions, load.replace("@bits@", _BITS[d]), kept, body, host + test])
-    return "#include <cuda_fp16.h>\n" + whole
+    sums = f"Sum({parts} * number_of(i, j) + {parts * (parts - 1) // 2})"
+    test = re.sub(r"  std::vector<int> a\(.*?(?=  TypeC\* c = nullptr;)", "", text[main:], flags=re.DOTALL)
+    test = re.sub(r" +for \(uint32_t q = 0; [^\n]*\n +sum \+=[^;]*;\n", f"    sum = {sums};\n", test)
+    test = re.sub(r"\(map_a, map_b,\s*", "(", test)
+    functions = functions.replace("CAPABILITY = 100", "CAPABILITY = 90")
+    return "#include <cuda_fp16.h>\n" + functions + body + text[end:main] + test
 
 
 #: What is cut out of a kernel.
 _CUT = (
-    (r" __cluster_dims__\(kPair, 1, 1\)", ""),
+    (r"\s*__cluster_dims__\(CTA_GROUP, 1, 1\)", ""),
     (r"const __grid_constant__ CUtensorMap map_(?:a|b|e|sfa|sfb),\s*", ""),
     (r"  if \(warp == 5\) allocate\(.*?uint32_t tmem;\n  asm[^\n]*\n", "  __syncthreads();\n"),
     (r"  if \(warp == 4 && lane == 0\) \{.*\} else if \(warp < 4\) \{", "  if (warp < 4) {"),
-    (r" +(?:barrier_wait\(smem \+ kDone|fence_after|set_free)[^\n]*\n", ""),
+    (r" +(?:barrier_wait\(smem \+ DONE|fence_after|set_free)[^\n]*\n", ""),
     (r"  __syncwarp\(\);\n  together\(\);\n  if \(warp == 5\) deallocate\(tmem\);\n", ""),
     (r"const uint32_t set = tmem [^\n]*\n", "\n"),
 )

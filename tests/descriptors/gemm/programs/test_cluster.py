@@ -9,7 +9,7 @@ import pytest
 
 from descriptors import plan
 from descriptors.gemm.multicast import masks
-from descriptors.gemm.programs.cluster import constants, texts
+from descriptors.gemm.plan import Plan
 from descriptors.gemm.programs.sm90_kernel import kernel
 
 CLUSTERS = [(2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (2, 4), (4, 2), (3, 1)]
@@ -26,9 +26,15 @@ def named(text: str, name: str) -> str:
     return match[1]
 
 
+def planned(cluster: tuple[int, int]) -> Plan:
+    """A plan of a cluster."""
+    tile = (192, 192, 64) if 3 in cluster else (128, 128, 64)
+    return plan("m64n64k16", "bf16", tile=tile, stages=2, cluster=cluster, arch="sm90", verify=False)
+
+
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_masks_are_those_of_the_plan(cluster: tuple[int, int]) -> None:
-    masks_text = texts(cluster)["masks"]
+    masks_text = kernel(planned(cluster))
     constants = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1], "CTAS": cluster[0] * cluster[1]}
     for x, y in product(*map(range, cluster)):
         rank = x + cluster[0] * y
@@ -38,7 +44,7 @@ def test_masks_are_those_of_the_plan(cluster: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_a_warp_arrives_once_at_every_cta_that_copies_to_its_own(cluster: tuple[int, int]) -> None:
-    text = texts(cluster)["copy_box"]
+    text = kernel(planned(cluster))
     other = named(text, "other").replace("(lane - CLUSTER_N >= x)", "int(lane - CLUSTER_N >= x)")
     near, far = re.search(r"peer = lane < CLUSTER_N \? (.*?) : (.*?);", text).groups()  # type: ignore[union-attr]
     sizes = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1]}
@@ -53,7 +59,7 @@ def test_a_warp_arrives_once_at_every_cta_that_copies_to_its_own(cluster: tuple[
 
 @pytest.mark.parametrize("cluster", CLUSTERS[:4])
 def test_the_boxes_of_all_ctas_are_those_of_the_stage(cluster: tuple[int, int]) -> None:
-    loop_plan = plan("m64n64k16", "bf16", tile=(128, 128, 64), stages=2, cluster=cluster, arch="sm90", verify=False)
+    loop_plan = planned(cluster)
     text = kernel(loop_plan)
     constants = {"CLUSTER_M": cluster[0], "CLUSTER_N": cluster[1]}
     for side, same in ((loop_plan.a, 0), (loop_plan.b, 1)):
@@ -71,6 +77,6 @@ def test_the_boxes_of_all_ctas_are_those_of_the_stage(cluster: tuple[int, int]) 
 
 
 def test_a_program_without_a_cluster_has_nothing_of_one() -> None:
-    alone = kernel(plan("m64n64k16", "bf16", tile=(128, 128, 64), stages=2, arch="sm90", verify=False))
-    assert constants((1, 1)) == []
-    assert not re.search(r"CLUSTER|CTAS|PEERS|multicast|mapa|cluster_sync", alone)
+    alone = kernel(planned((1, 1)))
+    assert "CTAS = 1;" in alone
+    assert not re.search(r"CLUSTER|PEERS|multicast|mapa|cluster_sync|rank", alone)

@@ -50,7 +50,7 @@ def test_an_unknown_language_is_refused() -> None:
         emit_plan(loop_plan, "rust")
 
 
-@pytest.mark.parametrize("language", ["cuda", "ptx", "cutedsl"])
+@pytest.mark.parametrize("language", ["cuda", "ptx"])
 def test_a_loop_whose_copies_are_shared_is_refused(language: str) -> None:
     arguments: dict[str, Any] = {"tile": (128, 64, 64), "stages": 2, "cluster": (2, 1), "verify": False}
     for shape, arch in (("m64n64k16", "sm90"), ("m128n64k16", "sm100")):

@@ -18,7 +18,7 @@ from descriptors import DescriptorError, Plan, check_ptx, expand, unpack_metadat
 from descriptors.gemm.accumulators import TensorColumns
 from descriptors.gemm.plan_metadata import Metadata
 from descriptors.gemm.programs.emit_plan import emit_plan
-from descriptors.gemm.programs.sm100_host import code_of
+from descriptors.gemm.programs.plan_constants import number_code
 from descriptors.smem.instructions.rules import type_name
 from layoutalg.frozen import replace
 
@@ -134,15 +134,15 @@ def test_a_sparse_a_is_copied_with_its_metadata(name: str) -> None:
     assert one.metadata is not None
     at_k = [d.mode for d in one.a.tma.dimensions].index(1)
     for box, call in zip(one.a.boxes, re.findall(r"&map_a, (.*), full\)", text), strict=True):
-        assert call.split(", ")[at_k] == f"t * (kTileK / 2) + {box.origin[1]}"
+        assert call.split(", ")[at_k] == f"t * (TILE_K / 2) + {box.origin[1]}"
     boxes = re.findall(r"copy_box\(smem \+ (\d+) \+ s \* (\d+), &map_e, 0, (.*), full\);", text)
-    rows = int(re.findall(r"e_bytes\.size\(\) / 128\},\n *\{128\}, \{128, (\d+)\}", text)[0])
+    rows = int(re.findall(r"E_BOX_ROWS = (\d+);", text)[0])
     landed = [int(base) + 128 * i for base, _, _ in boxes for i in range(rows)]
     assert landed == list(range(one.metadata.base, one.metadata.base + one.metadata.bytes, 128))
     blocks = one.asked.blocks[0]
     count = one.metadata.bytes // blocks // 128
     for rank, tile_m in product(range(pair), range(2)):
-        names = {"tile_m": tile_m, "kPair": pair, "rank": rank, "k_tiles": k_tiles, "t": t}
+        names = {"tile_m": tile_m, "CTA_GROUP": pair, "rank": rank, "k_tiles": k_tiles, "t": t}
         taken = [eval(at, names.copy()) + i for _, _, at in boxes for i in range(rows)]  # noqa: S307 - our own text
         firsts = [(((tile_m * pair + rank) * blocks + m) * k_tiles + t) * count for m in range(blocks)]
         assert taken == [first + i for first in firsts for i in range(count)]
@@ -154,20 +154,19 @@ def test_the_host_stores_what_its_metadata_say(name: str, tmp_path: Path) -> Non
     """Its own lines, compiled without a GPU: A as it is stored and its codes give the A that is multiplied plainly."""
     one = made(BLACKWELL[name])
     text = emit_plan(one, "cuda")
-    names = ", ".join(sorted(set(re.findall(r"CU_TENSOR_MAP_\w+", text))))
-    helpers = text[text.index("static void put(") : text.index("using Encode")]
-    body = text[text.index("int main() {") : text.index("* c = nullptr;")].rpartition("\n")[0]
-    constants = re.search(r"constexpr uint32_t kTileM.*;", text)
-    assert constants is not None
+    helpers = text[text.index("inline void put(") : text.index("template <class T>\nT* on_device")]
+    body = text[text.index("  uint32_t state = 1;") : text.index("  TypeC* c = nullptr;")]
+    constants = re.findall(r"^constexpr (?:int|bool|uint32_t) .*|^inline size_t .*", text, re.MULTILINE)
     (tmp_path / "a.cpp").write_text(
-        "#include <cstdint>\n#include <cstdio>\n#include <vector>\n"
-        "using CUtensorMap = int;\nusing Numbers = std::vector<uint64_t>;\n"
-        f"enum {{ {names} }};\n{constants[0]}\n{helpers}"
-        "int tensor_map(int, int, Numbers, Numbers, Numbers, int) { return 0; }\n"
+        "#include <cstddef>\n#include <cstdint>\n#include <cstdio>\n#include <vector>\nusing CUtensorMap = int;\n"
+        + "\n".join(constants)
+        + f"\n{helpers}"
         "template <class T> int on_device(const std::vector<T>& v) {\n"
         "  const uint64_t size = v.size() * sizeof(T);\n"
         "  std::fwrite(&size, 8, 1, stdout), std::fwrite(v.data(), 1, size, stdout);\n  return 0;\n}\n"
-        f"{body}\n  on_device(a);\n}}\n"
+        "int map_of_a(int, int, int) { return 0; }\nint map_of_b(int, int, int) { return 0; }\n"
+        "int map_of_rows(const char*, const std::vector<uint8_t>& bytes, int) { return on_device(bytes); }\n"
+        f"int main() {{\n{body}\n  on_device(a);\n}}\n"
     )
     subprocess.run(["g++", "-std=c++17", "-w", "-o", "a", "a.cpp"], check=True, cwd=tmp_path)
     left, written = subprocess.run([tmp_path / "a"], check=True, capture_output=True).stdout, list[bytes]()
@@ -182,7 +181,7 @@ def test_the_host_stores_what_its_metadata_say(name: str, tmp_path: Path) -> Non
     words = np.frombuffer(e, "<u4").reshape(m // 128, k // packed.covered, 128, 4)
     bits = np.unpackbits(np.frombuffer(a, np.uint8), bitorder="little").reshape(-1, one.asked.a.bits).astype(np.int64)
     codes = (bits << np.arange(one.asked.a.bits)).sum(1)
-    of_code = {code_of(type_name(one.asked.a), x): x for x in range(-3, 4)}
+    of_code = {number_code(type_name(one.asked.a), x): x for x in range(-3, 4)}
     stored = np.vectorize(of_code.__getitem__)(codes)
     stored = stored.reshape(k // 2, m).T if one.a.transposed else stored.reshape(m, k // 2)
     dense = np.frombuffer(plain, "<i4").reshape(m, k)
@@ -196,7 +195,7 @@ def test_the_copies_of_both_ctas_bring_every_row_of_b_to_the_block_that_multipli
 ) -> None:
     """Each box of the text begins at a row of the tile; the CTA's own rows there are its half of an N block."""
     one = made(arguments)
-    begin = re.search(r"b_row = tile_n \* kTileN \+ rank \* (\d+);", emit_plan(one, "cuda"))
+    begin = re.search(r"b_row = tile_n \* TILE_N \+ rank \* (\d+);", emit_plan(one, "cuda"))
     boxes = re.findall(r"copy_box\(b_to \+ (\d+), &map_b, (.*), full\);", emit_plan(one, "cuda"))
     assert begin is not None and len(boxes) == len(one.b.boxes)
     n, pair, rows_landed = one.asked.extents[1], one.asked.cta_group, dict[tuple[int, int], int]()
@@ -226,7 +225,7 @@ def test_every_element_of_the_tile_is_stored_once_from_where_the_plan_has_it(arg
     lines = re.findall(of_load, text, re.DOTALL)
     fragment, n, scale = accumulators.readout.fragment, one.asked.extents[1], 32 // accumulators.readout.fragment.bits
     rows, seen = one.asked.extents[0] // one.asked.cta_group, set()
-    c = {"tile_m": 0, "tile_n": 0, "rank": 0, "kTileM": 0, "kTileN": 0, "columns": 1 << 20}
+    c = {"tile_m": 0, "tile_n": 0, "rank": 0, "TILE_M": 0, "TILE_N": 0, "columns": 1 << 20}
     for address, before, at in lines:
         lanes = re.search(r"lane < (\d+)", before)
         code = compile("(" + at.replace("/", "//"), "<line>", "eval")
@@ -250,20 +249,20 @@ def test_codes_are_those_of_the_types() -> None:
     import numpy as np
 
     for value in range(-3, 4):
-        assert code_of("f16", value) == int(np.float16(value).view(np.uint16))
-        assert code_of("tf32", value) == int(np.float32(value).view(np.uint32))
-        assert code_of("bf16", value) == code_of("tf32", value) >> 16
-        assert code_of("e5m2", value) == code_of("f16", value) >> 8
+        assert number_code("f16", value) == int(np.float16(value).view(np.uint16))
+        assert number_code("tf32", value) == int(np.float32(value).view(np.uint32))
+        assert number_code("bf16", value) == number_code("tf32", value) >> 16
+        assert number_code("e5m2", value) == number_code("f16", value) >> 8
     # OCP formats: sign, exponent, mantissa; 1 is the bias, 2 one more, 3 = 1.5 x 2.
-    assert [code_of("e4m3", value) for value in (1, 2, 3, -3)] == [
+    assert [number_code("e4m3", value) for value in (1, 2, 3, -3)] == [
         0b0_0111_000,
         0b0_1000_000,
         0b0_1000_100,
         0b1_1000_100,
     ]
-    assert [code_of("e2m3", value) for value in (1, 2, 3)] == [0b0_01_000, 0b0_10_000, 0b0_10_100]
-    assert [code_of("e3m2", value) for value in (1, 2, 3)] == [0b0_011_00, 0b0_100_00, 0b0_100_10]
-    assert [code_of("e2m1", value) for value in (0, 1, 2, 3)] == [0, 0b0_01_0, 0b0_10_0, 0b0_10_1]
+    assert [number_code("e2m3", value) for value in (1, 2, 3)] == [0b0_01_000, 0b0_10_000, 0b0_10_100]
+    assert [number_code("e3m2", value) for value in (1, 2, 3)] == [0b0_011_00, 0b0_100_00, 0b0_100_10]
+    assert [number_code("e2m1", value) for value in (0, 1, 2, 3)] == [0, 0b0_01_0, 0b0_10_0, 0b0_10_1]
 
 
 def test_a_name_that_is_no_identifier_is_refused() -> None:
@@ -289,11 +288,11 @@ def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(nam
     """The loads of each branch, as they stand in the text: every element once, from its cell of the set."""
     one = made(TURNS[name] | {"accumulators": 2})
     accumulators, text = one.accumulators, emit_plan(one, "cuda")
-    assert isinstance(accumulators, TensorColumns) and f"kStep = {accumulators.step};" in text
+    assert isinstance(accumulators, TensorColumns) and f"SET_STEP = {accumulators.step};" in text
     body = text[text.index("} else if (warp < 4)") : text.index("  __syncwarp();\n  together();")]
     branches = body.split("} else {") if "turn % 2 == 0" in body else [body, body]
     frees = 1 if accumulators.shared else 2
-    assert f"kFrees = {frees}," in text and len(branches) == 2
+    assert f"FREES = {frees}," in text and len(branches) == 2
     fragment, scale = accumulators.readout.fragment, 32 // accumulators.readout.fragment.bits
     (m, n, _), pair = one.asked.extents, one.asked.cta_group
     for number, branch in enumerate(branches):
@@ -316,10 +315,9 @@ def test_each_set_is_stored_whole_and_freed_once_its_shared_columns_are_read(nam
         assert not late & set(accumulators.shared) and bool(late) is bool(accumulators.shared)
 
 
-@each("language", ["ptx", "cutedsl"])
-def test_an_inner_loop_takes_no_tiles_in_turn(language: str) -> None:
+def test_an_inner_loop_takes_no_tiles_in_turn() -> None:
     with pytest.raises(
         DescriptorError, match="one tile and one set of accumulators, found accumulators 2; use language='cuda'"
     ):
-        emit_plan(made(TURNS["own"] | {"accumulators": 2}), language)
+        emit_plan(made(TURNS["own"] | {"accumulators": 2}), "ptx")
     assert "D_SET_COLUMNS 128u" in emit_plan(made(TURNS["own"] | {"accumulators": 2}), "header")

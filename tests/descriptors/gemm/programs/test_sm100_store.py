@@ -107,8 +107,8 @@ def test_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
 @need_nvcc
 def test_lanes_that_no_accumulator_has_must_not_be_stored(tmp_path: Path) -> None:
     text = emit_plan(made(PLANS["f16"]), "cuda")
-    assert "if (lane < 16) asm volatile" in text
-    assert compiled(text.replace("if (lane < 16) asm", "asm"), "sm100", tmp_path, "-ptx") == ""
+    assert "if (lane < PIECE_ROWS)" in text
+    assert compiled(text.replace("if (lane < PIECE_ROWS)", ""), "sm100", tmp_path, "-ptx") == ""
     report = check_ptx((tmp_path / "a.out").read_text())
     assert {one.rule.name for one in report.errors} == {"tcgen05-unwritten"} or "lanes 16 to 31" in str(report), report
 
@@ -173,9 +173,10 @@ static std::vector<int64_t> cells;
 static uint32_t held(uint32_t lane, uint32_t column) {
   const int64_t local = column < 1024 ? cells[lane * 1024 + column] : -1;
   if (local < 0) return 0xdeadbeef;
-  const uint32_t down = (kRows + kTileM - 1) / kTileM, across = (kColumns + kTileN - 1) / kTileN, own = kTileM / kPair;
-  const uint64_t row = tile_now % down * kTileM + blockIdx.x % kPair * own + local / kTileN;
-  const uint64_t column_ = tile_now / down % across * kTileN + local % kTileN;
+  const uint32_t down = (kRows + TILE_M - 1) / TILE_M, across = (kColumns + TILE_N - 1) / TILE_N;
+  const uint32_t own = TILE_M / CTA_GROUP;
+  const uint64_t row = tile_now % down * TILE_M + blockIdx.x % CTA_GROUP * own + local / TILE_N;
+  const uint64_t column_ = tile_now / down % across * TILE_N + local % TILE_N;
   const uint32_t value = (row * kColumns + column_ + part_now) >> shift;
   return @cell@;
 }
@@ -235,9 +236,9 @@ static void set_free(uint32_t, uint32_t) {}
 static void storing() {
   [[maybe_unused]] static CUtensorMap map_c;
   [[maybe_unused]] uint32_t* c = C.data();
-  const uint32_t smem = 0, tmem = 0, warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = blockIdx.x % kPair;
+  const uint32_t smem = 0, tmem = 0, warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = blockIdx.x % CTA_GROUP;
   (void)smem, (void)tmem, (void)lane, (void)rank;
-  constexpr uint32_t rows = kRows, columns = kColumns, depth = kParts * kTileK;
+  constexpr uint32_t rows = kRows, columns = kColumns, depth = kParts * TILE_K;
   (void)rows, (void)columns, (void)depth;
 @terms@
 @tile@
@@ -297,7 +298,9 @@ def replaced(text: str) -> str:
             continue
         text = re.sub(
             pattern,
-            lambda found: "put(" + re.sub(r'"r"\((.*)\)$', r"\1", re.sub(r'\),\s*"r"\(', ", ", found[1])) + ");",
+            lambda found: (
+                "put(" + re.sub(r'"r"\((.*)\)$', r"\1", re.sub(r'\),\s*"r"\(', ", ", found[1].strip())) + ");"
+            ),
             text,
             flags=re.DOTALL,
         )
@@ -323,22 +326,22 @@ def built(one: Plan, text: str, folder: Path, extents: tuple[int, int] | None = 
     body = replaced(body[body.index("\n") : body.rindex("}")])
     if turns:
         part = "tile / (tiles_m * tiles_n)" if parts > 1 else "0"
-        body = re.sub(r"barrier_wait\(smem \+ kDone.*", f"tile_now = tile, turn_now = turn, part_now = {part};", body)
-        setup = re.search(r"rank = blockIdx.x % kPair, (.*?);\n", text, re.DOTALL)
+        body = re.sub(r"barrier_wait\(smem \+ DONE.*", f"tile_now = tile, turn_now = turn, part_now = {part};", body)
+        setup = re.search(r"  const uint32_t tiles_m = .*?, k_tiles = .*?;\n", text, re.DOTALL)
         assert setup is not None
-        tile = f"  const uint32_t {setup[1]};\n  (void)k_tiles;"
+        tile = f"{setup[0]}  (void)k_tiles, (void)tiles_n;"
     else:
         tile = (
-            "  const uint32_t tile_m = blockIdx.x / kPair, tile_n = blockIdx.y, part = blockIdx.z;\n"
-            "  tile_now = tile_m + tile_n * ((kRows + kTileM - 1) / kTileM), turn_now = 0, part_now = part;"
+            "  const uint32_t tile_m = blockIdx.x / CTA_GROUP, tile_n = blockIdx.y, part = blockIdx.z;\n"
+            "  tile_now = tile_m + tile_n * ((kRows + TILE_M - 1) / TILE_M), turn_now = 0, part_now = part;"
         )
-    constants = re.findall(r"^constexpr .*|^using TypeC.*|^using Register.*", text, re.MULTILINE)
+    constants = re.findall(r"^constexpr (?:int|bool) .*|^using TypeC.*|^using Register.*", text, re.MULTILINE)
     constants = [re.sub(r"__half|__nv_\w+", "float", line) for line in constants]
     struct = re.search(r"^struct Terms \{.*?^\};\n", text, re.DOTALL | re.MULTILINE)
     names = ("piece_at", "word", "finished", "finish", "store_rows")
     functions = "\n".join([struct[0] if struct else "", *(replaced(function(text, name)) for name in names)])
     down, across = -(-m // loop.tile[0]), -(-n // loop.tile[1])
-    grid = f"3 * kPair, 1, 1" if turns else f"{down} * kPair, {across}, {parts}"  # noqa: F541 - both are texts of C
+    grid = f"3 * CTA_GROUP, 1, 1" if turns else f"{down} * CTA_GROUP, {across}, {parts}"  # noqa: F541 - both are texts of C
     terms = (
         "  static float scales[kRows], bias[kColumns];\n"
         "  for (uint32_t i = 0; i < kRows; ++i) scales[i] = 1 + i % 3;\n"
@@ -355,8 +358,8 @@ def built(one: Plan, text: str, folder: Path, extents: tuple[int, int] | None = 
     cell = {"f32": "__float_as_uint(static_cast<float>(value))", "s32": "value", "f16": "value & 0xffff"}[loop.d]
     size = 4 if staged is None else staged.row_bytes // staged.columns
     places = {
-        "constants": "\n".join(constants) + ("" if turns else "\nconstexpr uint32_t kStep = 0;")
-        + "\nconstexpr uint32_t kStepOfSets = kStep;",
+        "constants": "\n".join(constants) + ("" if turns else "\nconstexpr int SET_STEP = 0;")
+        + "\nconstexpr uint32_t kStepOfSets = SET_STEP;",
         "rows": m, "columns": n, "sets": held.sets, "parts": parts, "bytes": size,
         "piece_rows": staged.rows if staged else 0, "line": staged.row_bytes if staged else 16,
         "xor": 0 if staged is None else {128: 7, 64: 3, 32: 1, 16: 0}[staged.row_bytes],
@@ -426,8 +429,8 @@ SPOILT = {
     "another swizzle": ("f32", "at & 0x380u", "at & 0x180u"),
     "one piece for all": ("turns", "slot ^= 1", "slot ^= 0"),
     "a place for each tile": ("turns", "const uint32_t free =", "slot = 0;\n      const uint32_t free ="),
-    "warps in each other's place": ("bf16", "warp * (2 * kPieceBytes)", "warp * kPieceBytes"),
-    "all lanes of a half": ("half of the lanes", "if (lane < 16) asm volatile", "asm volatile"),
+    "warps in each other's place": ("bf16", "warp * (2 * PIECE_BYTES)", "warp * PIECE_BYTES"),
+    "all lanes of a half": ("half of the lanes", "if (lane < PIECE_ROWS)", ""),
 }  # fmt: skip
 
 

@@ -1,0 +1,124 @@
+"""CUDA programs put together from the ``.cuh`` files of this folder and what a plan says.
+
+The files are CUDA C++ that an editor and nvcc can open: they include each other, and ``plan.cuh``, which a plan writes.
+Where programs differ in more than a number, the files ask an *option* of the plan with ``#if``. A program that is
+emitted is one file: its includes are replaced by the text of the files, and a condition on options by what it selects.
+
+>>> print(resolve("#if SPLIT && !CLUSTERED\\nadd();\\n#elif SPLIT\\nwait();\\n#endif\\nstore();", {"SPLIT": 1}))
+add();
+store();
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+
+#: What the files ask of a plan; each is 0 if a plan does not set it.
+OPTIONS = (
+    "ALPHA_BETA", "BARRIERS_USED", "BIAS", "CLUSTERED", "CONVOLUTION", "D_F16", "D_S32", "EARLY_RELEASE",
+    "FACTOR_MANTISSA", "FINISHED", "LOADED_A", "NARROW", "PAIR", "PIECE_16", "PIECE_32", "PROMOTED", "REALLOCATED",
+    "ROW_SCALES", "SCALED", "SELECTED", "SPARSE", "SPLIT", "STAGED", "STORED_MATRICES", "TERMS", "TURNS",
+)  # fmt: skip
+_CONDITION = re.compile(r"#(if|elif|else|endif|ifdef|ifndef)\b *(.*)")
+#: In place of a condition that is resolved.
+_SEAM = "\0"
+_WIDTH = 120
+_INCLUDE = re.compile(r'#include "(\w+)\.cuh"')
+
+
+def assemble(name: str, pieces: Mapping[str, str], options: Mapping[str, int], kernel: str = "gemm") -> str:
+    """Return a program: a file with all that it includes.
+
+    Args:
+        name: of the file, without ``.cuh``.
+        pieces: what the plan writes, by the names under which it is included; ``plan`` are its constants.
+        options: those of the plan that are not 0.
+        kernel: the name of the kernel and the program, which is ``gemm`` in the files.
+
+    >>> text = assemble("barriers", {"plan": "// constants"}, {}, "product")
+    >>> text.splitlines()[:3], "mbarrier" in text
+    (['// Addresses in shared memory, and the barriers there.', '// constants', ''], False)
+    """
+    text = resolve(f'#include "{name}.cuh"', options, pieces)
+    text = re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+    return text if kernel == "gemm" else re.sub(r"\bgemm\b", kernel, text)
+
+
+def resolve(text: str, options: Mapping[str, int], pieces: Mapping[str, str] | None = None) -> str:
+    """Return the text with includes replaced by files, and conditions on options by the lines that they select.
+
+    Args:
+        text: lines of CUDA C++.
+        options: those that are not 0.
+        pieces: what is included from elsewhere, by name.
+    """
+    lines, seam = list[str](), False
+    for line in _selected(text, dict.fromkeys(OPTIONS, 0) | dict(options), dict(pieces or {})):
+        if line == _SEAM:
+            seam = True
+            continue
+        rest = line.lstrip()
+        if seam and rest and lines and (rest[0] in ",;)" or lines[-1].endswith(",")):
+            # What follows a condition belongs to the statement before it.
+            joined = lines[-1] + (rest if rest[0] in ",;)" else f" {rest}")
+            if len(joined) <= _WIDTH or rest[0] in ";)":
+                line = joined
+            else:
+                line = f"{lines[-1].removesuffix(',')},\n{line.replace(', ', '', rest[0] == ',')}"
+            lines.pop()
+        lines.append(line)
+        seam = False
+    return "\n".join(lines)
+
+
+def _selected(text: str, options: Mapping[str, int], known: dict[str, str]) -> Iterator[str]:
+    """Generate the lines that are selected; a file is included once, or what ``known`` has under its name."""
+    frames = list[
+        list[bool] | None
+    ]()  # of conditions: whether this branch is selected, and one up to here; None: stays
+    for line in text.splitlines():
+        if (condition := _CONDITION.match(line)) is not None:
+            word, asked = condition.groups()
+            if word.startswith("if"):
+                value = _value(asked, options) if word == "if" else None
+                frames.append(None if value is None else [value, value])
+            frame = frames[-1]
+            if frame is not None and word in ("elif", "else"):
+                selected = not frame[1] and (word == "else" or bool(_value(asked, options)))
+                frame[:] = [selected, frame[1] or selected]
+            if word == "endif":
+                frames.pop()
+            if frame is not None:
+                yield _SEAM
+                continue
+        if line == "#pragma once" or not all(frame is None or frame[0] for frame in frames):
+            continue
+        if (include := _INCLUDE.match(line)) is None:
+            yield line
+        elif include[1] in known:
+            yield from known.pop(include[1]).splitlines()
+            known[include[1]] = ""
+            yield ""
+        else:
+            known[include[1]] = ""
+            yield from _selected(source(include[1]), options, known)
+            yield ""
+
+
+def _value(condition: str, options: Mapping[str, int]) -> bool | None:
+    """Return whether a condition holds; None if it is not one on options alone."""
+    if not set(re.findall(r"[A-Za-z_]\w*", condition)) <= options.keys():
+        return None
+    text = re.sub(r"!(?!=)", " not ", condition.replace("&&", " and ").replace("||", " or "))
+    return bool(eval(text.strip(), {"__builtins__": {}}, dict(options)))  # noqa: S307  # our own files
+
+
+def source(name: str) -> str:
+    """Return the text of a file of CUDA C++.
+
+    Args:
+        name: of the file, without ``.cuh``.
+    """
+    return files("descriptors.gemm.programs").joinpath(f"{name}.cuh").read_text(encoding="utf-8")

@@ -1,0 +1,210 @@
+"""What a plan says in a CUDA program, whatever its kernel: constants of operands and of C, and options of the files.
+
+Law: an option of the files is set only where the plan has what it names.
+
+>>> from descriptors.gemm.planner import plan
+>>> example = plan("m64n64k16", "bf16", tile=(64, 64, 64), c_dtype="bf16", terms="bias", verify=False)
+>>> sorted(epilogue_options(example))
+['BIAS', 'FINISHED', 'PIECE_16', 'STAGED', 'TERMS']
+>>> print(step_function("a_k_step", (0, 2, 1024)))
+__host__ __device__ constexpr uint32_t a_k_step(int i) {
+  constexpr uint32_t all[] = {0, 2, 1024};
+  return all[i];
+}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from descriptors.errors import DescriptorError
+from descriptors.gemm.epilogue import BITS, BUFFERS, MAP_TYPES
+from descriptors.gemm.implicit_gemm import ImplicitGemm
+from descriptors.gemm.plan import Plan
+from descriptors.gemm.programs.c_expressions import CPP_TYPES
+from descriptors.gemm.programs.pieces import conversion, piece_at
+from descriptors.smem.operands.operand import Major
+from descriptors.smem.tma.tma_plan import Box, TmaPlan
+
+
+def check_name(name: str) -> None:
+    """Check the name of a kernel.
+
+    Raises:
+        DescriptorError: if it is no identifier.
+    """
+    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) is None:
+        raise DescriptorError(f"emit: the name of a kernel must be an identifier, found {name!r}")
+
+
+def step_function(name: str, steps: Sequence[int], kind: str = "uint32_t") -> str:
+    """Return a function that gives the i-th of some numbers: a product where they are linear, or a table.
+
+    Args:
+        name: of the function.
+        steps: the numbers.
+        kind: their C++ type.
+    """
+    head = f"__host__ __device__ constexpr {kind} {name}(int i)"
+    unit = steps[1] if len(steps) > 1 else 0
+    if list(steps) == [i * unit for i in range(len(steps))]:
+        return f"{head} {{ return i * {unit}; }}"
+    return f"{head} {{\n  constexpr {kind} all[] = {{{', '.join(map(str, steps))}}};\n  return all[i];\n}}"
+
+
+#: What declares a type.
+_HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h", "e4m3": "cuda_fp8.h", "e5m2": "cuda_fp8.h"}
+
+
+def type_headers(*types: str) -> str:
+    """Return the lines that include what declares some element types."""
+    return "\n".join(f"#include <{header}>" for header in sorted({_HEADERS[one] for one in types if one in _HEADERS}))
+
+
+def boolean(value: object) -> str:
+    """Return ``true`` or ``false``."""
+    return "true" if value else "false"
+
+
+def map_constants(matrix: str, tma: TmaPlan, major: Major) -> Iterator[str]:
+    """Generate the constants with which the host encodes the tensor map of an operand.
+
+    Args:
+        matrix: ``"A"`` or ``"B"``.
+        tma: its copies.
+        major: the order of its elements in memory.
+    """
+    yield f"constexpr bool {matrix}_MN_MAJOR = {boolean(major is Major.MN)};"
+    yield f"constexpr CUtensorMapDataType {matrix}_MAP_TYPE = {tma.data_type_name};"
+    yield f"constexpr CUtensorMapSwizzle {matrix}_MAP_SWIZZLE = {tma.swizzle_name};"
+    inner, outer = tma.box
+    box = f"{matrix}_BOX_INNER = {inner}, {matrix}_BOX_OUTER = {outer}"
+    yield f"constexpr int {matrix}_BITS = {tma.element.bits}, {box};  // of an element; of a box"
+
+
+def box_constants(matrix: str, boxes: Sequence[Box]) -> Iterator[str]:
+    """Generate where the boxes of an operand begin.
+
+    Args:
+        matrix: ``"A"`` or ``"B"``.
+        boxes: those of a stage.
+    """
+    low = matrix.lower()
+    yield f"constexpr int {matrix}_BOXES = {len(boxes)};  // where they begin in the tile, and in shared memory"
+    yield step_function(f"{low}_box_mn", [box.origin[0] for box in boxes], "int")
+    yield step_function(f"{low}_box_k", [box.origin[1] for box in boxes], "int")
+    yield step_function(f"{low}_box_at", [box.offset_bytes for box in boxes])
+
+
+def convolution_constants(implicit: ImplicitGemm) -> Iterator[str]:
+    """Generate taps, strides, dilations and padding, the planned extents, and the type of extents.
+
+    Args:
+        implicit: the convolution as a product.
+    """
+    one = implicit.convolution
+    for name, (h, w) in (
+        ("TAPS", one.taps),
+        ("STRIDE", one.stride),
+        ("DILATION", one.dilation),
+        ("PADDING", one.padding),
+    ):
+        yield f"constexpr int {name}_H = {h}, {name}_W = {w};"
+    yield "constexpr int TAPS = TAPS_H * TAPS_W;"
+    yield f"constexpr int IMAGES = {one.images}, HEIGHT = {one.height}, WIDTH = {one.width};"
+    yield f"constexpr int CHANNELS = {one.channels}, FILTERS = {one.filters};"
+    yield _EXTENTS
+
+
+_EXTENTS = """
+// The extents of activations and filters, and with them of the output.
+struct Convolution {
+  int images, height, width, channels, filters;
+  __host__ __device__ constexpr int p() const {
+    return outputs(height + 2 * PADDING_H - DILATION_H * (TAPS_H - 1), STRIDE_H);
+  }
+  __host__ __device__ constexpr int q() const {
+    return outputs(width + 2 * PADDING_W - DILATION_W * (TAPS_W - 1), STRIDE_W);
+  }
+  __host__ __device__ constexpr int pixels() const { return images * p() * q(); }
+  __host__ __device__ static constexpr int outputs(int room, int stride) { return (room + stride - 1) / stride; }
+};"""
+
+
+def epilogue_options(plan: Plan) -> dict[str, int]:
+    """Return the options of the files that say how C is stored.
+
+    Args:
+        plan: the plan.
+    """
+    made, parts = plan.epilogue, plan.epilogue.splits > 1
+    options = {
+        "STAGED": made.staged is not None,
+        "PIECE_16": made.staged is not None and BITS[made.staged.type] == 16,
+        "PIECE_32": made.staged is not None and BITS[made.staged.type] == 32,
+        "SPLIT": parts,
+        "TERMS": bool(made.terms),
+        "FINISHED": bool(made.terms) and not parts,  # by the kernel itself, and not by the one that adds parts
+        **{name.upper().replace("-", "_"): 1 for name in made.terms},
+    }
+    return {name: int(value) for name, value in options.items() if value}
+
+
+def epilogue_constants(plan: Plan) -> Iterator[str]:
+    """Generate the constants of C: its type, its pieces in shared memory, its parts along K.
+
+    Args:
+        plan: the plan.
+    """
+    made = plan.epilogue
+    yield f"using TypeC = {CPP_TYPES[made.c]};"
+    yield f"constexpr int SPLITS = {made.splits};  // parts along K"
+    if made.staged is None:
+        return
+    one = made.staged
+    yield f"constexpr int PIECES = {one.base}, PIECE_BYTES = {one.piece_bytes};  // of C, {BUFFERS} a writer"
+    yield f"constexpr int PIECE_COLUMNS = {one.columns}, PIECE_ROWS = {one.rows}, PIECE_BITS = {BITS[one.type]};"
+    yield f"constexpr CUtensorMapDataType C_MAP_TYPE = CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[one.type]};"
+    yield f"constexpr CUtensorMapSwizzle C_MAP_SWIZZLE = CU_TENSOR_MAP_SWIZZLE_{str(one.swizzle).upper()};"
+
+
+def epilogue_functions(plan: Plan) -> str:
+    """Return the functions that place and round elements of C in shared memory; "" where it does not go there.
+
+    Args:
+        plan: the plan.
+    """
+    staged = plan.epilogue.staged
+    return "" if staged is None else f"{piece_at(staged)}\n{conversion(staged.type, plan.asked.d)}"
+
+
+#: Bits of exponent and of mantissa of each floating-point type; IEEE's bias in all of them (OCP 8-bit and MX formats).
+_FIELDS = {
+    "f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "e4m3": (4, 3), "e5m2": (5, 2), "e2m3": (2, 3), "e3m2": (3, 2),
+    "e2m1": (2, 1),
+}  # fmt: skip
+
+
+def number_code(dtype: str, value: int) -> int:
+    """Return the bits of an integer from -3 to 3 in an element type; of u8 from 0.
+
+    Args:
+        dtype: the element type.
+        value: the integer.
+
+    >>> number_code("s8", -2), number_code("e4m3", -2), number_code("e5m2", 3)
+    (254, 192, 66)
+    """
+    if dtype in ("s8", "u8"):
+        return value & 0xFF
+    if dtype == "s1z4m11":  # a sign and a magnitude
+        return int(value < 0) << 15 | abs(value)
+    exponent, mantissa = _FIELDS[dtype]
+    size = abs(value)
+    sign = int(value < 0) << (exponent + mantissa)
+    if not size:
+        return 0
+    power = size.bit_length() - 1
+    bias = (1 << (exponent - 1)) - 1
+    return sign | (power + bias) << mantissa | (size - (1 << power)) << mantissa >> power
