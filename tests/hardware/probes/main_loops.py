@@ -143,7 +143,7 @@ def built(folder: Path, name: str, text: str, flags: Iterable[str] = FLAGS) -> P
     return program
 
 
-def ran(program: Path, given: tuple[int, int, int]) -> tuple[int, str]:
+def ran(program: Path, given: tuple[int, ...]) -> tuple[int, str]:
     """Exit status, and what the program said."""
     try:
         done = subprocess.run([program, *map(str, given)], capture_output=True, text=True, timeout=60)

@@ -169,10 +169,10 @@ def twin(text: str) -> str:
 
 def row(one: dict[str, Any], text: str, program: Path, wrong: Path | None) -> dict[str, Any]:
     """What became of one plan."""
-    status, said = ran(program, (0, 0, 0))
+    status, said = ran(program, ())
     found = {"plan": one, "program": digest(text), "exact": status == 0, "found": said}
     if wrong is not None:
-        status, said = ran(wrong, (0, 0, 0))
+        status, said = ran(wrong, ())
         found |= {"twin_fails": status != 0, "twin": said}
     return found
 
