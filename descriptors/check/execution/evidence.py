@@ -307,6 +307,8 @@ def _doubts(one: Run) -> Iterator[Blind]:
     machine = one.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _code(machine, index).line, what, why)
+    for index, why in machine.notes.unordered.items():
+        yield Blind(("barriers",), _code(machine, index).line, "the phase of an arrival", why)
     # Where lanes met, each has the groups of all: a group is done if the lane that waited for it knows so.
     pending = waited = 0
     for held in machine.fragments if one.stop is None and not machine.hung else ():

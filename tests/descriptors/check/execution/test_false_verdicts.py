@@ -314,3 +314,46 @@ ret;"""
     right, plain = check_ptx(text, cluster=(2,)), check_ptx(text.replace("{%rs1}", "%rs1"), cluster=(2,))
     assert not plain.errors and not right.errors
     assert rules(check_ptx(text.replace("%rs1, 3", "%rs1, 1"), cluster=(2,))) == {"barrier-hang"}
+
+
+# -- the phase in which an arrival lands
+
+ONE_ARRIVAL = "@!%p2 mbarrier.arrive.shared.b64 _, [b];"
+OF_WARP_0, OF_WARP_1 = (f"@{guard} bra PAST{n};\n{ONE_ARRIVAL}\nPAST{n}:" for n, guard in enumerate(("%p3", "!%p3")))
+WAIT_BOTH = "WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 1;\n@!%p4 bra WAIT;\nret;"
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "expected"),
+    [
+        (ONE_ARRIVAL, "incomplete"),  # of two warps, each of which ends a phase: in either order
+        (f"{OF_WARP_0}\n{OF_WARP_1}", "incomplete"),
+        (f"{OF_WARP_0}\nbar.sync 0;\n{OF_WARP_1}", "clean"),
+        (f"@%p1 bra PAST;\n{ONE_ARRIVAL}\n{ONE_ARRIVAL}\nPAST:", "clean"),  # of one thread, in its order
+    ],
+)
+def test_an_arrival_in_a_phase_behind_the_first_is_ordered_after_the_phase_before(arrivals: str, expected: str) -> None:
+    one = report(f"{arrivals}\n{WAIT_BOTH}")
+    assert not one.errors and verdict(one, "barriers") == expected
+
+
+def test_who_waited_for_a_phase_may_arrive_in_the_next() -> None:
+    """Two warps hand an mbarrier to each other, and a copy ends each phase of the other one."""
+    body = """mov.u32 %r5, 0;
+AGAIN: @%p3 bra CONSUMER;
+@%p1 bra NEXT;
+FILL: mbarrier.arrive.expect_tx.shared.b64 _, [b], 128;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [b];
+EMPTY: mbarrier.try_wait.parity.shared.b64 %p4, [b2], %r5;
+@!%p4 bra EMPTY;
+bra NEXT;
+CONSUMER: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r5;
+@!%p4 bra CONSUMER;
+@!%p2 mbarrier.arrive.shared.b64 _, [b2];
+NEXT: add.u32 %r5, %r5, 1;
+setp.lt.u32 %p5, %r5, 2;
+@%p5 bra AGAIN;
+ret;"""
+    assert verdict(report(body), "barriers") == "clean"
+    late = body.replace("EMPTY: mbarrier", "bra NEXT;\nEMPTY: mbarrier")
+    assert verdict(report(late), "barriers") != "clean"
