@@ -83,7 +83,9 @@ def _witnesses(one: Run) -> Iterator[Witness]:
     unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
     if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
         unsure |= _OF_COPIES
-    found = [*machine.notes.wrong.values()]
+    # Lanes go on without others where nobody else can; where that did not help, they never came there.
+    left_out = machine.notes.of_released if machine.hung else ()
+    found = [row for key, row in machine.notes.wrong.items() if key not in left_out]
     if one.stop is None:
         found += (
             hangs(machine)
@@ -117,7 +119,7 @@ def hangs(machine: Machine) -> Iterator[Witness]:
     waiting = [one for one in machine.fragments if not one.done and one.blocked is not None]
     # Who waits for registers may be whom all others wait for.
     first = [one for one in waiting if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS]
-    for one in first or waiting:
+    for one in first or [one for one in waiting if not one.released] or waiting:
         if one.blocked is None:
             continue
         place = machine.steps[one.pc].place
@@ -307,7 +309,7 @@ def _doubts(one: Run) -> Iterator[Blind]:
     machine = one.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _code(machine, index).line, what, why)
-    for index, why in machine.notes.unordered.items():
+    for index, why in machine.notes.unordered.items() if not machine.hung else ():
         yield Blind(("barriers",), _code(machine, index).line, "the phase of an arrival", why)
     # Where lanes met, each has the groups of all: a group is done if the lane that waited for it knows so.
     pending = waited = 0

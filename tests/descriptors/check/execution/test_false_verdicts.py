@@ -357,3 +357,27 @@ ret;"""
     assert verdict(report(body), "barriers") == "clean"
     late = body.replace("EMPTY: mbarrier", "bra NEXT;\nEMPTY: mbarrier")
     assert verdict(report(late), "barriers") != "clean"
+
+
+# -- what comes behind a wait that never ends
+
+ONE_LANE_WAITS = """@%p1 bra JOIN;
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra WAIT;
+JOIN: bar.warp.sync -1;
+bar.sync 0;
+ret;"""
+
+
+@pytest.mark.parametrize("meeting", ["bar.warp.sync -1;", "nop;"])
+def test_lanes_that_wait_for_a_lane_that_hangs_find_nothing_behind_it(meeting: str) -> None:
+    hung = report(ONE_LANE_WAITS.replace("bar.warp.sync -1;", meeting), threads=32)
+    assert [(one.rule.name, one.instruction) for one in hung.errors] == [
+        ("barrier-hang", "mbarrier.try_wait.parity.shared.b64")
+    ]
+
+
+def test_lanes_that_meet_no_others_at_an_aligned_barrier_are_found_if_nothing_hangs() -> None:
+    assert rules(report("@%p1 bra JOIN;\nbar.sync 0;\nret;\nJOIN: bar.sync 0;\nret;", threads=32)) == {
+        "barrier-aligned"
+    }
