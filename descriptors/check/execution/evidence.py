@@ -114,12 +114,13 @@ def _parameters(machine: Machine) -> str:
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
-    """The waits that never end, the first of each instruction."""
+    """Yield the waits that never end: of each instruction that of the thread that passed it least often."""
     told: set[int] = set()
     waiting = [one for one in machine.fragments if not one.done and one.blocked is not None]
     # Who waits for registers may be whom all others wait for.
     first = [one for one in waiting if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS]
-    for one in first or [one for one in waiting if not one.released] or waiting:
+    stuck = first or [one for one in waiting if not one.released] or waiting
+    for one in sorted(stuck, key=lambda one: one.times.get(machine.steps[one.pc].place, 0)):
         if one.blocked is None:
             continue
         place = machine.steps[one.pc].place

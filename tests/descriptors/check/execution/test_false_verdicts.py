@@ -381,3 +381,19 @@ def test_lanes_that_meet_no_others_at_an_aligned_barrier_are_found_if_nothing_ha
     assert rules(report("@%p1 bra JOIN;\nbar.sync 0;\nret;\nJOIN: bar.sync 0;\nret;", threads=32)) == {
         "barrier-aligned"
     }
+
+
+def test_a_hang_is_reported_of_the_cta_that_came_least_far() -> None:
+    body = """mov.u32 %r6, %cluster_ctarank;
+setp.eq.u32 %p5, %r6, 0;
+mov.u32 %r5, 0;
+@%p1 bra END;
+@%p5 mbarrier.arrive.shared.b64 _, [b];
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r5;
+@!%p4 bra WAIT;
+xor.b32 %r5, %r5, 1;
+bra WAIT;
+END: ret;"""
+    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
+    (hang,) = check_ptx(text, cluster=(2,)).errors
+    assert hang.found == "found [b] of CTA 1, in phase 0 with 0 of 1 arrivals"
