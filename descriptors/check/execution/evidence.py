@@ -115,6 +115,8 @@ def _parameters(machine: Machine) -> str:
 
 def hangs(machine: Machine) -> Iterator[Witness]:
     """Yield the waits that never end: of each instruction that of the thread that passed it least often."""
+    if _allocations_apart(machine):  # all others may wait for these
+        return
     told: set[int] = set()
     waiting = [one for one in machine.fragments if not one.done and one.blocked is not None]
     # Who waits for registers may be whom all others wait for.
@@ -132,6 +134,12 @@ def hangs(machine: Machine) -> Iterator[Witness]:
                     yield Witness("barrier-registers", place, f"found {_wanted_registers(machine, one)}", 0, made)
                 continue
             yield Witness("barrier-hang", place, found, *_last(machine, one.blocked, made))
+
+
+def _allocations_apart(machine: Machine) -> list[int]:
+    """Return the allocations that wait although enough columns are free: that these lie apart is an assumption."""
+    waits = [one for one in machine.fragments if one.blocked is not None and one.blocked.awaited is Awaited.COLUMNS]
+    return [place for one in waits if machine.notes.apart.get(place := machine.steps[one.pc].place)]
 
 
 def _wanted_registers(machine: Machine, one: Fragment) -> str:
@@ -245,6 +253,9 @@ def blind(one: Run) -> Iterator[Blind]:
     if machine.hung:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+    for index in _allocations_apart(machine)[:1]:
+        why = "enough columns are free, but apart if each earlier allocation took the first free ones"
+        yield Blind(("barriers",), _code(machine, index).line, "the columns of an allocation", why)
     yield from _registers(machine)
     yield from _passed(machine)
     yield from _doubts(one)

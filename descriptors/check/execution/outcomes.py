@@ -92,6 +92,7 @@ class Notes:
         self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
         self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
         self.doubts: dict[int, tuple[str, str]] = {}  # accesses that may be in no order: what, and why
+        self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
         self.unordered: dict[int, str] = {}  # arrivals that may belong to an earlier phase, and why
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 

@@ -397,3 +397,22 @@ END: ret;"""
     text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
     (hang,) = check_ptx(text, cluster=(2,)).errors
     assert hang.found == "found [b] of CTA 1, in phase 0 with 0 of 1 arrivals"
+
+
+@pytest.mark.parametrize(("columns", "apart"), [(256, True), (512, False), (128, False)])
+def test_an_allocation_that_waits_for_columns_that_are_free_but_apart_is_not_decided(columns: int, apart: bool) -> None:
+    allocate = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"
+    free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32"
+    body = f"""{allocate} [s], 128;
+ld.shared.b32 %r10, [s];
+{allocate} [s], 256;
+ld.shared.b32 %r11, [s];
+{free} %r10, 128;
+{allocate} [s], {columns};
+ld.shared.b32 %r12, [s];
+{free} %r11, 256;
+{free} %r12, {columns};
+ret;"""
+    one = report(body, threads=32, target="sm_100a")
+    assert (verdict(one, "barriers") == "incomplete") == apart
+    assert not (apart and "barrier-hang" in rules(one))
