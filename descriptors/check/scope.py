@@ -2,7 +2,8 @@
 
 What no check looks at is counted too, so that a report can name it: the multiplications of ``wmma``; and all that
 only running a kernel tells, which is what mbarriers wait for, how many bytes copies bring, whether the asynchronous
-proxy sees what ordinary stores wrote, and when shared memory is used again.
+proxy sees what ordinary stores wrote, and when shared memory is used again. Which elements of A the registers of a
+``wgmma`` hold is not checked, so that *fragments* are never clean where A is in registers.
 Source: PTX ISA 9.1, mbarrier, Asynchronous copy, Async proxy, wgmma, tcgen05.
 
 Law: what is not looked at is never clean.
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 
 from descriptors.check.kernel_report import NOT_LOOKED_AT, Judgement, Scope, Undecided
 from descriptors.check.ptx.ptx_module import Instruction, Module
+from descriptors.check.ptx.ptx_operands import Vector
 from descriptors.text import counted
 
 #: What the checker is about.
@@ -52,7 +54,7 @@ def read_of(module: Module) -> Judgement:
         Scope("order", order, "instruction", order),
         Scope("tensor memory", touching, "instruction", touching),
     )
-    return Judgement(scopes, _unseen("forms", older, "wmma instruction"))
+    return Judgement(scopes, (*_unseen("forms", older, "wmma instruction"), *_unchecked_fragments(module)))
 
 
 def not_run(module: Module) -> Judgement:
@@ -67,14 +69,14 @@ def not_run(module: Module) -> Judgement:
     readers = [one for one in code if one.opcode.startswith(_READERS) or _copies(one)]
     stores = [one for one in code if _stores(one)] if readers else []
     operations = [one for one in code if one.opcode.startswith(_READERS) or _copies(one) or _of_thread(one)]
-    multiplied = _having(module, *WARP_MMA)
+    multiplied, of_registers = _having(module, *WARP_MMA), _with_a_in_registers(module)
     matrices = [one for one in code if one.opcode.startswith("ldmatrix")] if multiplied and not operations else []
     held = (
         ("barriers", barriers, unit),
         ("bytes", copies, "bulk copy"),
         ("proxies", stores, "ordinary store"),
         ("reuse", operations or matrices, "asynchronous operation" if operations else "ldmatrix"),
-        ("fragments", multiplied, "mma.sync"),
+        ("fragments", [*multiplied, *of_registers], "multiplication" if of_registers else "mma.sync"),
     )
     return Judgement(
         tuple([Scope(name, len(row), unit) for name, row, unit in held]),
@@ -85,6 +87,22 @@ def not_run(module: Module) -> Judgement:
 def _having(module: Module, *beginnings: str) -> list[Instruction]:
     """The instructions of all functions whose opcode begins so."""
     return [function.code[index] for function in module.functions for index in function.having(*beginnings)]
+
+
+def _with_a_in_registers(module: Module) -> list[Instruction]:
+    """Return the ``wgmma`` that take A from registers."""
+    return [
+        one
+        for one in _having(module, "wgmma.mma_async")
+        if len(one.operands) > 1 and isinstance(one.operands[1], Vector)
+    ]
+
+
+def _unchecked_fragments(module: Module) -> tuple[Undecided, ...]:
+    """Return what is not decided of the ``wgmma`` that take A from registers, at the first of them."""
+    rows = _with_a_in_registers(module)
+    why = "which elements the fragments hold is not checked"
+    return (Undecided("fragments", rows[0].line, f"A in registers of {len(rows)} wgmma", why),) if rows else ()
 
 
 def _unseen(name: str, row: Sequence[Instruction], unit: str, why: str = NOT_LOOKED_AT) -> tuple[Undecided, ...]:

@@ -366,16 +366,17 @@ class Thread:
             return min(max(value, least), most)
         return signed(value, to) if words[1][0] == "s" else value & (1 << to) - 1
 
-    def _field(self, name: str, kind: str, width: int, read: list[str], line: Line) -> int:
+    def _field(self, name: str, kind: str, width: int, read: list[str], line: Line) -> int | None:
         msb = width - 1
+        position, length = (self.read(text, 32, line) for text in read[-2:])
+        if position > 255 or length > 255:  # the manual restricts both
+            return None
         if name == "bfe":
             a = self.read(read[1], width, line)
-            position, length = self.read(read[2], 32, line) & 0xFF, self.read(read[3], 32, line) & 0xFF
             fill = 0 if kind[0] == "u" or length == 0 else a >> min(position + length - 1, msb) & 1
             bits = [a >> position + i & 1 if i < length and position + i <= msb else fill for i in range(width)]
             return sum(bit << i for i, bit in enumerate(bits))
         a, made = self.read(read[1], width, line), self.read(read[2], width, line)
-        position, length = self.read(read[3], 32, line) & 0xFF, self.read(read[4], 32, line) & 0xFF
         i = 0
         while i < length and position + i <= msb:
             made = made & ~(1 << position + i) | (a >> i & 1) << position + i

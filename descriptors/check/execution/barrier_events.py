@@ -107,6 +107,24 @@ def _invalidate(machine: Machine, one: Fragment, step: Step) -> None:
         machine.barriers.retire(address)
 
 
+def _note_arrival(machine: Machine, one: Fragment, step: Step, barrier: Mbarrier, known: int) -> None:
+    """Note an arrival; if it may come before the end of the last phase, its own phase is not decided.
+
+    A thread that arrives knows of this arrival, so that it may arrive on both sides of the end of a phase.
+
+    Args:
+        machine, one, step: the machine, the threads, and the instruction.
+        barrier: the mbarrier.
+        known: the accesses that the arrival comes after.
+    """
+    if barrier.events_before & ~known:
+        where = place_name(barrier.address, machine.launch)
+        machine.notes.unordered.setdefault(step.place, f"nothing orders it after the end of the last phase of {where}")
+    bit = machine.fresh()
+    one.known |= 1 << bit
+    barrier.note(bit)
+
+
 def arrived(machine: Machine, step: Step, barrier: Mbarrier, ended: bool) -> None:
     """After an arrival or bytes: wake who waits, and tell of too many."""
     if barrier.over:
@@ -125,6 +143,7 @@ def _arrive(machine: Machine, one: Fragment, step: Step) -> None:
     for address, lanes in _targets(machine, one, step):
         barrier = barrier_at(machine, one, step, address)
         one.known |= _reach(machine, one, step, barrier)
+        _note_arrival(machine, one, step, barrier, one.known)
         barrier.learn(*machine.told(one))
         one.epoch = -1
         state, ended, arrivals = barrier.phase, False, lanes if expects else number * lanes
@@ -208,6 +227,7 @@ def arrive_at(machine: Machine, one: Fragment, step: Step, address: int, known: 
     """
     barrier = barrier_at(machine, one, step, address)
     reach = _reach(machine, one, step, barrier)
+    _note_arrival(machine, one, step, barrier, known | one.known)
     barrier.learn(known | reach, published)
     arrived(machine, step, barrier, barrier.arrive(one.many))
     return reach

@@ -123,6 +123,9 @@ def _rank(opcode: str) -> int:
 def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
     """Return the first phase of an mbarrier that expects other bytes than its copies bring with these boxes.
 
+    If the run hangs, a phase may have ended without the copies of threads that wait forever, so too few bytes are no
+    evidence there; too many are.
+
     Args:
         machine: a run without these boxes, in which a phase ends whatever its copies bring.
         boxes: the bytes of boxes.
@@ -132,7 +135,9 @@ def disagreement(machine: Machine, boxes: Mapping[Box, int]) -> Witness | None:
         expected = sum(many for _, many in phase.expected) - phase.came
         brought = sum(boxes[box] * many for box, many in counts.items() if box in boxes)
         unknown = sum(many for box, many in counts.items() if box not in boxes)
-        if brought and (brought + 16 * unknown > expected if unknown else brought != expected):
+        least = brought + 16 * unknown
+        too_few = not unknown and least < expected and not machine.hung
+        if brought and (least > expected or too_few):
             return _witness(machine, phase, boxes, expected, brought)
     return None
 

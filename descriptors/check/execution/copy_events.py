@@ -170,7 +170,8 @@ def _come(machine: Machine, one: Fragment, step: Step, copy: Landing, address: i
             machine.notes.reach(step.place, reached >> RANK, copy.issue)
     barrier = barrier_at(machine, one, step, address)
     known, published = machine.told(one)
-    barrier.learn(known | 1 << copy.issue, published)
+    barrier.learn(known, published)
+    barrier.note(copy.issue)
     one.epoch = -1
     if copy.map.of_tensor_map:
         machine.notes.copies.append((step.place, copy.map, copy.place))
@@ -254,7 +255,8 @@ def _cancel(machine: Machine, one: Fragment, step: Step) -> None:
         machine.memory.bytes.store(own, 16, request if request <= TILES else 0)
         held = barrier_at(machine, one, step, of_cta(address, own >> RANK))
         known, published = machine.told(one)
-        held.learn(known | 1 << access.bit, published)
+        held.learn(known, published)
+        held.note(access.bit)
         arrived(machine, step, held, held.complete(16))
 
 

@@ -83,7 +83,9 @@ def _witnesses(one: Run) -> Iterator[Witness]:
     unsure = set(_OF_TENSOR_MEMORY if machine.notes.tensor_unknown else ())
     if any(machine.launch.bytes_of(name) is None for _, name, _ in machine.notes.copies):
         unsure |= _OF_COPIES
-    found = [*machine.notes.wrong.values()]
+    # Lanes go on without others where nobody else can; where that did not help, they never came there.
+    left_out = machine.notes.of_released if machine.hung else ()
+    found = [row for key, row in machine.notes.wrong.items() if key not in left_out]
     if one.stop is None:
         found += (
             hangs(machine)
@@ -112,12 +114,15 @@ def _parameters(machine: Machine) -> str:
 
 
 def hangs(machine: Machine) -> Iterator[Witness]:
-    """The waits that never end, the first of each instruction."""
+    """Yield the waits that never end: of each instruction that of the thread that passed it least often."""
+    if _allocations_apart(machine):  # all others may wait for these
+        return
     told: set[int] = set()
     waiting = [one for one in machine.fragments if not one.done and one.blocked is not None]
     # Who waits for registers may be whom all others wait for.
     first = [one for one in waiting if one.blocked is not None and one.blocked.awaited is Awaited.REGISTERS]
-    for one in first or waiting:
+    stuck = first or [one for one in waiting if not one.released] or waiting
+    for one in sorted(stuck, key=lambda one: one.times.get(machine.steps[one.pc].place, 0)):
         if one.blocked is None:
             continue
         place = machine.steps[one.pc].place
@@ -129,6 +134,12 @@ def hangs(machine: Machine) -> Iterator[Witness]:
                     yield Witness("barrier-registers", place, f"found {_wanted_registers(machine, one)}", 0, made)
                 continue
             yield Witness("barrier-hang", place, found, *_last(machine, one.blocked, made))
+
+
+def _allocations_apart(machine: Machine) -> list[int]:
+    """Return the allocations that wait although enough columns are free: that these lie apart is an assumption."""
+    waits = [one for one in machine.fragments if one.blocked is not None and one.blocked.awaited is Awaited.COLUMNS]
+    return [place for one in waits if machine.notes.apart.get(place := machine.steps[one.pc].place)]
 
 
 def _wanted_registers(machine: Machine, one: Fragment) -> str:
@@ -242,6 +253,9 @@ def blind(one: Run) -> Iterator[Blind]:
     if machine.hung:
         line = min((_code(machine, held.place).line for held in hangs(machine)), default=machine.program.function.line)
         yield Blind(("bytes", "proxies", "reuse"), line, "what comes after", "a wait that never ends")
+    for index in _allocations_apart(machine)[:1]:
+        why = "enough columns are free, but apart if each earlier allocation took the first free ones"
+        yield Blind(("barriers",), _code(machine, index).line, "the columns of an allocation", why)
     yield from _registers(machine)
     yield from _passed(machine)
     yield from _doubts(one)
@@ -307,6 +321,8 @@ def _doubts(one: Run) -> Iterator[Blind]:
     machine = one.machine
     for index, (what, why) in machine.notes.doubts.items():
         yield Blind(("reuse",), _code(machine, index).line, what, why)
+    for index, why in machine.notes.unordered.items() if not machine.hung else ():
+        yield Blind(("barriers",), _code(machine, index).line, "the phase of an arrival", why)
     # Where lanes met, each has the groups of all: a group is done if the lane that waited for it knows so.
     pending = waited = 0
     for held in machine.fragments if one.stop is None and not machine.hung else ():

@@ -213,6 +213,7 @@ class Fragment:
         self.failed = (-1, -1, -1)  # the wait that failed last: its step, the mbarrier, and its phase
         self.blocked: Wait | None = None
         self.alone = False  # whether it does alone what lanes of a warp do together
+        self.released = False  # whether it goes on without lanes that it waited for
         self.done = False
 
     @property
@@ -281,7 +282,7 @@ class Fragment:
     def parted(self, places: list[int], pc: int) -> Fragment:
         """Take lanes out, by their places, as a fragment of their own that goes on elsewhere."""
         other = Fragment(self.cta, self.warp, tuple(self.lanes[place] for place in places))
-        other.pc, other.joins = pc, self.joins
+        other.pc, other.joins, other.released = pc, self.joins, self.released
         other.registers = {name: of_lanes(value, places) for name, value in self.registers.items()}
         for name, (empty, meet) in _HISTORY.items():
             setattr(other, name, meet(getattr(self, name), empty()))

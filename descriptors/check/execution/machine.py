@@ -253,10 +253,9 @@ class Machine(Schedule):
 
     def tell(self, rule: str, step: Step, found: str, other: int = 0, other_round: int = 0) -> None:
         """Tell of something wrong with what is executed."""
-        if (rule, step.place, other) in self.notes.wrong:
-            return
-        made = 0 if self.executing is None else self.round(self.executing, step)
-        self.notes.tell(Witness(rule, step.place, found, other, made, other_round))
+        one = self.executing
+        witness = Witness(rule, step.place, found, other, 0 if one is None else self.round(one, step), other_round)
+        self.notes.tell(witness, released=one is not None and one.released)
 
     def repeat(self, one: Fragment, step: Step) -> None:
         """A fragment takes a branch: where that leads backward, another iteration of a loop begins."""

@@ -103,6 +103,7 @@ class Mbarrier:
         self.landings: list[Landing] = []
         self.told_known = self.told_published = 0
         self.known = self.published = 0
+        self.events = self.events_before = 0  # arrivals and copies of this phase and of the last one, as bits
         self.over = False
         self.ended: list[Phase] = []
 
@@ -119,6 +120,11 @@ class Mbarrier:
         """What an arrival or a copy tells."""
         self.told_known |= known
         self.told_published |= published
+
+    def note(self, bit: int) -> None:
+        """Add an arrival or a copy to the phase; whoever waits for the phase knows of it."""
+        self.events |= 1 << bit
+        self.learn(1 << bit, 0)
 
     def arrive(self, many: int) -> bool:
         """So many arrivals; whether the phase ends."""
@@ -159,6 +165,7 @@ class Mbarrier:
         self.phase += 1
         self.pending, self.expected, self.came, self.landings = self.count, [], 0, []
         self.known, self.published = self.told_known, self.told_published
+        self.events, self.events_before = 0, self.events
 
 
 #: Bytes of an mbarrier object.

@@ -71,6 +71,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.wrong: dict[tuple[str, int, int], Witness] = {}  # by rule, instruction and other line
+        self.of_released: set[tuple[str, int, int]] = set()  # those of lanes that went on without others
         self.reaches: dict[tuple[int, int], set[int]] = {}  # accesses of another CTA, by instruction and its rank
         # what the run does not see
         self.skipped: dict[int, str] = {}  # what was passed over, and why
@@ -91,11 +92,21 @@ class Notes:
         self.longest: dict[int, int] = {}  # branches backward in a row, by the block that they lead to
         self.turns: dict[tuple[int, int, int], int] = {}  # all of them, by CTA, warp and block
         self.doubts: dict[int, tuple[str, str]] = {}  # accesses that may be in no order: what, and why
+        self.apart: dict[int, bool] = {}  # allocations that waited: whether enough columns were free, but apart
+        self.unordered: dict[int, str] = {}  # arrivals that may belong to an earlier phase, and why
         self.bulk_stores: dict[int, int] = {}  # accesses of bulk stores, as bits, by instruction
 
-    def tell(self, witness: Witness) -> None:
-        """Something is wrong: the first of its rule, instruction and other line is kept."""
-        self.wrong.setdefault((witness.rule, witness.place, witness.other), witness)
+    def tell(self, witness: Witness, *, released: bool = False) -> None:
+        """Something is wrong: the first of its rule, instruction and other line is kept.
+
+        Args:
+            witness: what is wrong.
+            released: whether the lanes that came to it went on without others that they waited for.
+        """
+        key = (witness.rule, witness.place, witness.other)
+        if key not in self.wrong or (key in self.of_released and not released):
+            self.wrong[key] = witness
+            (self.of_released.add if released else self.of_released.discard)(key)
 
     def reach(self, place: int, rank: int, bit: int) -> None:
         """An access reaches the shared memory of another CTA."""

@@ -50,6 +50,13 @@ def state(machine: Machine) -> State:
     return _States(machine).whole()
 
 
+def _bits(accesses: int) -> Iterator[int]:
+    """Yield the number of each bit that is set."""
+    while accesses:
+        yield accesses.bit_length() - 1
+        accesses ^= 1 << accesses.bit_length() - 1
+
+
 class _States:
     """The parts of a state.
 
@@ -86,6 +93,7 @@ class _States:
         found.update(access.bit for tensor in machine.memory.tensor.values() for _, _, access in tensor.freed)
         for barrier in machine.barriers:
             found.update((barrier.bit, *(copy.issue for copy in barrier.landings)))
+            found.update(_bits(barrier.events | barrier.events_before))
         found.update(bit for bits in machine.notes.reaches.values() for bit in bits)
         found.update(issue.bit for issue in self.issues)
         found.update(machine.lanes.shares_of([*found]))
@@ -103,6 +111,7 @@ class _States:
             yield from (bits for kind in sorted(one.groups.kinds) for bits in one.groups.rows(kind))
         for barrier in machine.barriers:
             yield from (barrier.told_known, barrier.told_published, barrier.known, barrier.published)
+            yield from (barrier.events, barrier.events_before)
         for held in machine.rendezvous.values():
             yield from (held.known, held.published)
         for issue in self.issues:
@@ -186,7 +195,7 @@ class _States:
 
     def barrier(self, one: Mbarrier) -> tuple[Any, ...]:
         """An mbarrier; of its phase the parity."""
-        told = (one.told_known, one.told_published, one.known, one.published)
+        told = (one.told_known, one.told_published, one.known, one.published, one.events, one.events_before)
         copies = tuple((*copy[:3], self.name(copy.issue)) for copy in one.landings)
         return (
             (one.address, self.name(one.bit), one.count, one.line, one.pending, one.phase & 1, one.over),

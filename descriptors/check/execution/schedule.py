@@ -2,7 +2,8 @@
 
 Lanes that meet again behind a branch know what either of them knew, which the manual does not promise without
 bar.warp.sync: compilers count on it, and a missing one is not seen. Where nobody can go on, lanes that wait for others
-of their warp go on without them, and so do those at the end of a branch.
+of their warp go on without them, and so do those at the end of a branch. If the kernel hangs all the same, what these
+lanes came to is left out.
 Source: PTX ISA 9.1, Thread Hierarchy; barrier, bar.warp.sync; where the ways of a branch meet is said by ``program``.
 
 Law: who waits for something goes on when somebody wakes it, and not before.
@@ -81,7 +82,7 @@ class Schedule:
         of_warp = next((wait for wait in self.waiting if wait.awaited is Awaited.WARP), None)
         if of_warp is not None:
             for one in self.waiting.pop(of_warp):
-                one.alone = True
+                one.alone = one.released = True
                 self.resume(one)
             return True
         join = next((join for join in self.joins if join.arrived), None)
@@ -89,6 +90,7 @@ class Schedule:
             self._close(join)
             for one in join.arrived:
                 one.joins = tuple(held for held in one.joins if held is not join)
+                one.released = True
                 self.resume(one)
         return join is not None
 
@@ -131,8 +133,13 @@ class Schedule:
         first.joins = tuple(held for held in first.joins if held is not join)
         if others:
             first.meet(others, None if join is None else self.program.live(join.pc))
+            first.released = any(one.released for one in parts) and not self._is_whole(first)
             self.fragments = [one for one in self.fragments if not (one.done and one in others)]
         return first
+
+    def _is_whole(self, one: Fragment) -> bool:
+        """Whether a fragment has all lanes of its warp that live."""
+        return self.alive[one.cta, one.warp] <= {*one.lanes}
 
     def gather(self, held: Rendezvous) -> None:
         """End the phase of a rendezvous if all have come: who waited goes on, the fragments of a warp as one."""

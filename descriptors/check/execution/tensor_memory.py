@@ -61,6 +61,11 @@ class TensorMemory:
             return place
         return None if all(one.is_legal for one in (*self.live, event)) else 0
 
+    def has_columns_apart(self, event: Alloc) -> bool:
+        """Whether enough columns are free for an allocation, if not side by side."""
+        is_exclusive = event.exclusive or any(one.exclusive for one in self.live)
+        return not is_exclusive and event.granted + sum(one.granted for one in self.live) <= COLUMNS
+
     def allocate(self, low: int, event: Alloc, place: int) -> None:
         """Columns from one on are somebody's, by an instruction, and nobody touched them yet."""
         high = low + event.granted

@@ -120,6 +120,7 @@ def _allocate(machine: Machine, one: Fragment, step: Step) -> bool | None:
     event = Alloc(columns, exclusive="exclusive" in step.instruction.qualifiers)
     place = tensor.room(event)
     if place is None:
+        machine.notes.apart[step.place] = tensor.has_columns_apart(event)
         return machine.park(one, Wait(Awaited.COLUMNS, (one.cta,)))
     tensor.allocate(place, event, step.place)
     address = machine.value(one, slot)

@@ -36,6 +36,9 @@ Computation: TypeAlias = Callable[..., "int | None"]
 
 #: The bits of the widest register that holds an integer, and those of a register with a shift amount or a selector.
 _WIDEST, _LOW = (1 << 64) - 1, (1 << 32) - 1
+#: The largest position and length of a bit field. PTX does not define ``bfe`` and ``bfi`` beyond it, and an H100 does
+#: not take larger values modulo 256.
+_LAST_BIT = 255
 
 
 class IntegerOperation(NamedTuple):
@@ -283,9 +286,11 @@ def _funnel_shift(operation: IntegerOperation) -> Computation:
 def _extract(operation: IntegerOperation) -> Computation:
     number, is_signed, mask = operation.number(), operation.signed, operation.mask
 
-    def extract(a: int, position: int, length: int) -> int:
-        length &= 0xFF
-        field = number(a) >> (position & 0xFF) & (1 << length) - 1
+    def extract(a: int, position: int, length: int) -> int | None:
+        position, length = position & _LOW, length & _LOW
+        if max(position, length) > _LAST_BIT:
+            return None
+        field = number(a) >> position & (1 << length) - 1
         sign = 1 << length >> 1 if is_signed else 0
         return (field ^ sign) - sign & mask
 
@@ -295,9 +300,12 @@ def _extract(operation: IntegerOperation) -> Computation:
 def _insert(operation: IntegerOperation) -> Computation:
     mask = operation.mask
 
-    def insert(source: int, into: int, position: int, length: int) -> int:
-        hole = (1 << (length & 0xFF)) - 1 << (position & 0xFF) & mask
-        return into & mask & ~hole | source << (position & 0xFF) & hole
+    def insert(source: int, into: int, position: int, length: int) -> int | None:
+        position, length = position & _LOW, length & _LOW
+        if max(position, length) > _LAST_BIT:
+            return None
+        hole = (1 << length) - 1 << position & mask
+        return into & mask & ~hole | source << position & hole
 
     return insert
 

@@ -91,7 +91,8 @@ def _rearranged(operation: IntegerOperation, operands: Sequence[Known]) -> Known
     least, most = ALL, 0
     for values in product(*extremes):
         result = compute(*values, *controls)
-        assert result is not None
+        if result is None:
+            return NOTHING
         least, most = least & result, most | result
     mask = ALL & ~(least ^ most)
     return Known(least & mask, mask)
@@ -182,8 +183,8 @@ def _extreme(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
 
 def _extract(operation: IntegerOperation, operands: Sequence[Known]) -> Known:
     """Extract a field; an unsigned one keeps its distance from a base, modulo its length."""
-    position, length = operands[1].constant(8), operands[2].constant(8)
-    if operation.signed or position is None or not length:
+    position, length = operands[1].constant(32), operands[2].constant(32)
+    if operation.signed or position is None or not length or max(position, length) > 255:
         return _rearranged(operation, operands)
     one = shift_right(narrow(operands[0], operation.bits), position, operation.bits)
     return modulo(one, length) if length < operation.bits else one

@@ -184,3 +184,14 @@ def test_nothing_of_a_text_reaches_a_terminal_as_a_command() -> None:
     found = Report(bad, (bad,), 0, 0, 0, (), (finding(3, "form-shape", bad, bad),), (), (left,))
     text = tell_report(found, f"n{bad}x.ptx")
     assert "\x1b" not in text and text.startswith("n\\x1b[31mx.ptx:3: error: ")
+
+
+@pytest.mark.parametrize(("a", "verdict"), [("{%a0, %a1, %a2, %a3}", "incomplete"), ("%a", "absent")])
+def test_fragments_of_a_wgmma_that_takes_a_from_registers_are_not_clean(a: str, verdict: str) -> None:
+    tail = ", 1, 1, 1, 0, 0;" if a == "%a" else ", 1, 1, 1, 0;"
+    body = f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%f0, %f1, %f2, %f3}}, {a}, %b{tail} ret;"
+    report = check_ptx(f".version 8.8\n.target sm_90a\n.entry k() .reqntid 128 {{ {body} }}")
+    assert next(row.verdict for row in report.properties if row.property == "fragments") == verdict
+    told = [(row.what, row.why) for row in report.undecided if row.property == "fragments"]
+    wanted = [("A in registers of 1 wgmma", "which elements the fragments hold is not checked")]
+    assert told == (wanted if verdict == "incomplete" else [])

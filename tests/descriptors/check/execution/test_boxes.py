@@ -123,3 +123,55 @@ def test_the_refusal_of_a_box_with_a_swizzle_names_the_box_that_is_accepted(box:
     if plain:
         assert str(error.value).endswith(plain)
         assert dict(configuration(tensor_maps={"0": plain}).tensor_maps) == {("0", 0): 8192}
+
+
+CUT_OFF = """.version 8.8
+.target sm_90a
+.address_size 64
+.shared .align 1024 .b8 s[16384];
+.shared .align 8 .b64 b;
+.shared .align 8 .b64 b2;
+.visible .entry k(.param .align 64 .b8 k_a[128], .param .align 64 .b8 k_b[128]) .reqntid 64, 1, 1
+{
+.reg .b32 t, w, at, zero;
+.reg .b64 x;
+.reg .pred first, later, other, q;
+mov.u32 t, %tid.x;
+mov.u32 zero, 0;
+and.b32 w, t, 31;
+setp.ne.u32 first, w, 0;
+setp.ne.u32 later, t, 0;
+setp.ge.u32 other, t, 32;
+@!later mbarrier.init.shared.b64 [b], 1;
+@!later mbarrier.init.shared.b64 [b2], 1;
+bar.sync 0;
+@first bra END;
+@other bra OTHER;
+mbarrier.arrive.expect_tx.shared.b64 _, [b], 16384;
+mov.u32 at, s;
+mov.b64 x, k_a;
+COPY [at], [x, {zero, zero}], [b];
+FULL: mbarrier.try_wait.parity.shared.b64 q, [b], 0;
+@!q bra FULL;
+bra END;
+OTHER: mbarrier.try_wait.parity.shared.b64 q, [b2], 0;
+@!q bra OTHER;
+mov.u32 at, s;
+mov.b64 x, k_b;
+COPY [at+8192], [x, {zero, zero}], [b];
+END: ret;
+}
+""".replace("COPY", TENSOR_COPY)
+
+
+def test_a_phase_that_a_hang_cut_off_does_not_contradict_the_boxes() -> None:
+    """One of two threads that copy waits forever, so that a phase lacks its copy."""
+    boxes = {"k_a": 8192, "k_b": 8192}
+    (_, hang) = check_ptx(CUT_OFF, tensor_maps=boxes).errors
+    assert hang.rule.name == "barrier-hang" and hang.found == "found [b2], in phase 0 with 0 of 1 arrivals"
+    right = CUT_OFF.replace("@first bra END;", "@!later mbarrier.arrive.shared.b64 _, [b2];\n@first bra END;")
+    assert not check_ptx(right, tensor_maps=boxes).errors
+    (error,) = check_ptx(right, tensor_maps=boxes | {"k_b": 4096}).errors
+    assert "expects 16384 bytes" in error.found and "bring 12288" in error.found
+    (error,) = check_ptx(CUT_OFF, tensor_maps=boxes | {"k_a": 32768}).errors
+    assert "expects 16384 bytes" in error.found and "bring 32768" in error.found

@@ -314,3 +314,105 @@ ret;"""
     right, plain = check_ptx(text, cluster=(2,)), check_ptx(text.replace("{%rs1}", "%rs1"), cluster=(2,))
     assert not plain.errors and not right.errors
     assert rules(check_ptx(text.replace("%rs1, 3", "%rs1, 1"), cluster=(2,))) == {"barrier-hang"}
+
+
+# -- the phase in which an arrival lands
+
+ONE_ARRIVAL = "@!%p2 mbarrier.arrive.shared.b64 _, [b];"
+OF_WARP_0, OF_WARP_1 = (f"@{guard} bra PAST{n};\n{ONE_ARRIVAL}\nPAST{n}:" for n, guard in enumerate(("%p3", "!%p3")))
+WAIT_BOTH = "WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 1;\n@!%p4 bra WAIT;\nret;"
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "expected"),
+    [
+        (ONE_ARRIVAL, "incomplete"),  # of two warps, each of which ends a phase: in either order
+        (f"{OF_WARP_0}\n{OF_WARP_1}", "incomplete"),
+        (f"{OF_WARP_0}\nbar.sync 0;\n{OF_WARP_1}", "clean"),
+        (f"@%p1 bra PAST;\n{ONE_ARRIVAL}\n{ONE_ARRIVAL}\nPAST:", "clean"),  # of one thread, in its order
+    ],
+)
+def test_an_arrival_in_a_phase_behind_the_first_is_ordered_after_the_phase_before(arrivals: str, expected: str) -> None:
+    one = report(f"{arrivals}\n{WAIT_BOTH}")
+    assert not one.errors and verdict(one, "barriers") == expected
+
+
+def test_who_waited_for_a_phase_may_arrive_in_the_next() -> None:
+    """Two warps hand an mbarrier to each other, and a copy ends each phase of the other one."""
+    body = """mov.u32 %r5, 0;
+AGAIN: @%p3 bra CONSUMER;
+@%p1 bra NEXT;
+FILL: mbarrier.arrive.expect_tx.shared.b64 _, [b], 128;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [b];
+EMPTY: mbarrier.try_wait.parity.shared.b64 %p4, [b2], %r5;
+@!%p4 bra EMPTY;
+bra NEXT;
+CONSUMER: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r5;
+@!%p4 bra CONSUMER;
+@!%p2 mbarrier.arrive.shared.b64 _, [b2];
+NEXT: add.u32 %r5, %r5, 1;
+setp.lt.u32 %p5, %r5, 2;
+@%p5 bra AGAIN;
+ret;"""
+    assert verdict(report(body), "barriers") == "clean"
+    late = body.replace("EMPTY: mbarrier", "bra NEXT;\nEMPTY: mbarrier")
+    assert verdict(report(late), "barriers") != "clean"
+
+
+# -- what comes behind a wait that never ends
+
+ONE_LANE_WAITS = """@%p1 bra JOIN;
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], 0;
+@!%p4 bra WAIT;
+JOIN: bar.warp.sync -1;
+bar.sync 0;
+ret;"""
+
+
+@pytest.mark.parametrize("meeting", ["bar.warp.sync -1;", "nop;"])
+def test_lanes_that_wait_for_a_lane_that_hangs_find_nothing_behind_it(meeting: str) -> None:
+    hung = report(ONE_LANE_WAITS.replace("bar.warp.sync -1;", meeting), threads=32)
+    assert [(one.rule.name, one.instruction) for one in hung.errors] == [
+        ("barrier-hang", "mbarrier.try_wait.parity.shared.b64")
+    ]
+
+
+def test_lanes_that_meet_no_others_at_an_aligned_barrier_are_found_if_nothing_hangs() -> None:
+    assert rules(report("@%p1 bra JOIN;\nbar.sync 0;\nret;\nJOIN: bar.sync 0;\nret;", threads=32)) == {
+        "barrier-aligned"
+    }
+
+
+def test_a_hang_is_reported_of_the_cta_that_came_least_far() -> None:
+    body = """mov.u32 %r6, %cluster_ctarank;
+setp.eq.u32 %p5, %r6, 0;
+mov.u32 %r5, 0;
+@%p1 bra END;
+@%p5 mbarrier.arrive.shared.b64 _, [b];
+WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [b], %r5;
+@!%p4 bra WAIT;
+xor.b32 %r5, %r5, 1;
+bra WAIT;
+END: ret;"""
+    text = FRAME.format(body=INIT.format(count=1) + body, threads=64, target="sm_90a")
+    (hang,) = check_ptx(text, cluster=(2,)).errors
+    assert hang.found == "found [b] of CTA 1, in phase 0 with 0 of 1 arrivals"
+
+
+@pytest.mark.parametrize(("columns", "apart"), [(256, True), (512, False), (128, False)])
+def test_an_allocation_that_waits_for_columns_that_are_free_but_apart_is_not_decided(columns: int, apart: bool) -> None:
+    allocate = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32"
+    free = "tcgen05.dealloc.cta_group::1.sync.aligned.b32"
+    body = f"""{allocate} [s], 128;
+ld.shared.b32 %r10, [s];
+{allocate} [s], 256;
+ld.shared.b32 %r11, [s];
+{free} %r10, 128;
+{allocate} [s], {columns};
+ld.shared.b32 %r12, [s];
+{free} %r11, 256;
+{free} %r12, {columns};
+ret;"""
+    one = report(body, threads=32, target="sm_100a")
+    assert (verdict(one, "barriers") == "incomplete") == apart
+    assert not (apart and "barrier-hang" in rules(one))

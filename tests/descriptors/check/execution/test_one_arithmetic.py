@@ -66,6 +66,8 @@ def test_the_exact_result_is_within_what_is_known_of_it(opcode: str) -> None:
         values = [drawn(draw) for _ in range(BOTH[opcode])]
         if opcode.startswith("selp"):
             values[2] &= 1
+        if opcode.startswith(("bfe", "bfi")) and draw.randrange(8):
+            values[-2:] = [value & 0xFF for value in values[-2:]]
         result = computed(*values)
         folded = known([Known(value, ALL) for value in values])
         complete += folded.mask == ALL
