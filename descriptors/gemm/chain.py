@@ -320,8 +320,11 @@ class _Walk:
         elif last is not None and verdict == "proved":
             verdict = "moves" if self._is_last(index) else "proved"
         self._pass(link, tile)
-        text = getattr(link, "text", None)
-        return LinkReport(_name(link), text(tile) if text else str(link), verdict, compared, differing, first)
+        text, unread, because = getattr(link, "text", None), getattr(link, "unread", None), ""
+        if unread is not None and verdict != "wrong" and (because := unread(tile)):
+            verdict = "incomplete"
+            self.remarks.append("not measured, because no instruction reads such an operand")
+        return LinkReport(_name(link), text(tile) if text else str(link), verdict, compared, differing, first, because)
 
     def _is_last(self, index: int) -> bool:
         return index == len(self.leg.links) - 1
