@@ -811,3 +811,19 @@ def test_a_word_of_an_operand_that_no_instruction_reads_is_not_decided(
 def test_a_sparse_instruction_reads_the_blocks_of_a_word_that_says_so() -> None:
     links = ["layout S<3,3,3> o 0 o (64,64):(64,1)", "word mma=64x32 sparse=1"]
     assert chain(links, tile="64x64", arch="sm90").verify().verdict == "proved"
+
+
+def test_elements_that_share_an_address_are_read_from_it_and_are_counted() -> None:
+    links = ["layout ((8,16),64):((64,0),1) swizzle=128B", "word mma=64x16"]
+    report = chain(links, tile="128x64", arch="sm90").verify()
+    assert report.verdict == "proved"
+    assert report.headline == (
+        "proved: 8192 elements, of which 8192 share an address with another one, through layout, word"
+    )
+    spoilt = [links[0], "word 0x4000000000010000 mma=64x16 advance=(2,4):(0,4)"]
+    assert chain(spoilt, tile="128x64", arch="sm90").verify().verdict == "wrong"
+
+
+def test_elements_that_no_layout_stores_together_do_not_share_an_address() -> None:
+    report = chain(["layout (128,64):(64,1)", "layout (128,64):(0,1)"], tile="128x64").verify()
+    assert report.verdict == "wrong" and report.legs[0].links[1].differing == 127 * 64
