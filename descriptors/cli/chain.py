@@ -44,7 +44,7 @@ def chain(
     convolution NxHxWxC filters=KxRxS [padding=] [row=] [tap=R,S] [operand=B]    output pixels, or filters, at a tap
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=] [swizzle=]       shared memory, (row,column) to elements
-    word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=]  what instructions read
+    word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=] [sparse=1]   what instructions read
     ldmatrix.x4.trans[.16x16] [warps=] [pointers=] and stmatrix; pointers: (thread,instruction) to elements
     fragment NAME|LAYOUT [warps=RxC] [tiling=]     registers: an atom, or (thread,value) to row + rows * column
     load, store [NAME|LAYOUT | threads= values=]   by the threads themselves, also as tiled copies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from descriptors.errors import DescriptorError, brief
 from descriptors.gemm.plan_request import extents_of
 from descriptors.smem.derivation.request import sparse_by_name
 from descriptors.smem.instructions import idesc as words
-from descriptors.smem.instructions.facts import ShapeRow
+from descriptors.smem.instructions.facts import ShapeRow, spell
 from descriptors.smem.instructions.rules import as_arch, dense_k, kind_of, rows_of, select_rows
 from descriptors.smem.operands.operand import as_element_type
 from descriptors.smem.words.descriptor import MNEMONICS
@@ -103,12 +104,22 @@ def _of_instruction(name: str, arch: str, as_json: bool) -> str:
     rows = [row for row in every if row.k == k and m in row.m and n in row.n]
     kinds = list(dict.fromkeys(row.kind for row in rows))
     if not kinds:
-        depths = sorted({row.k for row in every})
-        what = f"{'sparse ' * sparse}shape of {of}, where K is {', '.join(map(str, depths))}"
+        what = f"{'sparse ' * sparse}shape of {of}, where {_nearest(every, m, n, k)}"
         raise DescriptorError(f"shapes: an instruction must be a {what}, found {name[:60]}")
     if as_json:
         return json_text({kind: record(select_rows(of, kind)) for kind in kinds})
     return "\n\n".join(answered(select_rows(of, kind), False) for kind in kinds)
+
+
+def _nearest(rows: Sequence[ShapeRow], m: int, n: int, k: int) -> str:
+    """Return the values of the first extent that no row has together with the extents before it: K, M, then N."""
+    depths = [row for row in rows if row.k == k]
+    if not depths:
+        return f"K is {spell(sorted({row.k for row in rows}))}"
+    with_m = [row for row in depths if m in row.m]
+    if not with_m:
+        return f"M is {spell(sorted({value for row in depths for value in row.m}))} with K {k}"
+    return f"N is {spell(sorted({value for row in with_m for value in row.n}))} with M {m} and K {k}"
 
 
 @click.command()

@@ -61,6 +61,8 @@ _ADDED = {
 MOST, SECONDS = 6000, 120
 #: Characters of all arguments of a call but ``text``: a command line holds no more on every system.
 LONGEST = 20_000
+#: The tools whose answer may be undecided although the exit status is 0.
+_DECIDES = ("check", "diff")
 #: What an exit status means.
 VERDICTS = {
     Status.ANSWER: "answered",
@@ -137,6 +139,8 @@ def _schema(parameter: click.Parameter) -> dict[str, Any]:
         kind = {"type": "string"}
     if parameter.nargs != 1 or parameter.multiple:
         kind = {"type": "array", "items": kind}
+    if parameter.nargs > 1:
+        kind |= {"minItems": parameter.nargs, "maxItems": parameter.nargs}
     if words := getattr(parameter, "help", None):
         kind["description"] = words
     return kind
@@ -174,6 +178,8 @@ def command_line(name: str, given: Mapping[str, Any]) -> list[str]:
             arguments += [str(one) for one in values]
         elif isinstance(parameter, click.Option) and parameter.is_flag:
             options += [parameter.opts[0]] * bool(value)
+        elif parameter.nargs > 1:
+            options += [parameter.opts[0], *map(str, values)]
         else:
             options += [f"{parameter.opts[0]}={one}" for one in values]
     if given.get("json"):
@@ -257,12 +263,23 @@ def call(name: str, given: Mapping[str, Any], seconds: float = SECONDS) -> Agent
         return AgentAnswer("refused", typed, f"mcp: the command could not be started: {error.strerror}")
     verdict = VERDICTS.get(Status(done.returncode) if done.returncode in set(Status) else Status.BAD_INPUT, "refused")
     said = done.stdout.strip() or done.stderr.strip()
-    undecided = said.startswith("undecided: ") or '"verdict": "undecided"' in said
-    if verdict == "answered" and ("incomplete" in said or undecided):
+    if verdict == "answered" and name in _DECIDES and _is_open(name, given, said, seconds):
         verdict = "incomplete"
     if verdict in ("refused", "unavailable"):
         said = "\n".join(filter(None, [done.stderr.strip(), done.stdout.strip()]))
     return AgentAnswer(verdict, typed, _cut(said, typed, bool(given.get("json"))))
+
+
+def _is_open(name: str, given: Mapping[str, Any], said: str, seconds: float) -> bool:
+    """Return whether the answer of a tool is undecided, by its JSON; a text is asked for once more as JSON."""
+    import json
+
+    if not given.get("json"):
+        answer = call(name, {**given, "json": True}, seconds)
+        return answer.verdict == "incomplete"
+    records = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    every = [each for one in records for each in (one, *one.get("files", ()))]
+    return any(each.get("verdict") in ("incomplete", "undecided") for each in every)
 
 
 def _cut(text: str, typed: str, as_json: bool) -> str:

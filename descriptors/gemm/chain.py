@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from descriptors.errors import DescriptorError, LayoutError
 from descriptors.gemm.memory_links import UndecidedLinkError
-from descriptors.gemm.places import Contents, Home, Move, Tile, place_text, preposition
+from descriptors.gemm.places import GLOBAL, SHARED, Contents, Home, Move, Tile, place_text, preposition
 from descriptors.gemm.register_links import Conversion
 from descriptors.smem.operands.operand import ElementType
 from descriptors.text import Told, counted, some_texts
@@ -127,12 +127,14 @@ class LegReport:
         tile: rows and columns.
         elements: of the tile that are there where the leg begins: all, or what is inside of the tensor.
         links: what was found at each.
+        sharing: number of elements that share an address with another one, so that they cannot differ.
     """
 
     name: str
     tile: tuple[int, int]
     elements: int
     links: tuple[LinkReport, ...]
+    sharing: int = 0
 
     @property
     def wrong(self) -> tuple[int, ...]:
@@ -214,7 +216,8 @@ def _proved(leg: LegReport) -> str:
     count = (
         counted(whole, "element") if leg.elements == whole else f"{leg.elements} of {whole} elements, which are there,"
     )
-    return f"{count} through {names}"
+    shared = f", of which {leg.sharing} share an address with another one," if leg.sharing else ""
+    return f"{count}{shared} through {names}"
 
 
 def _at(leg: LegReport, index: int) -> str:
@@ -270,6 +273,8 @@ class _Walk:
         self.carried: Any = None
         self.remarks: list[str] = []
         self.author = _Author("", "")
+        #: For every element the first one that is stored at the same address; None where all have their own.
+        self.stored_with: Any = None
 
     def report(self) -> LegReport:
         """What was found, link by link."""
@@ -288,7 +293,7 @@ class _Walk:
                 where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
                 raise DescriptorError(f"chain: {where}, {link.noun}: {error}") from None
         elements = 0 if self.carried is None else int(self.carried.sum())
-        return LegReport(self.leg.name, self.leg.tile, elements, tuple(reports))
+        return LegReport(self.leg.name, self.leg.tile, elements, tuple(reports), self._shared())
 
     def _link(self, index: int, link: Link) -> LinkReport:
         tile = replace(self.tile, after=self._after(index))
@@ -320,8 +325,11 @@ class _Walk:
         elif last is not None and verdict == "proved":
             verdict = "moves" if self._is_last(index) else "proved"
         self._pass(link, tile)
-        text = getattr(link, "text", None)
-        return LinkReport(_name(link), text(tile) if text else str(link), verdict, compared, differing, first)
+        text, unread, because = getattr(link, "text", None), getattr(link, "unread", None), ""
+        if unread is not None and verdict != "wrong" and (because := unread(tile)):
+            verdict = "incomplete"
+            self.remarks.append("not measured, because no instruction reads such an operand")
+        return LinkReport(_name(link), text(tile) if text else str(link), verdict, compared, differing, first, because)
 
     def _is_last(self, index: int) -> bool:
         return index == len(self.leg.links) - 1
@@ -340,7 +348,14 @@ class _Walk:
 
     def _settle(self, home: Home) -> None:
         """Take a home at its word: what the next link is held against."""
+        import numpy as np
+
         kept = self.carried[home.elements]
+        _, first, sharing = np.unique(home.places[kept], return_index=True, return_inverse=True)
+        if len(first) < len(sharing) and home.space in (SHARED, GLOBAL):
+            elements = home.elements[kept]
+            self.stored_with = np.arange(self.tile.size) if self.stored_with is None else self.stored_with
+            self.stored_with[elements] = self.stored_with[elements[first][sharing]]
         contents = Contents.of(home.space, home.places[kept], home.elements[kept])
         self.tile = replace(self.tile, contents=contents)
 
@@ -370,8 +385,23 @@ class _Walk:
         if (self.carried & ~covered).any():
             gone = int(np.flatnonzero(self.carried & ~covered)[0])
             raise DescriptorError(f"must have every element of the tile, found none of {self.tile.named(gone)}")
-        wrong: Numbers = (contents.at(home.places) != home.elements) & kept
+        wrong: Numbers = (self._stored_as(contents.at(home.places)) != self._stored_as(home.elements)) & kept
         return wrong, kept
+
+    def _stored_as(self, elements: Numbers) -> Numbers:
+        """Return each element, or the first of those that share its address; -1 stays -1."""
+        import numpy as np
+
+        return elements if self.stored_with is None else np.where(elements < 0, -1, self.stored_with[elements])
+
+    def _shared(self) -> int:
+        """Return the number of elements that share their address with another one."""
+        import numpy as np
+
+        if self.stored_with is None:
+            return 0
+        counts = np.unique(self.stored_with, return_counts=True)[1]
+        return int(counts[counts > 1].sum())
 
     def _disagreement(self, link: Link, home: Home, wrong: Any, last: tuple[Move, Contents] | None) -> Disagreement:
         """The first element that lies elsewhere: of a link that moves, what it takes for it."""

@@ -6,7 +6,7 @@
     tma TENSOR-MAP [boxes=X,Y@ADDRESS;...] [base=BYTES] [origin=X,Y] [major=K|MN]
     bulk BYTES [from=ADDRESS] [to=ADDRESS]
     layout LAYOUT [base=BYTES] [unit=elements|bytes|cute] [swizzle=none|32B|64B|128B|128B_BASE32B]
-    word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN]
+    word [WORD] [mma=RxC] [advance=LAYOUT] [major=K|MN] [sparse=1]
     ldmatrix.xN...[.RxC], stmatrix.xN... [warps=RxC] [tiling=blocked|raked] [pointers=LAYOUT]
     fragment NAME|LAYOUT [warps=RxC] [tiling=blocked|raked]
     load, store [NAME|LAYOUT] [warps=RxC] [tiling=blocked|raked] [threads=LAYOUT values=LAYOUT]
@@ -270,7 +270,8 @@ def _word(_: str, said: str, options: dict[str, str], before: Sequence[Link], bl
     layout = next((link for link in reversed(before) if isinstance(link, SharedLayout)), None)
     word = _int("word", said.replace("'", "").replace("_", "")) if said else None
     major = as_major(options["major"]) if "major" in options else None
-    return Words(word, (mma[0], mma[1]), _advance(options.get("advance")), major, layout)
+    sparse = bool(_number(options, "sparse"))
+    return Words(word, (mma[0], mma[1]), _advance(options.get("advance")), major, layout, sparse=sparse)
 
 
 def _advance(text: str | None) -> str | tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -363,7 +364,7 @@ _LINKS: Mapping[str, tuple[Callable[..., Link], tuple[str, ...]]] = {
     "tma": (_copy, ("boxes", "base", "origin", "major")),
     "bulk": (_bulk, ("from", "to")),
     "layout": (_layout, ("base", "unit", "swizzle")),
-    "word": (_word, ("mma", "advance", "major")),
+    "word": (_word, ("mma", "advance", "major", "sparse")),
     "matrix": (_matrix, ("warps", "tiling", "pointers")),
     "fragment": (_fragment, ("warps", "warpgroups", "tiling")),
     "load": (_thread_copy, ("warps", "warpgroups", "tiling", "threads", "values")),

@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from descriptors.errors import DescriptorError
 from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
 from descriptors.smem.derivation.derive import derive
+from descriptors.smem.instructions.legality import operand_refusal
+from descriptors.smem.instructions.rules import Legality
 from descriptors.smem.operands.explicit import Unit, contiguous_major, evaluated, explicit_tile
-from descriptors.smem.operands.operand import ElementType, Major
+from descriptors.smem.operands.operand import ElementType, Major, SwizzleMode
 from descriptors.smem.operands.swizzled import plain, stored_text
 from descriptors.smem.proof.addresses import address_bits
 from descriptors.smem.proof.read_model import read_addresses
@@ -36,7 +38,7 @@ from descriptors.smem.tma.convolution import Convolution
 from descriptors.smem.tma.copy_model import im2col_coordinates, landing_bits
 from descriptors.smem.tma.tap_elements import ZERO, tap_elements
 from descriptors.smem.tma.tma_plan import DESTINATION_BYTES
-from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, word_format
+from descriptors.smem.words.descriptor import SMEM_BYTES, assumed_architecture, smem_word, word_format
 from descriptors.smem.words.tensor_map import GUIDE, MEASURED, Im2colWindow, TensorMap, TmaError
 from descriptors.targets import has_tcgen05, has_wgmma, known
 from descriptors.text import DOCUMENTED, extents_text, some, word_text
@@ -413,6 +415,8 @@ class Words:
         major: the contiguous dimension; None for that of the layout before it.
         layout: the layout before it, if there is one.
         cp: the shape of the ``tcgen05.cp`` that reads with them; "" of operands.
+        sparse: whether a sparse instruction reads the operand.
+        legality: ``"off"`` if the instruction was checked before; else one must read such blocks.
     """
 
     word: int | None
@@ -421,6 +425,8 @@ class Words:
     major: Major | None = None
     layout: SharedLayout | None = None
     cp: str = ""
+    sparse: bool = False
+    legality: Legality = "lenient"
     noun: ClassVar[str] = "word"
     verbs: ClassVar[tuple[str, str]] = ("reads", "reads")
 
@@ -447,10 +453,30 @@ class Words:
 
     def remark(self, tile: Tile) -> str:
         """How the walk of the words is known, if not from a Hopper GPU."""
-        arch = tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
+        arch = self._arch(tile)
         if has_wgmma(arch):
             return DOCUMENTED if self.cp else ""
         return known(arch)
+
+    def _arch(self, tile: Tile) -> str:
+        """The architecture whose instructions read the words."""
+        return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
+
+    def unread(self, tile: Tile) -> str:
+        """Return why no instruction reads the blocks as an operand; "" if one does, or that was checked before."""
+        if self.cp or self.legality == "off":
+            return ""
+        arch, mode = self._arch(tile), self._mode(tile)
+        refusal = operand_refusal(arch, tile.element, self._major(tile), mode, self.mma, sparse=self.sparse)
+        if refusal and not operand_refusal(arch, tile.element, self._major(tile), mode, self.mma, sparse=True):
+            return f"{refusal}; a sparse one does: add sparse=1 to the link"
+        return refusal
+
+    def _mode(self, tile: Tile) -> SwizzleMode:
+        """The swizzle mode of the words."""
+        first = self._words(tile, (tile.rows // self.mma[0], tile.columns // self.mma[1]))[0]
+        mode: SwizzleMode = smem_word(word_format(self._arch(tile))).decode(first)["swizzle"]
+        return mode
 
     def places(self, tile: Tile) -> Any:
         """The place that each element of each block is read from: axes (block, row, column), row blocks first.

@@ -91,7 +91,7 @@ def _operand_links(simulation: Simulation, index: int, side: StagedOperand, cta:
         yield from _loads(simulation)
         return
     advance = tuple(k + stage for stage in side.stage_steps for k in side.k_steps)
-    yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout)
+    yield Words(side.word, d.mma, (side.mn_steps, advance), Major.MN if bits[0] else Major.K, layout, legality="off")
 
 
 def _factor_legs(simulation: Simulation, scales: Scales) -> Iterator[Leg]:
@@ -180,7 +180,7 @@ def _step_links(simulation: Simulation, implicit: ImplicitGemm, index: int, cta:
     if simulation.loads is not None and side.matrix == "A":
         yield from _loads(simulation)
         return
-    yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout)
+    yield Words(side.word, side.derivation.mma, (side.mn_steps, side.k_steps), Major.K, layout, legality="off")
 
 
 def _coordinates(side: StagedOperand, index: int, cta: int) -> tuple[int, ...]:

@@ -305,11 +305,13 @@ def comparison(view: View) -> dict[str, Any] | None:
         why = shortened(str(error))
         return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
     placed, line = judge(view.derivation, view.base), verdict(compared_word)
+    agrees = not compared_word.differing
+    warned = not compared_word.ok or bool(placed.warnings)
     return words | {
         "ok": compared_word.ok,
-        "tone": ("warn" if placed.warnings else "good") if compared_word.ok else "bad",
+        "tone": ("warn" if warned else "good") if agrees else "bad",
         "verdict": f"{line} (read model: {placed.evidence})" if compared_word.ok else line,
-        "warnings": placed.warnings,
+        "warnings": placed.warnings if agrees else (),
         "headline": compared_word.headline,
         "text": tell(compared_word),
         "wrong": misread(view)[:64] if compared_word.mismatches else [],
@@ -327,19 +329,21 @@ def verdict(compared_word: Diff) -> str:
     'WRONG: 896 of 1024 elements; change stride_byte_offset 512 -> 1024'
     """
     elements = counted(compared_word.shape[0] * compared_word.shape[1], "element")
-    if compared_word.ok:
-        shifted = f"; a swizzle pattern starts at {compared_word.pattern_start:#x}" * compared_word.pattern_assumed
-        return f"right: all {elements}{shifted}"
+    if not compared_word.differing:
+        if compared_word.open_questions:
+            return f"undecided: all {elements} agree, but {'; and '.join(compared_word.open_questions)}"
+        return f"right: all {elements}"
     change = f"change {', '.join(map(str, compared_word.changes))}" if compared_word.changes else compared_word.reason
     return f"WRONG: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"
 
 
 def difference(view: View, word: int) -> Diff:
-    """A word against the chosen subtile of the tile."""
+    """Compare a word with the chosen subtile of the tile, whose swizzle pattern starts at the tile."""
     d = view.derivation
     return diff(
         word, d.smem_tile, d.arch, dtype=d.element, major=d.major, shape=d.mma,
         subtile=(*view.subtile, *view.anatomy.stage_coordinate), base=view.base,
+        pattern_start=view.base,
     )  # fmt: skip
 
 

@@ -26,8 +26,7 @@ from __future__ import annotations
 
 from descriptors.errors import DescriptorError, LayoutError, NotCanonicalError, advised
 from descriptors.smem.debug.warnings import as_extents
-from descriptors.smem.instructions.legality import check_operand
-from descriptors.smem.instructions.rules import kind_of
+from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile, swizzled_readings
 from descriptors.smem.operands.forms import form
@@ -166,20 +165,6 @@ def as_shape(shape: object, tile: Layout | ComposedLayout) -> tuple[int, int]:
     return as_extents(shape, "operand: a shape", "operand: an extent")
 
 
-def illegal_because(arch: str, element: ElementType, major: Major, mode: SwizzleMode) -> str:
-    """Why no instruction reads an operand of this kind; "" if one does, by the widest reading of the sources.
-
-    >>> from descriptors.smem.operands.operand import as_element_type
-    >>> illegal_because("sm90", as_element_type("e4m3"), Major.K, SwizzleMode.B128)
-    ''
-    """
-    try:
-        check_operand(arch, kind_of(arch, element), element, major, mode, legality="lenient")
-    except DescriptorError as error:
-        return str(error)
-    return ""
-
-
 @frozen
 class Candidate:
     """A major and a swizzle mode, and whether a layout fits it.
@@ -211,7 +196,7 @@ class Candidate:
             return f"{name}: no; {self.reason}"
         descriptor = self.fit.descriptor
         offsets = f"LBO {descriptor.leading_byte_offset}, SBO {descriptor.stride_byte_offset}"
-        verdict = f"fits, but no instruction reads it ({self.illegal})" if self.illegal else "fits"
+        verdict = f"fits, but {self.illegal}" if self.illegal else "fits"
         stored = f"{'if ' if self.applied else ''}stored as {self.fit.layout}"
         return f"{name}: {verdict}; {offsets}, word {word_text(descriptor.encode())}, {stored}"
 
@@ -257,6 +242,7 @@ def candidates(
     tile, own = explicit_tile(layout, element, swizzle, as_unit(unit))
     own_mode = None if swizzle is None and parts(tile)[1] is None else own
     operand = operand_of(tile, as_shape(shape, tile), (0,) * len(plain(tile)))
+    extents = None if shape is None else as_shape(shape, tile)
     folded = {mode: reading for reading, mode in swizzled_readings(operand, element)} if own_mode is None else {}
     tries = []
     for major in Major:
@@ -272,7 +258,7 @@ def candidates(
                 if fit:
                     applied = reading is operand and own_mode is None and mode is not SwizzleMode.NONE
                     break
-            illegal = illegal_because(name, element, major, mode) if fit else ""
+            illegal = operand_refusal(name, element, major, mode, extents) if fit else ""
             tries.append(Candidate(major, mode, fit, "" if fit else reason, illegal, applied))
     return tuple(sorted(tries, key=lambda one: (one.fit is None, not one.usable, one.applied)))
 

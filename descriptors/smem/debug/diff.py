@@ -31,9 +31,9 @@ from operator import ne, sub
 from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, LayoutError, advised, as_integer, brief
-from descriptors.smem.debug.candidates import Fit, as_shape, fitted, illegal_because, operand_of
+from descriptors.smem.debug.candidates import Fit, as_shape, fitted, operand_of
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
-from descriptors.smem.instructions.legality import operand_extents
+from descriptors.smem.instructions.legality import operand_extents, operand_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import matched_steps, partition
@@ -213,11 +213,9 @@ class Diff(Told):
                 f"the instruction reads {extents_text(self.reads)}, of which only {extents_text(self.shape)} were "
                 "compared"
             )
-        elif not self.whole and not _is_read(self.arch, self.element, self.shape):
-            questions.append(f"no {self.arch} instruction reads a {extents_text(self.shape)} {self.element} operand")
         elif self.whole and (least := _least_operand(self.arch, self.element, self.shape)):
             questions.append(f"an instruction reads more than {extents_text(self.shape)}: at least {least}")
-        return tuple(questions)
+        return (*questions, self.illegal) if self.illegal else tuple(questions)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -229,11 +227,18 @@ class Diff(Told):
             assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (--pattern-start checks it)")
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
-            if self.shape in operand_extents(self.arch, self.element):
+            if self.shape in operand_extents(self.arch, self.element, sparse=False):
                 assumed.append(f"one instruction reads all {whole} (--mma names what it reads)")
             else:
                 assumed.append(f"{whole} is one operand, of which an instruction reads a part (--mma names the part)")
+        elif not self.whole and self.reads is None and self.shape not in self._dense_extents():
+            assumed.append(f"the instruction is sparse, because no dense one reads {extents_text(self.shape)}")
         return tuple(assumed)
+
+    def _dense_extents(self) -> frozenset[tuple[int, int]]:
+        """Return the extents that dense instructions read; those that are compared if no instruction reads these."""
+        read = operand_extents(self.arch, self.element)
+        return operand_extents(self.arch, self.element, sparse=False) if self.shape in read else frozenset({self.shape})
 
     @property
     def start_notes(self) -> tuple[str, ...]:
@@ -293,7 +298,8 @@ def diff(
         dtype: name of the element type.
         major: the contiguous dimension that the instruction is told, ``"K"`` or ``"MN"``.
         shape: extents (MN, K) that one instruction reads, in elements; the whole of both modes if left out, which the
-            headline then says. If no instruction reads a part of that, the verdict is ``"undecided"``.
+            headline then says. If no instruction reads a part of that, or such an operand at all, the verdict is
+            ``"undecided"``.
         subtile: coordinate of the operand in the layout, counted in operands; the first if left out.
         base: address of the layout's offset 0, in bytes. If left out, it is that of the pointer that CuTe printed, or
             else assumed by ``place_layout``: the address that the start address implies if a tile may start there,
@@ -384,7 +390,7 @@ def diff(
         right_word=right.descriptor.encode() if right else None,
         right_major=right.match.form.major if right else None,
         changes=_changes(number, right) if right else (),
-        illegal=illegal_because(name, element, right.match.form.major, right.match.form.mode) if right else "",
+        illegal=_refusal(right, name, element, None if shape is None else extents),
         reason=reason,
         pattern_start=pattern,
         subtile=at,
@@ -439,12 +445,6 @@ def _least_operand(arch: Arch, element: ElementType, shape: tuple[int, int]) -> 
     if not legal or any(shape[0] % mn == 0 and shape[1] % k == 0 for mn, k in legal):
         return ""
     return extents_text(min(legal))
-
-
-def _is_read(arch: Arch, element: ElementType, shape: tuple[int, int]) -> bool:
-    """Whether an instruction reads an operand of these extents, or none of the architecture has the type."""
-    extents = operand_extents(arch, element)
-    return not extents or shape in extents
 
 
 def _end_bytes(tile: Layout | ComposedLayout, element: ElementType) -> int:
@@ -562,6 +562,11 @@ def _right_word(
 def _modes_from(mode: SwizzleMode) -> list[SwizzleMode]:
     """Return all modes, one of them first."""
     return sorted(SwizzleMode, key=lambda one: one is not mode)
+
+
+def _refusal(right: Fit | None, arch: Arch, element: ElementType, extents: tuple[int, int] | None) -> str:
+    """Return why no instruction reads the operand of the right word; "" if one does, or there is no such word."""
+    return operand_refusal(arch, element, right.match.form.major, right.match.form.mode, extents) if right else ""
 
 
 def _changes(word: int, right: Fit) -> tuple[Change, ...]:

@@ -184,7 +184,7 @@ def tell_diff(diff: Diff) -> str:
     """
     transposed = [transpose_note(diff.arch)] if _transposed(diff) else []
     differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.mismatches else []
-    mended = _right_word(diff) if diff.differing else _illegal(diff)
+    mended = _right_word(diff) if diff.differing else []
     stored = f"stored as {stored_text(diff.layout, diff.element)}"
     notes = [f"note: {one}" for one in diff.start_notes]
     return "\n".join([diff.headline, *mended, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
@@ -224,13 +224,8 @@ def _right_word(diff: Diff) -> Iterator[str]:
     yield f"right word: {word_text(diff.right_word)}"
     if (values := smem_word(diff.arch).decode(diff.right_word))["swizzle"] is not SwizzleMode.NONE:
         yield f"   its base offset is {values['base_offset']}, as the swizzle pattern starts at {diff.pattern_start:#x}"
-    yield from _illegal(diff)
-
-
-def _illegal(diff: Diff) -> Iterator[str]:
-    """Yield a line if no instruction reads the operand that the right word describes."""
     if diff.illegal:
-        yield f"but no instruction reads such an operand: {diff.illegal}"
+        yield f"but {diff.illegal}"
 
 
 #: An element that is read from elsewhere.

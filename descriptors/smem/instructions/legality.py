@@ -58,6 +58,7 @@ from descriptors.smem.operands.operand import (
     choose,
 )
 from descriptors.targets import generation, has_tcgen05, has_wgmma
+from descriptors.text import extents_text
 
 
 def check_types(
@@ -483,11 +484,16 @@ def check_operand_tile(
 
 
 @lru_cache(maxsize=128)
-def operand_extents(arch: str, dtype: str | ElementType) -> frozenset[tuple[int, int]]:
+def operand_extents(arch: str, dtype: str | ElementType, *, sparse: bool | None = None) -> frozenset[tuple[int, int]]:
     """Return the extents (MN, K) that instructions read of an operand in one CTA's shared memory, in elements.
 
-    The extents are those of every MMA instruction of the type, dense or sparse, and of the copies to tensor memory.
-    The set is empty if no instruction of the architecture has the type.
+    The extents are those of every MMA instruction of the type, and of the copies to tensor memory. The set is empty if
+    no instruction of the architecture has the type.
+
+    Args:
+        arch: the architecture.
+        dtype: element type as it is stored in shared memory.
+        sparse: whether the MMA instruction is sparse; either if left out.
 
     >>> sorted(operand_extents("sm90", "bf16"))[:3]
     [(8, 16), (8, 32), (16, 16)]
@@ -497,10 +503,49 @@ def operand_extents(arch: str, dtype: str | ElementType) -> frozenset[tuple[int,
         rows: list[ShapeRow] = rows_of("SHAPES", as_arch(arch), kind_of(arch, element))
     except DescriptorError:
         return frozenset()
+    rows = [row for row in rows if sparse in (None, row.sparse)]
     found = {(mn, k) for row in rows for matrix in "AB" for mns, k in [_operand_extents(row, matrix)] for mn in mns}
     if has_tcgen05(arch):
         found |= {(row.lanes, row.bits // element.storage_bits) for row in tables.COPIES}
     return frozenset(found)
+
+
+def operand_refusal(
+    arch: str,
+    dtype: str | ElementType,
+    major: Major | str,
+    swizzle: SwizzleMode | str,
+    extents: tuple[int, int] | None = None,
+    *,
+    sparse: bool | None = None,
+) -> str:
+    """Return why no instruction reads an operand that a descriptor describes, in words; "" if one does.
+
+    The sources are read as widely as possible: this is the question of a program that shows what a given descriptor
+    reads. ``check_operand_tile`` is the strict check of a tile that is to be built.
+
+    Args:
+        arch: the architecture.
+        dtype: element type as it is stored in shared memory.
+        major: K or MN.
+        swizzle: the swizzle mode.
+        extents: MN and K that one instruction reads, in elements; any if left out.
+        sparse: whether the MMA instruction is sparse; either if left out.
+
+    >>> operand_refusal("sm90", "bf16", "K", "128B", (64, 32)), operand_refusal("sm90", "e4m3", "K", "128B")
+    ('', '')
+    >>> operand_refusal("sm90", "bf16", "K", "128B", (64, 32), sparse=False)
+    'no dense sm90 instruction reads a 64x32 bf16 operand'
+    """
+    try:
+        check_operand(arch, kind_of(arch, dtype), dtype, major, swizzle, legality="lenient")
+    except DescriptorError as error:
+        operands = f"{as_major(major)}-major {as_element_type(dtype)} operands with swizzle {as_swizzle_mode(swizzle)}"
+        return f"no {arch} instruction reads {operands} ({error})"
+    if extents is None or extents in operand_extents(arch, dtype, sparse=sparse):
+        return ""
+    form = {None: "", True: "sparse ", False: "dense "}[sparse]
+    return f"no {form}{arch} instruction reads a {extents_text(extents)} {as_element_type(dtype)} operand"
 
 
 def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:

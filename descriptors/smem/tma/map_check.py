@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from descriptors.errors import DescriptorError, as_integer
 from descriptors.smem.debug.candidates import as_shape
 from descriptors.smem.debug.diff import Diff, diff
+from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, explicit_tile
 from descriptors.smem.operands.operand import (
     ELEMENT_TYPES,
@@ -301,4 +302,7 @@ def word_check(
     box = as_shape(None, layout)
     compared = None if reads is None else (min(reads[0], box[0]), min(reads[1], box[1]))
     found = diff(number, layout, name, dtype=element, major=major, shape=compared, base=base)
-    return WordCheck(found if compared == reads else replace(found, reads=reads), _standing(one, name))
+    if compared != reads and reads is not None:
+        illegal = operand_refusal(name, element, found.right_major or found.major, _box_mode(one), reads)
+        found = replace(found, reads=reads, illegal=illegal)
+    return WordCheck(found, _standing(one, name))

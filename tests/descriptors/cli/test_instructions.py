@@ -136,3 +136,13 @@ def test_what_the_dsl_has_not_is_not_compared(
 ) -> None:
     assert main(["idesc", *arguments, "--check"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_shapes_names_the_extent_that_no_instruction_has(capsys: pytest.CaptureFixture[str]) -> None:
+    for shape, part in (
+        ("m64n100k16", "where N is 8..256 step 8 with M 64 and K 16"),
+        ("m32n64k16", "where M is 64 with K 16"),
+        ("m64n64k17", "where K is"),
+    ):
+        assert main(["shapes", shape, "--arch", "sm90"]) == 2
+        assert part in " ".join(capsys.readouterr().err.split())

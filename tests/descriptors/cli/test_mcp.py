@@ -231,3 +231,27 @@ def test_a_message_that_is_half_unicode_is_answered_too() -> None:
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         server.stdin.close()
     assert answers[1]["id"] == 2 and "half of a surrogate pair" in answers[1]["result"]["content"][0]["text"]
+
+
+@each(
+    "name, given, typed",
+    [
+        ("tmem_accumulator", {"m": 64, "n": 128, "tiles": [2, 1]}, "--tiles 2 1"),
+        (
+            "tmem_plan",
+            {"a": "e2m1", "scale_dtype": "ue4m3", "m": 128, "n": 128, "k": 256, "blocks": [1, 2]},
+            "--blocks 1 2",
+        ),
+    ],
+)
+def test_an_option_with_two_values_is_given_as_an_array(name: str, given: Mapping[str, Any], typed: str) -> None:
+    answer = call(name, given)
+    assert answer.verdict == "answered" and typed in answer.command, answer
+    option = typed.split()[0].removeprefix("--")
+    assert call(name, {**given, option: [1]}).verdict == "refused"
+
+
+def test_text_and_json_of_a_check_have_one_verdict() -> None:
+    empty = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry incomplete(){ ret; }\n"
+    asked = {"files": ["-"], "text": empty}
+    assert call("check", asked).verdict == call("check", asked | {"json": True}).verdict == "incomplete"

@@ -528,7 +528,10 @@ def test_a_whole_product_is_proved_leg_by_leg_and_a_missing_leg_is_said() -> Non
 def refusals() -> Iterator[tuple[list[str], str]]:
     layout = "layout (64,16):(16,1)"
     yield ["layuot (8,8):(8,1)"], r"link 1: a link must be one of .*did you mean layout\?"
-    yield [layout, "word 0x1 mma=64x16 steps=3"], r"link 2: word: an option must be one of mma, advance, major, found"
+    yield (
+        [layout, "word 0x1 mma=64x16 steps=3"],
+        r"link 2: word: an option must be one of mma, advance, major, sparse, found",
+    )
     yield [layout, "word 0xz mma=64x16"], "link 2: word must be a number"
     yield [layout, "word 0x1"], "link 2: word: must say what one instruction reads"
     yield [layout, "word 0x1 mma=64x8"], "2 blocks need an advance"
@@ -775,3 +778,52 @@ def test_a_convolution_that_is_none_is_refused(link: str, message: str) -> None:
 def test_an_im2col_map_alone_says_not_how_the_tile_lies() -> None:
     with pytest.raises(DescriptorError, match="a link convolution, before a load"):
         chain(CONVOLVED[1:], tile="128x64").verify()
+
+
+@each(
+    ("layout", "word", "dtype", "tile", "reason"),
+    [
+        (
+            "layout S<3,3,3> o 0 o (64,64):(64,1)",
+            "word mma=64x32",
+            "bf16",
+            "64x64",
+            "no dense sm90 instruction reads a 64x32 bf16 operand; a sparse one does: add sparse=1 to the link",
+        ),
+        (
+            "layout S<2,4,3> o 0 o (64,128):(1,64)",
+            "word 0x8000002000000000 mma=64x32 major=MN advance=(1,4):(0,128)",
+            "e4m3",
+            "64x128",
+            "no sm90 instruction reads MN-major e4m3 operands with swizzle 64B",
+        ),
+    ],
+)
+def test_a_word_of_an_operand_that_no_instruction_reads_is_not_decided(
+    layout: str, word: str, dtype: str, tile: str, reason: str
+) -> None:
+    report = chain([layout, word], tile=tile, dtype=dtype, arch="sm90").verify()
+    assert report.verdict == "incomplete" and "measured on" not in report.evidence
+    assert report.headline.startswith(f"incomplete: link 2, word, {reason}")
+    assert report.legs[0].links[1].compared == report.legs[0].elements
+
+
+def test_a_sparse_instruction_reads_the_blocks_of_a_word_that_says_so() -> None:
+    links = ["layout S<3,3,3> o 0 o (64,64):(64,1)", "word mma=64x32 sparse=1"]
+    assert chain(links, tile="64x64", arch="sm90").verify().verdict == "proved"
+
+
+def test_elements_that_share_an_address_are_read_from_it_and_are_counted() -> None:
+    links = ["layout ((8,16),64):((64,0),1) swizzle=128B", "word mma=64x16"]
+    report = chain(links, tile="128x64", arch="sm90").verify()
+    assert report.verdict == "proved"
+    assert report.headline == (
+        "proved: 8192 elements, of which 8192 share an address with another one, through layout, word"
+    )
+    spoilt = [links[0], "word 0x4000000000010000 mma=64x16 advance=(2,4):(0,4)"]
+    assert chain(spoilt, tile="128x64", arch="sm90").verify().verdict == "wrong"
+
+
+def test_elements_that_no_layout_stores_together_do_not_share_an_address() -> None:
+    report = chain(["layout (128,64):(64,1)", "layout (128,64):(0,1)"], tile="128x64").verify()
+    assert report.verdict == "wrong" and report.legs[0].links[1].differing == 127 * 64

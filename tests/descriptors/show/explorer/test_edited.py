@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descriptors import DescriptorError, derive, diff
+from descriptors.show.explorer.answer import answer
 from descriptors.show.explorer.question import comparison, edited_word, own_word, question, word_fields
 from descriptors.show.stages.view import View
 from descriptors.smem.words.descriptor import WORDS
@@ -72,3 +73,21 @@ def test_what_a_field_cannot_hold_is_refused(body: dict[str, object], message: s
         word = edited_word(View(D), question(body))
         comparison(View(D, word=word))
     assert message in str(caught.value)
+
+
+BASE_640 = {
+    "arch": "sm90", "dtype": "bf16", "major": "K", "swizzle": "128B", "tile": "64x64", "mma": "64x16", "base": 640,
+}  # fmt: skip
+
+
+def test_a_word_of_another_pattern_start_is_wrong_for_the_tile_on_the_page() -> None:
+    for word, ok in (("0x400a004000010028", True), ("0x4000004000010028", False)):  # base offset 5, the tile's, and 0
+        edited = answer({**BASE_640, "word": word, "want": ["edited"]})["edited"]
+        assert (edited["ok"], bool(edited["warnings"])) == (ok, ok), edited["verdict"]
+
+
+def test_a_word_of_an_operand_that_no_instruction_reads_is_undecided() -> None:
+    d = derive((64, 64), "bf16", "K", "128B", (4, 16), arch="sm90", legality="off")
+    edited = comparison(View(d, word=0x4000004000010000))
+    assert edited is not None and (edited["ok"], edited["tone"]) == (False, "warn")
+    assert edited["verdict"].startswith("undecided: all 64 elements agree, but no sm90 instruction reads a 4x16")

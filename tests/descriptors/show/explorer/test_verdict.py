@@ -195,7 +195,7 @@ def test_a_warning_is_in_view_and_the_verdict_is_amber(
     if how == "typed":
         field = page.locator("[data-field=leading_byte_offset]")
         settled(page, lambda: field.fill("4096") or field.press("Tab"))
-        page.locator("#proof.warn", has_text="right: all 1024 elements; a swizzle pattern starts at ").wait_for()
+        page.locator("#proof.warn", has_text="right: all 1024 elements (read model").wait_for()
         assert text(page, "#warnings").startswith("warning: base 128")
         settled(page, lambda: page.fill("#controls [name=base]", "1024"))
         page.locator("#proof.good", has_text="proved").wait_for()

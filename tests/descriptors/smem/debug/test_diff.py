@@ -47,7 +47,7 @@ def subtile_and_word(d: Derivation, data: st.DataObject) -> tuple[tuple[int, ...
 def test_the_word_of_every_subtile_is_the_same_as_the_tile_there(d: Derivation, data: st.DataObject) -> None:
     subtile, word = subtile_and_word(d, data)
     difference = diff_of(d, word, subtile)
-    assert difference.ok
+    assert difference.verdict == ("undecided" if difference.illegal else "same")
     assert not difference.changes
     assert not difference.mismatches
     assert set("".join(difference.picture.rows)) == {"."}
@@ -61,7 +61,7 @@ def test_without_a_base_the_word_of_a_subtile_is_the_same_or_undecided_by_where_
     base = d.swizzle.alignment_bytes * data.draw(st.integers(0, 8))
     found = diff_of(d, word + base // 16, subtile, base=None)
     assert (found.base, found.differing) == (base, 0)
-    assert found.verdict == ("undecided" if base and found.offset else "same")
+    assert found.verdict == ("undecided" if (base and found.offset) or found.illegal else "same")
     away = diff_of(d, word + data.draw(st.integers(1, 255)), subtile, base=None)
     assert d.descriptor_at(away.base) and (away.verdict != "same" or (away.base and not away.offset))
 
@@ -74,10 +74,10 @@ def test_a_damaged_word_is_mended_by_the_changes_and_by_nothing_else(d: Derivati
     damaged = word ^ data.draw(st.integers(1, 255)) << field.low
     difference = diff_of(d, damaged, subtile)
     assert difference.right_word is not None
-    assert diff_of(d, difference.right_word, subtile).ok
+    assert not diff_of(d, difference.right_word, subtile).differing
     if difference.right_major is d.major:
         mended = {**layout.decode(damaged), **{change.field: change.right for change in difference.changes}}
-        assert diff_of(d, layout.encode(mended), subtile).ok
+        assert not diff_of(d, layout.encode(mended), subtile).differing
         assert [change.field for change in difference.changes] in ([field.name], [])
         assert bool(difference.changes) is (field.name not in d.dont_care)
 
@@ -408,3 +408,33 @@ def test_an_operand_that_no_instruction_reads_is_undecided() -> None:
     assert (found.verdict, found.differing) == ("undecided", 0)
     assert "no sm90 instruction reads a 512x16 bf16 operand" in found.headline
     assert diff(0x4000004000010000, layout, **asked, shape=(64, 16)).verdict == "same"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "layout", "word", "major", "shape", "reason"),
+    [
+        ("bf16", TILE, tile_word(0), "K", (4, 16), "no sm90 instruction reads a 4x16 bf16 operand"),
+        (
+            "e4m3",
+            "S<2,4,3> o 0 o (64,32):(1,64)",
+            2 << 62 | 32 << 32,
+            "MN",
+            (64, 32),
+            "no sm90 instruction reads MN-major",
+        ),
+    ],
+)
+def test_a_refused_operand_is_undecided_and_its_reason_is_reported_once(
+    dtype: str, layout: str, word: int, major: str, shape: tuple[int, int], reason: str
+) -> None:
+    found = diff(word, layout, "sm90", dtype=dtype, major=major, shape=shape)
+    assert (found.differing, found.verdict) == (0, "undecided")
+    assert found.illegal.startswith(reason) and found.illegal in found.headline
+    assert tell(found).count(reason) == 1
+
+
+def test_an_operand_of_sparse_instructions_alone_names_the_assumption() -> None:
+    found = diff(tile_word(0), TILE, **BF16_K, shape=(64, 32))
+    assert found.verdict == "same"
+    assert "the instruction is sparse, because no dense one reads 64x32" in found.assumptions
+    assert not any("sparse" in one for one in diff(tile_word(0), TILE, **BF16_K, shape=(64, 16)).assumptions)
