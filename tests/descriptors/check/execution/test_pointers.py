@@ -54,11 +54,13 @@ def test_a_parameter_of_64_bits_that_bounds_a_loop_is_a_number_unless_it_is_an_a
 
 
 def test_a_bound_of_64_bits_gives_the_same_answer_as_one_of_32_bits() -> None:
-    narrow = (ROOT / "docs" / "kernels" / "pipeline.ptx").read_text("utf-8")
-    wide = narrow.replace(".param .u32 steps", ".param .u64 steps").replace("%rd<9>", "%rd<10>")
-    wide = wide.replace("ld.param.u32 %r0, [steps];", "ld.param.u64 %rd9, [steps]; cvt.u32.u64 %r0, %rd9;")
-    told = tell_report(check_ptx(wide))
-    assert told == tell_report(check_ptx(narrow)) and "steps = 256, 1024" in told
+    narrow = (ROOT / "docs" / "kernels" / "hang.ptx").read_text("utf-8")
+    wide = narrow.replace(".param .u32 k_param_0", ".param .u64 k_param_0")
+    wide = wide.replace(
+        "ld.param.u32 n, [k_param_0];", ".reg .b64 n64; ld.param.u64 n64, [k_param_0]; cvt.u32.u64 n, n64;"
+    )
+    text = tell_report(check_ptx(wide))
+    assert text == tell_report(check_ptx(narrow)) and "k_param_0 = 256" in text
 
 
 def test_pointer_parameters_of_one_kernel_have_different_addresses() -> None:
