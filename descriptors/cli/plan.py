@@ -205,8 +205,7 @@ def _refusal(option: str, form: Planner, forms: tuple[Planner, ...]) -> str:
             "give an INSTRUCTION and a --tile" if option in _OTHER_INSTRUCTIONS else "run the command that it prints"
         )
         return f"--{option} does not go with {_FORMS[form]}: {instead} with --{option}"
-    goes = " or ".join(_FORMS[one] for one in forms[:2])
-    return f"--{option} does not go with {_FORMS[form]}; it goes with {goes}"
+    return f"--{option} does not go with {_FORMS[form]}; it goes with {_FORMS[forms[0]]}"
 
 
 #: Options that ask for other instructions than a tile is chosen for.

@@ -36,10 +36,6 @@ def nested() -> Any:
             ["read", "0x40003fff00010000", "--dtype", "bf16", "--major", "K", "--shape", "16384x16", "--arch", "sm90"],
             "a walk must end below 0x10000000, reaches 0x1ffb8020; 0x40003fff00010000",
         ),
-        (
-            ["diff", "0x40003fff00010000", "(16384,16):(16,1)", "--dtype", "e4m3", "--major", "K", "--arch", "sm90"],
-            "a walk must end below 0x10000000",
-        ),
         ([*TMA, "65536x8192"], "a tile must have at most 8388608 elements to be compared, found 536870912"),
         ([*TMA, "64x64x100000"], "a plan must have at most 65536 boxes, found 100000"),
         ([*TMA, "1048576x1048576"], "a tile must have at most 8388608 elements to be compared, found 1099511627776"),
@@ -50,6 +46,12 @@ def test_one_line_says_what_is_wrong(arguments: list[str], words: str, capsys: p
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and words in err and err.count("\n") == 1 and err[:-1].isprintable()
+
+
+def test_a_word_that_reads_beyond_all_memory_is_different(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["diff", "0x40003fff00010000", "(16384,16):(16,1)", "--dtype", "e4m3", "--major", "K", "--arch", "sm90"]
+    assert main(line) == 1
+    assert capsys.readouterr().out.startswith("different: a walk must end below 0x10000000")
 
 
 @each(

@@ -67,13 +67,13 @@ def each(
     ValueError: each: there must be rows to try, found none
     """
     arguments = [one.strip() for one in names.split(",")] if isinstance(names, str) else list(names)
-    known = None if callable(rows) else _table(rows, len(arguments), ids)
+    known = _table(rows, len(arguments), ids) if isinstance(rows, Iterable) else None  # an enumeration is both
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def whole(**fixtures: Any) -> None:
             __tracebackhide__ = True
-            titles, table = _table(rows(), len(arguments), ids) if callable(rows) else known or ([], [])
+            titles, table = known or _table(rows(), len(arguments), ids)
             failed: list[tuple[str, BaseException]] = []
             for title, values in zip(titles, table, strict=True):
                 try:

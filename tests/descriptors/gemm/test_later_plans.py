@@ -132,7 +132,7 @@ def test_more_memory_and_more_columns_than_sm100_has() -> None:
 def test_ti16_is_multiplied_as_16_bits_of_sign_and_magnitude() -> None:
     one = plan("m128n64k16", "s1z4m11", tile=(128, 64, 64), arch="sm107", stages=2, verify=False)
     assert (one.asked.kind, one.asked.d, f"{one.line.idescs[0]:#010x}") == ("ti16", "s32", "0x08100da0")
-    assert "const uint32_t a_codes[] = {0x8003, 0x8002, 0x8001, 0x0, 0x1, 0x2, 0x3};" in emit_plan(one, "cuda")
+    assert "constexpr uint32_t A_CODES[] = {0x8003, 0x8002, 0x8001, 0x0, 0x1, 0x2, 0x3};" in emit_plan(one, "cuda")
     with pytest.raises(IllegalError, match="types must be of one kind"):
         plan("m128n64k16", "s1z4m11", tile=(128, 64, 64), arch="sm103")
 

@@ -36,12 +36,12 @@ def test_bad_input_is_one_line_and_status_2(options: str, said: str, capsys: pyt
 
 def test_code_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HOPPER.split(), "--emit", "header", "--json"]) == 2
-    assert "--emit goes not with --json" in capsys.readouterr().out
+    assert "--emit does not go with --json" in capsys.readouterr().out
 
 
 def test_proposals_have_no_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main("plan bf16 --tile 128x128x64 --arch sm90 --emit header".split()) == 2
-    assert "--emit goes only with an INSTRUCTION" in capsys.readouterr().err
+    assert "--emit does not go with a --tile without an INSTRUCTION" in capsys.readouterr().err
 
 
 def test_an_unknown_language_is_refused() -> None:
