@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from descriptors.answers import record, tell
 from descriptors.cli.derive import oracle_line
@@ -83,6 +84,14 @@ def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None
         say(answered(ARCHITECTURES, as_json))
         return
     if name is not None and is_instruction(name):
+        source = click.get_current_context().get_parameter_source("arch")
+        head = name.casefold().partition(".")[0]
+        if (
+            source is ParameterSource.COMMANDLINE
+            and head in MNEMONICS.values()
+            and MNEMONICS[generation(as_arch(arch))] != head
+        ):
+            raise click.UsageError(f"{arch} has no {head}, found {name[:60]}; leave out --arch")
         say(_of_instruction(name, arch, as_json))
         return
     if name is not None:

@@ -224,7 +224,9 @@ class Diff(Told):
         if self.placement is not None and not self.placement.start_is_open:
             assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
         if self.pattern_assumed:
-            assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (--pattern-start checks it)")
+            assumed.append(
+                f"a swizzle pattern starts at {self.pattern_start:#x} (descriptors diff --pattern-start checks it)"
+            )
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element, sparse=False):
