@@ -50,7 +50,8 @@ def compiled(one: dict[str, Any], folder: Path, change: tuple[str, str] = ("", "
 def test_a_program_of_a_plan_is_clean_and_half_a_box_is_not(name: str, tmp_path: Path) -> None:
     text, boxes = compiled(PLANS[name], tmp_path)
     report = check_ptx(text, tensor_maps=boxes)
-    assert {one.verdict for one in report.properties} <= {"clean", "absent"}, report
+    undecided = {"fragments"} if name == "A in registers" else set()
+    assert {one.property for one in report.properties if one.verdict not in ("clean", "absent")} == undecided, report
     assert {"barriers", "bytes", "reuse"} <= {one.property for one in report.properties if one.verdict == "clean"}
     half = re.sub(r"x(\d+)x", lambda match: f"x{int(match[1]) // 2}x", boxes["1"])
     rules = {one.rule.name for one in check_ptx(text, tensor_maps={**boxes, "1": half}).errors}
