@@ -209,7 +209,7 @@ def count_loads(made: Program) -> frozenset[int]:
 
 
 def _reached(registers: Iterable[str], results: dict[str, list[str]]) -> set[str]:
-    """The registers, and those that are computed from them."""
+    """Return the registers, and those that are computed from them."""
     reached = set(registers)
     waiting = deque(reached)
     while waiting:

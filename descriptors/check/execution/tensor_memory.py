@@ -62,7 +62,7 @@ class TensorMemory:
         return None if all(one.is_legal for one in (*self.live, event)) else 0
 
     def has_columns_apart(self, event: Alloc) -> bool:
-        """Whether enough columns are free for an allocation, if not side by side."""
+        """Return whether enough columns are free for an allocation, even if they are not adjacent."""
         is_exclusive = event.exclusive or any(one.exclusive for one in self.live)
         return not is_exclusive and event.granted + sum(one.granted for one in self.live) <= COLUMNS
 
@@ -85,7 +85,7 @@ class TensorMemory:
         return fault if fault is not None or str(low) == event.name else Fault.UNKNOWN
 
     def span(self, event: Dealloc) -> tuple[int, int] | None:
-        """The columns that a deallocation frees."""
+        """Return the columns that a deallocation frees."""
         freed = meant(self.live, event)
         return None if freed is None else (int(freed.name), int(freed.name) + freed.granted)
 
