@@ -131,11 +131,11 @@ check docs/kernels/too_early.ptx --errors
 check docs/kernels/no_commit.ptx --json
 check docs/kernels/no_commit.ptx --sarif
 check docs/kernels/none.ptx
-check README.md
+check LICENSE
 check docs/kernels/pipeline.ptx --gpu-arch sm_1
 explain docs/kernels/pipeline.ptx
 explain docs/kernels/pipeline.ptx --json
-explain README.md --json
+explain LICENSE --json
 shapes --json
 shapes --arch sm90
 shapes --arch sm90 --kind f16
