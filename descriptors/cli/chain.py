@@ -27,7 +27,7 @@ from layoutalg.cli.console import Status, say
 def chain(
     links: tuple[str, ...], tile: str | None, dtype: str | None, arch: str | None, strict: bool, as_json: bool
 ) -> Status:
-    """Prove a chain of links, and name the first element on which two neighbours disagree.
+    """Compare tensor map, layout, descriptor, fragment and store of a kernel; name the first element that differs.
 
     \b
     descriptors chain docs/examples/chain.toml
@@ -36,31 +36,31 @@ def chain(
     descriptors chain --tile 128x64 --dtype f32 "accumulator 128x64" tcgen05.ld.32x32b.x32 "convert bf16" \\
         "stmatrix.x4 warps=4x1" "layout S<3,3,3> o 0 o (128,64):(64,1)"
 
-    A LINK has the elements of the tile somewhere, or moves what lies somewhere:
+    A LINK describes where the elements of the tile are stored, or how they are moved:
 
     \b
-    tensor LAYOUT [address=]                       a tensor in global memory, (row,column) to elements
-    bulk BYTES [from=] [to=]                       bytes from global to shared memory, as they lie
+    tensor LAYOUT [address=]                       tensor in global memory, (row,column) to elements
+    bulk BYTES [from=] [to=]                       bytes from global to shared memory, unchanged
     convolution NxHxWxC filters=KxRxS [padding=] [row=] [tap=R,S] [operand=B]    output pixels, or filters, at a tap
     tma MAP [boxes=X,Y@BYTE;...] [base=] [origin=] [major=K|MN]    copies, either way; MAP as in tensor-map
     layout LAYOUT [base=] [unit=] [swizzle=]       shared memory, (row,column) to elements
-    word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=] [sparse=1]   what instructions read
+    word [WORD] [mma=RxC] [advance=LAYOUT|0,512;0,2,4,6] [major=] [sparse=1]   descriptor of an operand
     ldmatrix.x4.trans[.16x16] [warps=] [pointers=] and stmatrix; pointers: (thread,instruction) to elements
     fragment NAME|LAYOUT [warps=RxC] [tiling=]     registers: an atom, or (thread,value) to row + rows * column
-    load, store [NAME|LAYOUT | threads= values=]   by the threads themselves, also as tiled copies
-    accumulator MxN [dtype=] [cta_group=] [columns=]               of tcgen05.mma
+    load, store [NAME|LAYOUT | threads= values=]   by the threads, also as tiled copies
+    accumulator MxN [dtype=] [cta_group=] [columns=]               tensor memory, written by tcgen05.mma
     tcgen05.ld.32x32b.x32 [column=]                and tcgen05.st, by four warps
     tcgen05.cp.128x256b [WORD] [advance=] [columns=] [blocks=]     from shared to tensor memory
     cells LAYOUT                                   tensor memory, (row,column) to lane << 16 | column in elements
-    factors POINTER,... [count=] [each=] [halves=1] [group=]       scale factors that instructions read there
-    convert TYPE                                   of values in registers
-    shift BITS                                     of narrow elements in registers, left in their bytes
+    factors POINTER,... [count=] [each=] [halves=1] [group=]       scale factors in tensor memory
+    convert TYPE                                   conversion of values in registers
+    shift BITS                                     shift of narrow elements to the left in their bytes
 
-    A fragment smaller than the tile is repeated: warps=RxC below and beside one another, each over its part, rows
-    first (tiling=blocked), or piece by piece as in a TiledMMA (raked); a warp's next piece is its next values.
-    A FILE has dtype and tile, and links = ["LINK", ...]; or the legs A, B and D of a product, with tile = "MxNxK",
-    d_dtype (default f32) and instruction = "m64n128k16". A word without a number is derived from the layout before it.
-    Exit status 1 if a link is wrong, 2 if one cannot be.
+    A fragment smaller than the tile is repeated over RxC warps: each warp has one contiguous part, rows first
+    (tiling=blocked), or the warps alternate as in a TiledMMA (tiling=raked). A FILE contains dtype, tile and
+    links = ["LINK", ...]; or the chains A, B and D of a product, with tile = "MxNxK", d_dtype (default f32) and
+    instruction = "m64n128k16". A word link without a number is derived from the layout before it. The exit status is 1
+    if a link is wrong, and 2 if one is impossible.
     """
     if len(links) == 1 and links[0].endswith((".toml", "-")):
         for name, value in (("--tile", tile), ("--dtype", dtype), ("--arch", arch)):

@@ -93,7 +93,7 @@ _SHOWN = together(
         "--ignore", "Findings", "without", multiple=True, metavar="RULE", shell_complete=complete,
         help="Hide findings of this rule.",
     ),
-    _option("--all", "Findings", "everything", is_flag=True, help="Show each finding, also those that say the same."),
+    _option("--all", "Findings", "everything", is_flag=True, help="Show each finding instead of grouping equal ones."),
     _option(
         "--baseline", "Findings", "known", metavar="FILE",
         help="Count the findings of this file instead of showing them; --strict accepts what it left undecided.",
@@ -350,20 +350,30 @@ def _write_baseline(output: Output, reports: Sequence[tuple[str, Report]]) -> No
 @_FILE
 @_ARCH
 @_INCLUDE
-@click.option("--rounds", is_flag=True, help="Tell instead who waits for whom, round by round, in one run.")
-@click.option("--draw", "picture_path", help="Write a picture of those rounds: a file in .svg, .tex, .txt or .html.")
+@click.option(
+    "--rounds",
+    is_flag=True,
+    help="Print instead which thread waits for which event, iteration by iteration, in one execution.",
+)
+@click.option(
+    "--draw",
+    "picture_path",
+    metavar="FILE",
+    help="Write a picture of those iterations: .svg, .tex, .txt or .html.",
+)
 @json_option("Write the story as JSON.")
 def explain(
     file: str, gpu_arch: str, include: tuple[str, ...], rounds: bool, picture_path: str | None, as_json: bool
 ) -> None:
-    """Tell the story of a kernel: its MMAs, operands, tiles, groups in flight, tensor memory, mbarriers.
+    """Summarize a kernel: its MMAs, operands, tiles, groups in flight, tensor memory and mbarriers.
 
     \b
     descriptors explain kernel.ptx
     descriptors explain kernel.ptx --rounds --draw rounds.svg
 
-    Mbarriers are told as a run of the kernel saw them: rings, arrivals and bytes of a phase, which warps do what. The
-    rounds are those of the first run in which something is wrong, and without one of the first. FILE is as for check.
+    The mbarriers are described as an execution of the kernel found them: rings, arrivals and bytes per phase, and what
+    each warp does. --rounds shows the first execution with an error, or the first one if there is no error. FILE is as
+    in descriptors check.
     """
     text = text_of(file, gpu_arch, include)
     pictures = _rounds(text) if rounds or picture_path is not None else []

@@ -1,8 +1,8 @@
-"""The command ``descriptors``: derive descriptors, read them, look for what is wrong with them.
+"""The command ``descriptors``.
 
-Exit status: 0 for an answer, 1 for a comparison that found a difference, 2 for bad input, which is told in one line on
-standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help``
-and shell completion stay quick.
+Exit status: 0 if there is an answer, 1 if a comparison found a difference, 2 for bad input (one line on standard
+error), 3 if ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help`` and shell
+completion are fast.
 """
 
 from __future__ import annotations
@@ -15,62 +15,64 @@ from descriptors.cli.values import elsewhere
 from descriptors.errors import DescriptorError, LayoutError, options_message
 from layoutalg.cli.console import Commands, run, say
 
-#: Every command: the module that has it in its ``commands``, and what it does in a few words.
+#: The commands under the headings of ``--help``: name, module, summary.
 COMMANDS = {
-    "derive": ("descriptors.cli.derive", "From a tile or a layout to its descriptors, step by step, proved."),
-    "draw": (
-        "descriptors.cli.draw",
-        "A tile, its levels, banks, words and boxes as pictures: SVG, TikZ, text, HTML.",
-    ),
-    "explore": (
-        "descriptors.cli.explore",
-        "The engine in a web page: tiles, addresses, banks, words, steps, code.",
-    ),
-    "emit": (
-        "descriptors.cli.emit",
-        "The code of several operands as one text: cuda, header, ptx, cutedsl or python.",
-    ),
-    "match": ("descriptors.cli.words", "Whether a layout has a canonical form, and its LBO and SBO."),
-    "candidates": (
-        "descriptors.cli.words",
-        "Which swizzles and majors fit a layout, and why the others do not.",
-    ),
-    "decode": ("descriptors.cli.words", "Name every field of a descriptor word, with warnings."),
-    "read": ("descriptors.cli.words", "What the tensor core would fetch with a descriptor word."),
-    "diff": (
-        "descriptors.cli.words",
-        "Where a descriptor word and a layout disagree, and how to mend the word.",
-    ),
-    "shapes": ("descriptors.cli.instructions", "The legal instructions: types, shapes, majors, swizzles."),
-    "idesc": ("descriptors.cli.instructions", "Build the instruction descriptor of tcgen05.mma."),
-    "decode-idesc": ("descriptors.cli.instructions", "Name every field of an instruction descriptor."),
-    "check": ("descriptors.cli.check", "What is wrong with a kernel in PTX, or with a TOML file of words relied on."),
-    "explain": ("descriptors.cli.check", "The story of a kernel in PTX: its MMAs, operands, tiles, tensor memory."),
-    "tma": ("descriptors.cli.tma", "The tensor map, boxes and offsets that fill a tile."),
-    "tensor-map": (
-        "descriptors.cli.tma",
-        "What a tensor map says, whether the driver takes it, and what it disagrees with.",
-    ),
-    "chain": (
-        "descriptors.cli.chain",
-        "Tensor map, layout, word, fragment, store: the first link that disagrees with its neighbour.",
-    ),
-    "plan": ("descriptors.cli.plan", "One instruction and its main loop whole, proved as a product."),
-    "tmem": (
-        "descriptors.cli.tmem",
-        "Blackwell's tensor memory: layouts, columns, loads, copies, scale factors.",
-    ),
-    "search": ("descriptors.cli.sweep", "Every way to lay a tile out, proved, the cheapest first."),
-    "formulas": ("descriptors.cli.sweep", "LBO, SBO and advance as formulas in the extents of the tile."),
-    "atlas": ("descriptors.cli.sweep", "Derive and prove a whole lattice of operands to a file."),
-    "schema": ("descriptors.cli.schema", "What a command writes with --json, as JSON Schema."),
-    "course": ("descriptors.cli.course", "Lessons on layouts and descriptors, with a judge for every answer."),
+    "Derive": {
+        "derive": ("descriptors.cli.derive", "Compute and verify the descriptors of a tile or layout."),
+        "emit": ("descriptors.cli.emit", "Generate code for several operands: CUDA, C header, PTX, CuTe DSL, Python."),
+        "formulas": ("descriptors.cli.sweep", "Print LBO, SBO and advance as formulas in the tile size."),
+        "search": ("descriptors.cli.sweep", "Rank the shared-memory layouts of a tile by cost."),
+        "idesc": ("descriptors.cli.instructions", "Build a tcgen05.mma instruction descriptor."),
+        "shapes": ("descriptors.cli.instructions", "List the supported instructions: types, shapes, majors, swizzles."),
+    },
+    "Debug a descriptor": {
+        "decode": ("descriptors.cli.words", "Print the fields of a descriptor, with warnings."),
+        "diff": ("descriptors.cli.words", "Compare a descriptor with a layout and print the corrected descriptor."),
+        "read": ("descriptors.cli.words", "Print the addresses that a descriptor reads."),
+        "match": ("descriptors.cli.words", "Match a layout with its canonical form; print LBO and SBO."),
+        "candidates": (
+            "descriptors.cli.words",
+            "List the swizzles and majors that fit a layout, and why the others do not.",
+        ),
+        "decode-idesc": ("descriptors.cli.instructions", "Print the fields of an instruction descriptor."),
+    },
+    "Check a kernel": {
+        "check": ("descriptors.cli.check", "Check a PTX or CUDA kernel, or the expected values in a TOML file."),
+        "explain": ("descriptors.cli.check", "Summarize what a kernel does with tensor cores and mbarriers."),
+        "chain": (
+            "descriptors.cli.chain",
+            "Compare tensor map, layout, descriptor, fragment and store; name the first mismatch.",
+        ),
+    },
+    "Copy with TMA": {
+        "tma": ("descriptors.cli.tma", "Plan the tensor map and the copies that fill a tile."),
+        "tensor-map": (
+            "descriptors.cli.tma",
+            "Decode and validate a tensor map; compare it with a descriptor or layout.",
+        ),
+    },
+    "Plan a kernel": {
+        "plan": ("descriptors.cli.plan", "Plan and verify a GEMM or convolution main loop; generate the program."),
+        "tmem": ("descriptors.cli.tmem", "Plan Blackwell's tensor memory: accumulators, loads, copies, scale factors."),
+    },
+    "Look": {
+        "draw": ("descriptors.cli.draw", "Draw a tile, a descriptor or a bank access: SVG, TikZ, text, HTML."),
+        "explore": ("descriptors.cli.explore", "Open the interactive explorer in a browser."),
+    },
+    "Learn": {
+        "course": ("descriptors.cli.course", "Work through lessons and check your answers."),
+    },
+    "Automate": {
+        "atlas": ("descriptors.cli.sweep", "Derive and verify a range of operands; write the results to a file."),
+        "schema": ("descriptors.cli.schema", "Print the JSON Schema of a command's --json output."),
+    },
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 for a difference found, 2 for bad input, 3 where something that was asked for is "
-    "not installed. "
-    'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; zsh and fish likewise.'
+    "Exit status: 0 if there is an answer, 1 if a difference or an error was found, 2 for bad input, 3 if a tool that "
+    "the command needs is not installed. "
+    'Shell completion for bash: eval "$(_DESCRIPTORS_COMPLETE=bash_source descriptors)"; for zsh and fish, use '
+    "zsh_source and fish_source."
 )
 
 
@@ -87,7 +89,7 @@ def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
 
 @click.group(
     cls=Commands,
-    table=COMMANDS,
+    headings=COMMANDS,
     elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,
@@ -96,7 +98,10 @@ def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Tensor-core shared-memory descriptors, derived from layouts and proved."""
+    """Derive, verify and debug the shared-memory descriptors of wgmma and tcgen05.mma.
+
+    `descriptors COMMAND --help` shows the options and examples of a command.
+    """
     if context.invoked_subcommand is None:
         say(context.get_help())
 

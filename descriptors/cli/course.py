@@ -27,13 +27,13 @@ from layoutalg.messages import shortened
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("where", required=False)
 @click.argument("answer", required=False)
-@click.option("--hint", is_flag=True, help="The next of the exercise's three hints.")
-@click.option("--solution", is_flag=True, help="The solution, and why; after a first attempt.")
+@click.option("--hint", is_flag=True, help="Show the next of the exercise's three hints.")
+@click.option("--solution", is_flag=True, help="Show the solution with an explanation, after a first attempt.")
 @click.option(
-    "--hand-in", metavar="NAME", help="A line for the teacher: your name or number, what you solved, a checksum."
+    "--hand-in", metavar="NAME", help="Print a line for the teacher: your name or number, what you solved, a checksum."
 )
 @click.option(
-    "--verify", metavar="LINE", help="For the teacher: what such a line says; with - every line of the input."
+    "--verify", metavar="LINE", help="For the teacher: check such a line; - checks all lines of standard input."
 )
 def course(
     where: str | None,
@@ -43,21 +43,21 @@ def course(
     hand_in: str | None,
     verify: str | None,
 ) -> Status:
-    """The course: its lessons, its exercises, and a judge for every answer. Exit status 1 for a wrong answer or line.
+    """Work through lessons and check your answers. The exit status is 1 for a wrong answer.
 
     \b
-    descriptors course                     the lessons, and what you have solved
-    descriptors course 5                   lesson 5
-    descriptors course 5.1                 its first exercise
-    descriptors course 5.1 "(3,2):(8,1)"   an answer to it
-    descriptors course 5.1 --hint          the next hint
-    descriptors course card                notation, operations of the lessons, terms
-    descriptors course --hand-in "Ada 47"  a line to hand in; pages of the course make it too
-    descriptors course --verify -          what each of many lines says
-    descriptors course next                the first exercise that is open
-    descriptors course watch mine.txt      your multiplication in a file: checked at each save
+    descriptors course                     list the lessons and what you have solved
+    descriptors course 5                   read lesson 5
+    descriptors course 5.1                 show its first exercise
+    descriptors course 5.1 "(3,2):(8,1)"   answer it
+    descriptors course 5.1 --hint          show the next hint
+    descriptors course card                show notation, operations and terms
+    descriptors course --hand-in "Ada 47"  print a line to hand in, as the course pages do
+    descriptors course --verify -          check handed-in lines from standard input
+    descriptors course next                show the first unsolved exercise
+    descriptors course watch mine.txt      check a file with your multiplication each time you save it
 
-    What you have done is kept in a file of your own; `descriptors course` says where.
+    Your progress is stored in a file; `descriptors course` prints its path.
     """
     try:
         if verify is not None:

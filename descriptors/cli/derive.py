@@ -8,11 +8,13 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.cli.options import (
+    Grouped,
     OptionsOnly,
     advising_tile,
     json_option,
     need,
     option,
+    output,
     smt2_option,
     staged,
     together,
@@ -34,45 +36,58 @@ from layoutalg.frozen import replace
 
 @click.command(cls=OptionsOnly)
 @together(*(option(name, **({"callback": tile_extents} if name == "tile" else {})) for name in names()))
-@click.option("--no-verify", "unproved", is_flag=True, help="Skip the proof of the words.")
-@click.option(
-    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
-)
-@json_option("Write the whole record as JSON.")
-@click.option(
+@output("--steps", is_flag=True, help="Also print every layout of the derivation and all offsets.")
+@output("--words", is_flag=True, help="Print the descriptors of all subtiles as a table.")
+@output(
     "--subtile",
+    metavar="MN,K[,STAGE]",
     callback=numbers(","),
-    help="Only the word and the offset of one subtile: mn,k or mn,k,stage, like 0,2,3.",
+    help="Print the descriptor and the offset of one subtile, for example 0,2,3.",
 )
-@click.option("--words", is_flag=True, help="Only the word of every subtile, as a table.")
-@click.option("--steps", is_flag=True, help="The whole derivation too: every layout, step by step, and all offsets.")
-@click.option(
-    "--explain", "explained", is_flag=True, help="Only say what LBO and SBO mean here, and what nobody reads."
-)
-@smt2_option
-@click.option(
+@output("--explain", "explained", is_flag=True, help="Explain LBO, SBO and the ignored bits of this descriptor.")
+@output(
     "--emit",
+    metavar="LANGUAGE",
     shell_complete=complete,
-    help="Write the code that builds and moves the descriptor: cuda header ptx cutedsl python.",
+    help="Generate code that builds and advances the descriptor: cuda, header, ptx, cutedsl or python.",
 )
-@click.option(
-    "--draw", "picture_path", help="Write a picture of the four levels too: a file's name in .svg, .tex, .txt, .html."
-)
-@click.option("--name", help="Prefix of the identifiers in that code, so that a program can hold several operands.")
-@click.option(
+@output("--name", metavar="PREFIX", help="Prefix of the identifiers in the generated code.")
+@output(
     "--symbolic",
     is_flag=True,
     is_eager=True,  # --tile is read with symbols then
-    help='Closed forms for a tile with symbols for positive integers: --tile "64*m x 64*k" (or 64*m,64*k).',
+    help='Print closed forms for a tile with positive integer symbols: --tile "64*m x 64*k" (or 64*m,64*k).',
 )
-@click.option(
+@output(
     "--format",
     "form",
+    metavar="FORMAT",
     default="text",
     show_default=True,
     shell_complete=complete,
-    help="Of the closed forms: text, latex, python or json.",
+    help="Format of the closed forms: text, latex, python or json.",
 )
+@output(
+    "--draw", "picture_path", metavar="FILE", help="Also write a picture of the four levels: .svg, .tex, .txt or .html."
+)
+@json_option("Print the whole record as JSON.")
+@click.option(
+    "--no-verify",
+    "unproved",
+    is_flag=True,
+    help="Do not verify the descriptors.",
+    cls=Grouped,
+    group="Verification",
+)
+@click.option(
+    "--check",
+    "compared",
+    is_flag=True,
+    help="Also compare the descriptor with the CuTe DSL; exit status 1 if it differs.",
+    cls=Grouped,
+    group="Verification",
+)
+@smt2_option
 @click.pass_context
 def derive(
     context: click.Context, /, unproved: bool, as_json: bool, explained: bool, smt2: bool, emit: str | None,
@@ -80,7 +95,7 @@ def derive(
     compared: bool, picture_path: str | None,
     **options: Any,
 ) -> Status:  # fmt: skip
-    """Derive the descriptors of a shared-memory tile, with --steps step by step, and prove them.
+    """Compute the shared-memory descriptors that read a tile, and verify them element by element.
 
     \b
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16
@@ -92,10 +107,10 @@ def derive(
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile "64*m x 64*k" --mma 64x16 --symbolic
     descriptors derive --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 --smt2 > claim.smt2
 
-    The steps: the tile of canonical atoms, its partition into what one MMA instruction reads, the same in 16-byte
-    units, the canonical form whose two free steps are LBO and SBO, and the offset of each operand in the tile. Then
-    every address that the tensor core reads is compared with the place where the tile has that element, and a theorem
-    says for which other tiles and addresses the same holds; --smt2 writes that down for a solver, z3 or cvc5.
+    --steps prints the derivation: the tile of canonical atoms, its partition into the subtiles that one MMA instruction
+    reads, the same in 16-byte units, the canonical form whose two free strides are LBO and SBO, and the offset of each
+    subtile. The verification compares each address that the tensor core reads with the address where the tile stores
+    the element. A theorem then gives the other tile sizes and base addresses for which the result holds.
     """
     _check_options(context, symbolic)
     if symbolic:

@@ -72,32 +72,54 @@ _PARAMETERS: list[click.Parameter] = [
 @click.command("draw", cls=Guide, params=_PARAMETERS)
 @dtype_option(required=False)
 @click.option(
-    "--colour-by", "--color-by", "colour", help="Of tile: order, bank, atom, subtile or chunk.  [default: order]"
+    "--colour-by",
+    "--color-by",
+    "colour",
+    metavar="PROPERTY",
+    help="tile: color by order, bank, atom, subtile or chunk.  [default: order]",
 )
-@click.option("--stage", type=int, help="Which stage of the tile.  [default: 0]")
+@click.option("--stage", type=int, metavar="N", help="Stage of the tile to draw.  [default: 0]")
 @click.option(
-    "--subtile", callback=numbers(","), help="Which subtile is enlarged, or whose word: mn,k.  [default: 0,0]"
+    "--subtile",
+    metavar="MN,K",
+    callback=numbers(","),
+    help="Subtile to enlarge, or whose descriptor to draw.  [default: 0,0]",
 )
-@click.option("--access", help="Of banks: (threads, values) to an index of the tile.  [default: the rows of a chunk]")
-@click.option("--access-bytes", type=int, help="Bytes that a thread of --access moves at once.  [default: 16]")
-@click.option("--number", type=int, help="Which of the accesses of --access.  [default: 0]")
-@click.option("--pattern-start", callback=address, help="Of diff: where the swizzle pattern starts, in bytes.")
+@click.option(
+    "--access",
+    metavar="LAYOUT",
+    help="banks: layout from (threads, values) to an index of the tile.  [default: the rows of a chunk]",
+)
+@click.option(
+    "--access-bytes",
+    type=int,
+    metavar="BYTES",
+    help="banks: bytes that one thread of --access moves at once.  [default: 16]",
+)
+@click.option("--number", type=int, metavar="N", help="banks: index of the access to draw.  [default: 0]")
+@click.option(
+    "--pattern-start",
+    metavar="ADDRESS",
+    callback=address,
+    help="diff: address where the swizzle pattern starts, in bytes.",
+)
 @click.option(
     "-o",
     "--output",
-    help="The file to write, .svg .tex .txt or .html; - is an SVG on standard output; of all a folder.",
+    metavar="FILE",
+    help="File to write: .svg, .tex, .txt or .html; - is SVG on standard output; for `all`, a folder.",
 )
-@json_option("Write the numbers of the picture as JSON.")
+@json_option("Print the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:
-    """Draw a tile, or a word: in the terminal, or with -o into a file.
+    """Draw a tile or a descriptor in the terminal, or to a file with -o.
 
     \b
     levels   the four levels: tile, atom, subtile, chunk      chunks   one subtile's chunks, LBO and SBO as arrows
-    tile     every 16 bytes, coloured by --colour-by          advance  where each subtile starts, and the steps
-    atoms    the atoms in the order of memory                 banks    an access over 32 banks, before and after
-    boxes    the TMA boxes over the atoms                     word     a word as its fields (or: draw word 0x...)
-    swizzle  a swizzle by itself, a mode or S<B,M,S>          diff     a wrong word: draw diff 0x... with a tile
-    all      every one of them as SVG, with an index.html, into the folder -o
+    tile     16-byte chunks, colored by --color-by            advance  start of each subtile, and the steps
+    atoms    the atoms in memory order                        banks    an access over 32 banks, before and after
+    boxes    the TMA boxes over the atoms                     word     a descriptor's fields (or: draw word 0x...)
+    swizzle  a swizzle alone: a mode or S<B,M,S>              diff     a wrong descriptor: draw diff 0x... and a tile
+    all      all of them as SVG files with an index.html, in the folder -o
 
     \b
     descriptors draw levels --dtype bf16 --major K --swizzle 128B --tile 128x128 --mma 64x16 -o levels.svg

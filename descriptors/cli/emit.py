@@ -29,13 +29,15 @@ _OPERAND = (*names("reader"), *names("request"), "stages", "unproved")
 @click.argument("language", shell_complete=complete)
 @click.argument("operands", nargs=-1, metavar="'NAME: OPTIONS'...")
 @dtype_option(required=False)
-@click.option("--arch", shell_complete=complete, help="sm90 sm100 sm103 sm107 sm110, of operands that do not say it.")
-@click.option("--name", help="What the name of every operand begins with: gemm makes gemm_a of a.")
+@click.option(
+    "--arch", shell_complete=complete, metavar="ARCH", help="sm90 sm100 sm103 sm107 sm110, for operands without --arch."
+)
+@click.option("--name", metavar="PREFIX", help="Prefix of the operand names: with gemm, a becomes gemm_a.")
 @click.pass_context
 def emit(
     context: click.Context, /, language: str, operands: Sequence[str], name: str | None, **common: str | None
 ) -> None:
-    """Write the code of several operands as one text: LANGUAGE is cuda, header, ptx, cutedsl, python or constexpr.
+    """Generate code for several operands. LANGUAGE is cuda, header, ptx, cutedsl, python or constexpr.
 
     \b
     descriptors emit cuda --dtype bf16 --arch sm90 "a: --swizzle K_SW128 --tile 128x64 --mma 64x16"

@@ -38,19 +38,38 @@ _PARAMETERS: list[click.Parameter] = [
 
 
 @click.command("explore", params=_PARAMETERS)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen.  [default: a free port]")
-@click.option("--no-browser", is_flag=True, help="Open no browser: only say where the page is.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="PORT",
+    help="Port of the local server.  [default: a free port]",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser; print the address of the page.")
 @click.option(
     "--html",
-    help="Serve nothing: write one page of this state, which opens from disk, into a file; - is standard output.",
+    metavar="FILE",
+    help="Write one page with this state to a file that opens from disk; - is standard output. Nothing is served.",
 )
-@click.option("--site", help="Serve nothing: write a folder of files that runs the engine in the reader's browser.")
-@click.option("--pyodide", help="Of --site: the folder of the npm package pyodide, node_modules/pyodide.")
-@click.option("--url", default="", help="Of --site: where it will be served, for the picture of a posted link.")
+@click.option(
+    "--site",
+    metavar="FOLDER",
+    help="Write a static site that runs the engine in the reader's browser. Nothing is served.",
+)
+@click.option(
+    "--pyodide",
+    metavar="FOLDER",
+    help="With --site: the folder of the npm package pyodide, such as node_modules/pyodide.",
+)
+@click.option(
+    "--url", default="", metavar="URL", help="With --site: the address of the site, for the preview picture of a link."
+)
 def explore(
     port: int, no_browser: bool, html: str | None, site: str | None, pyodide: str | None, url: str, **body: Any
 ) -> None:
-    """Look at a tile, its addresses, banks and words in a browser; the page is served on this machine alone.
+    """Open the interactive explorer of a tile, its addresses, banks and descriptors in a browser.
+
+    The page is served to this machine only.
 
     \b
     descriptors explore

@@ -49,21 +49,28 @@ def as_word(text: str) -> int:
 
 
 _ARCH = click.option(
-    "--arch", default="sm100", show_default=True, shell_complete=complete, help="sm100, sm103, sm107 or sm110."
+    "--arch",
+    default="sm100",
+    show_default=True,
+    shell_complete=complete,
+    metavar="ARCH",
+    help="sm100, sm103, sm107 or sm110.",
 )
 
 
 @click.command()
 @click.argument("name", required=False, metavar="[DTYPE|INSTRUCTION]")
-@option("arch", help="sm90, sm100, sm103, sm107, sm110; or all, for the table of targets.  [default: sm100]")
+@option("arch", help="sm90, sm100, sm103, sm107 or sm110; all prints the table of architectures.  [default: sm100]")
 @click.option(
     "--kind",
+    metavar="KIND",
     shell_complete=complete,
-    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1; ti16 on sm107.  [default: a list]",
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4; on sm90 f16 tf32 f8 i8 b1; on sm107 also ti16.  "
+    "[default: list the kinds]",
 )
-@json_option("Write the rows as JSON.")
+@json_option("Print JSON.")
 def shapes(name: str | None, arch: str, kind: str | None, as_json: bool) -> None:
-    """Show the legal instructions: types, shapes, majors, swizzles and scale factors, each with its source.
+    """List the supported instructions: types, shapes, majors, swizzles and scale factors, with their sources.
 
     \b
     descriptors shapes --arch sm100 --kind f16
@@ -132,39 +139,64 @@ def _nearest(rows: Sequence[ShapeRow], m: int, n: int, k: int) -> str:
 
 
 @click.command()
-@click.option("--a", "a_dtype", required=True, shell_complete=complete, help="Element type of A.")
-@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option("--a", "a_dtype", metavar="DTYPE", required=True, shell_complete=complete, help="Element type of A.")
+@click.option(
+    "--b", "b_dtype", metavar="DTYPE", shell_complete=complete, help="Element type of B.  [default: that of A]"
+)
 @click.option(
     "--d",
     "d_dtype",
+    metavar="DTYPE",
     shell_complete=complete,
-    help="Type of the accumulator: f32, f16, s32.  [default: f32, s32 for integers]",
+    help="Type of the accumulator: f32, f16 or s32.  [default: f32; s32 for integers]",
 )
-@click.option("--m", required=True, type=int, help="M, over both CTAs where --cta-group is 2; derive takes a half.")
+@click.option(
+    "--m", required=True, type=int, help="M, over both CTAs of a pair if --cta-group is 2 (derive uses half of it)."
+)
 @click.option("--n", required=True, type=int, help="N.")
-@click.option("--k", type=int, help="K; only 96 need be said, and 64 and 128 of sm107.")
-@click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
-@click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
+@click.option("--k", type=int, help="K; required only for 96, and for 64 and 128 on sm107.")
+@click.option(
+    "--kind", metavar="KIND", shell_complete=complete, help="Kind of the instruction.  [default: from the types]"
+)
+@click.option(
+    "--cta-group",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="1|2",
+    help="CTAs that execute the instruction together.",
+)
 @click.option("--a-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of A.")
 @click.option("--b-major", type=_MAJOR, default="K", show_default=True, help="MN sets the transpose bit of B.")
-@click.option("--a-source", type=_SOURCE, default="smem", show_default=True, help="Where A lies.")
+@click.option("--a-source", type=_SOURCE, default="smem", show_default=True, help="Memory that contains A.")
 @click.option("--negate-a", is_flag=True, help="Multiply with -A.")
 @click.option("--negate-b", is_flag=True, help="Multiply with -B.")
 @click.option("--saturate", is_flag=True, help="Clamp integer results.")
-@click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
+@click.option("--sparse", is_flag=True, help="The instruction is sparse; A is stored without its zeros.")
 @click.option(
-    "--sparsity-selector", type=int, default=0, show_default=True, help="Which metadata columns a sparse one reads."
+    "--sparsity-selector",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Metadata columns that a sparse instruction reads.",
 )
-@click.option("--ws", is_flag=True, help="The weight-stationary form.")
-@click.option("--max-shift", type=int, default=0, show_default=True, help="0, 8, 16 or 32, with --ws.")
+@click.option("--ws", is_flag=True, help="Use the weight-stationary form.")
+@click.option("--max-shift", type=int, default=0, show_default=True, help="Maximum shift with --ws: 0, 8, 16 or 32.")
 @click.option(
-    "--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3, or ue5m3 of sm107, for the kinds with scale factors."
+    "--scale-dtype",
+    metavar="DTYPE",
+    shell_complete=complete,
+    help="Type of the scale factors: ue8m0, ue4m3, or ue5m3 (sm107).",
 )
 @click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16 or 32.")
-@click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data id of A.")
-@click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data id of B.")
+@click.option("--sfa-id", type=int, default=0, show_default=True, help="Scale factor data ID of A.")
+@click.option("--sfb-id", type=int, default=0, show_default=True, help="Scale factor data ID of B.")
 @click.option(
-    "--sfa-lanes", type=int, default=32, show_default=True, help="Lanes of the scale factors of A; 128 of sm107."
+    "--sfa-lanes",
+    type=int,
+    default=32,
+    show_default=True,
+    help="Lanes of the scale factors of A; sm107 also supports 128.",
 )
 @_ARCH
 @click.option(
@@ -172,14 +204,12 @@ def _nearest(rows: Sequence[ShapeRow], m: int, n: int, k: int) -> str:
     type=_LEGALITY,
     default="strict",
     show_default=True,
-    help="strict: what all sources allow; lenient: what any does; off: whatever fits the fields.",
+    help="strict: all sources allow it; lenient: at least one source does; off: it fits the fields.",
 )
-@click.option(
-    "--check", "compared", is_flag=True, help="Compare the word with the CuTe DSL's too; exit status 1 if it differs."
-)
-@json_option("Write the word and its fields as JSON.")
+@click.option("--check", "compared", is_flag=True, help="Also compare with the CuTe DSL; exit status 1 if it differs.")
+@json_option("Print JSON.")
 def idesc(as_json: bool, compared: bool, **options: Any) -> Status:
-    """Build the instruction descriptor of a tcgen05.mma, checked to be a legal instruction.
+    """Build a tcgen05.mma instruction descriptor, and check that the instruction is legal.
 
     \b
     descriptors idesc --a bf16 --m 128 --n 256 --b-major MN
@@ -249,12 +279,13 @@ def _compared(instruction: words.DecodedInstruction, options: dict[str, Any]) ->
 @click.option(
     "--kind",
     required=True,
+    metavar="KIND",
     shell_complete=complete,
-    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, ti16 of sm107: the word does not say it.",
+    help="f16 tf32 f8f6f4 i8 mxf8f6f4 mxf4 mxf4nvf4, on sm107 ti16; an instruction descriptor does not contain it.",
 )
-@json_option("Write the fields as JSON.")
+@json_option("Print JSON.")
 def decode_idesc(word: str, kind: str, arch: str, as_json: bool) -> None:
-    """Name every field of an instruction descriptor and warn of what is illegal.
+    """Print the fields of an instruction descriptor, and warn about illegal values.
 
     \b
     descriptors decode-idesc 0x08410490 --kind f16

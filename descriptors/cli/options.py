@@ -32,6 +32,9 @@ from descriptors.smem.derivation.arguments import ARGUMENTS, Argument
 from descriptors.smem.operands.operand import major_of
 from layoutalg.cli.console import color_option
 
+#: The widest first column of ``--help``.
+_COLUMN = 26
+
 #: A decorator of a command's function.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -48,19 +51,26 @@ class Grouped(click.Option):
         self.group = group
 
 
+def output(name: str, *value: str, **settings: Any) -> Option:
+    """Return an option that ``--help`` lists under *Output*; ``value`` is the name of its parameter."""
+    return click.option(name, *value, cls=Grouped, group="Output", **settings)
+
+
 class Guide(click.Command):
-    """A command that says of an option that it has not, who takes it."""
+    """A command that, for an unknown option, names the command that supports it."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options for ``--help``, each under its heading; those without one come last."""
+        """Write the options for ``--help`` under their headings; those without a heading come last."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if row is not None:
                 groups.setdefault(getattr(parameter, "group", ""), []).append(row)
+        # Padding makes the columns of all sections equally wide.
+        width = min(_COLUMN, max(len(option) for rows in groups.values() for option, _ in rows))
         for group in sorted(groups, key=lambda name: not name):
             with formatter.section(group or ("Other" if len(groups) > 1 else "Options")):
-                formatter.write_dl(groups[group])
+                formatter.write_dl([(option.ljust(width), text) for option, text in groups[group]], col_max=_COLUMN)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; a refusal of an option names the way."""
@@ -124,13 +134,18 @@ def together(*options: Option) -> Option:
 
 
 def json_option(help: str) -> Option:
-    """``--json``, with what it writes; and ``--color``, of the text without it."""
-    return together(click.option("--json", "as_json", is_flag=True, help=help), color_option)
+    """Return the options ``--json``, with its help, and ``--color`` for the text."""
+    as_json = click.option("--json", "as_json", is_flag=True, help=help, cls=Grouped, group="Output")
+    return together(as_json, color_option)
 
 
 #: ``--smt2`` of the commands whose answer is a claim.
 smt2_option = click.option(
-    "--smt2", is_flag=True, help="Write what is claimed as SMT-LIB 2: z3 FILE, or cvc5 FILE, is the check."
+    "--smt2",
+    is_flag=True,
+    help="Print the claim as SMT-LIB 2; `z3 FILE` or `cvc5 FILE` decides it.",
+    cls=Grouped,
+    group="Verification",
 )
 
 
@@ -142,7 +157,7 @@ def option(name: str, **settings: Any) -> Option:
         settings: what a command says otherwise, as ``click.option`` has it; its own help above all.
     """
     row = ARGUMENTS[name]
-    given = {"help": row.help, **_settings(row), **settings}
+    given = {"help": row.help, "cls": Grouped, "group": row.group, **_settings(row), **settings}
     if name == "dtype":  # which a print says, so that it is looked for before it is missed
         given |= {"callback": printed_dtype(given["required"]), "required": False}
     return click.option(f"--{name.replace('_', '-')}", **given)
@@ -152,7 +167,7 @@ def _settings(row: Argument) -> dict[str, Any]:
     """How the value of an argument is read, completed and left out."""
     if row.kind == "flag":
         return {"is_flag": True}
-    settings: dict[str, Any] = {"required": row.required}
+    settings: dict[str, Any] = {"required": row.required, "metavar": row.metavar}
     if row.name in _CALLBACKS or row.kind in _CALLBACKS:
         settings["callback"] = _CALLBACKS.get(row.name) or _CALLBACKS[row.kind]
     if row.bounds:
@@ -171,21 +186,21 @@ _CALLBACKS: Mapping[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 #: ``--unit`` of a layout to look at.
-unit_option = option("unit", help="elements, bytes or cute.")
+unit_option = option("unit", help="Unit of LAYOUT: elements, bytes or cute.")
 
 #: What an operand must be for some instruction to read it.
 instruction_options = together(option("kind"), option("cta_group"), option("sparse"))
 
 #: ``--legality`` of the commands that only hand it on.
-legality_option = option("legality", help="strict, lenient or off, as in derive.")
+legality_option = option("legality", help="strict, lenient or off (see descriptors derive).")
 
 #: ``--major`` of a tile beside a layout.
-major_option = option("major", help="Of the tile: K or MN, the dimension that is contiguous.")
+major_option = option("major", help="Contiguous dimension of the tile.")
 
 
 def dtype_option(*, required: bool = True) -> Option:
     """``--dtype``, the element type."""
-    return option("dtype", required=required, help="f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8.")
+    return option("dtype", required=required)
 
 
 def word_options(*, known: bool, shape: str) -> Option:
@@ -193,9 +208,9 @@ def word_options(*, known: bool, shape: str) -> Option:
     return together(
         option("arch"),
         dtype_option(required=known),
-        option("major", required=known, help="K or MN: the dimension that is contiguous."),
-        click.option("--shape", "--mma", "shape", callback=numbers("x"), help=shape),
-        json_option("Write the answer as JSON."),
+        option("major", required=known, help="Contiguous dimension in shared memory."),
+        click.option("--shape", "--mma", "shape", metavar="MNxK", callback=numbers("x"), help=shape),
+        json_option("Print JSON."),
     )
 
 
@@ -239,9 +254,9 @@ def tile_options(instead_of: str, *, swizzle: bool = True) -> Option:
         instead_of: the argument that they replace.
         swizzle: whether ``--swizzle`` is one of them; not where the command has it for layouts too.
     """
-    tile = option("tile", help=f"Instead of {instead_of} a tile of atoms, MNxK or MNxKxSTAGES.")
-    whose = "Of the tile, or applied to a plain LAYOUT" if instead_of == "LAYOUT" else "Of the tile"
-    mode = option("swizzle", help=f"{whose}: none, 32B, 64B, 128B or 128B_BASE32B.")
+    tile = option("tile", help=f"Tile of canonical atoms, in elements, instead of {instead_of}.")
+    whose = "the tile, or of a plain LAYOUT" if instead_of == "LAYOUT" else "the tile"
+    mode = option("swizzle", help=f"Swizzle of {whose}: none, 32B, 64B, 128B or 128B_BASE32B.")
     return together(tile, *([mode] if swizzle else []), option("stages"), option("order"))
 
 

@@ -78,18 +78,24 @@ def _option(names: str | list[str], group: str, metavar: str | None, text: str, 
 
 
 _problem = _option(
-    "--problem", "Problem", "MxNxK", "A whole product, on sm90: a model of the time chooses the tile.",
+    "--problem", "Problem", "MxNxK", "Size of the whole GEMM (sm90); a model of the run time chooses the tile.",
     callback=numbers("x"),
 )  # fmt: skip
 _tile, *_others = map(_argument_option, ARGUMENTS)
 _outputs = (
     _option("--top", "Output", "N", "Number of proposals to show.  [default: 4]", type=click.IntRange(1, 64)),
-    _option("--steps", "Output", None, "Show layouts, copies, accumulators, budgets, order of issue.", is_flag=True),
-    _option("--emit", "Output", "LANGUAGE", "Write code: cuda, header or ptx.", shell_complete=complete),
-    _option("--name", "Output", "PREFIX", "First part of the identifiers in that code.  [default: gemm]"),
-    _option(["--draw", "picture_path"], "Output", "FILE", "Write a picture too: .svg, .tex, .txt or .html."),
-    _option("--smt2", "Output", None, "Write the claim as SMT-LIB 2, for z3 or cvc5.", is_flag=True),
-    _option(["--json", "as_json"], "Output", None, "Write the plan and its proof as JSON.", is_flag=True),
+    _option(
+        "--steps",
+        "Output",
+        None,
+        "Also print layouts, copies, accumulators, budgets and the issue order.",
+        is_flag=True,
+    ),
+    _option("--emit", "Output", "LANGUAGE", "Generate code: cuda, header or ptx.", shell_complete=complete),
+    _option("--name", "Output", "PREFIX", "Prefix of the identifiers in the generated code.  [default: gemm]"),
+    _option(["--draw", "picture_path"], "Output", "FILE", "Also write a picture: .svg, .tex, .txt or .html."),
+    _option("--smt2", "Output", None, "Print the claim as SMT-LIB 2, for z3 or cvc5.", is_flag=True),
+    _option(["--json", "as_json"], "Output", None, "Print the plan and its proof as JSON.", is_flag=True),
 )
 
 
@@ -127,7 +133,7 @@ class Output(NamedTuple):
 @click.argument("words", nargs=-1, required=True, metavar="[INSTRUCTION] DTYPE")
 @together(_tile, _problem, *_others, *_outputs, color_option)
 def plan(words: tuple[str, ...], problem: tuple[int, ...] | None, **options: Any) -> None:
-    """Plan a GEMM or convolution main loop whole: operands, descriptors, copies, accumulators, memory, order of issue.
+    """Plan a GEMM or convolution main loop: operands, descriptors, copies, accumulators, memory and issue order.
 
     \b
     descriptors plan m64n128k16 bf16 --arch sm90 --tile 128x128x64 --stages 4 --b-major MN

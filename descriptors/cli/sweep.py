@@ -34,41 +34,50 @@ from layoutalg.cli.console import Status, json_text, say
 
 
 @click.command(cls=OptionsOnly)
-@option("tile", required=True, help="MNxK of one stage, in elements.")
+@option("tile", required=True, metavar="MNxK", help="Tile of one stage, in elements.")
 @dtype_option()
-@option("mma", help="MNxK that one instruction reads, or m64n128k16.  [default: the most that one reads of the tile]")
+@option("mma", help="What one instruction reads, or its name.  [default: the most that one reads of the tile]")
 @option("arch")
-@option("major", help="K or MN only.  [default: both]")
+@option("major", help="Only this major.  [default: both]")
 @option("operand")
-@click.option("--stages", default=1, show_default=True, help="Copies of the tile, each at an aligned address.")
 @click.option(
-    "--smem", default=str(SMEM_BYTES), show_default=True, callback=address, help="Bytes of shared memory for them."
+    "--stages", default=1, show_default=True, help="Number of copies of the tile, each at an aligned address."
+)
+@click.option(
+    "--smem",
+    default=str(SMEM_BYTES),
+    show_default=True,
+    metavar="BYTES",
+    callback=address,
+    help="Shared memory for the stages.",
 )
 @click.option(
     "--producer",
     default="tma",
     show_default=True,
-    help="Who fills the tile: tma; rows or columns (a warp that stores 16 bytes a lane along K or MN, where those lie "
-    "side by side); or a layout (threads, values) to an index into the tile, MN fastest.",
+    metavar="PRODUCER",
+    help="What fills the tile: tma; rows or columns (a warp stores 16 contiguous bytes per lane along K or MN); or a "
+    "layout from (threads, values) to an index of the tile, MN fastest.",
 )
 @click.option(
     "--contiguous",
+    metavar="K|MN",
     shell_complete=complete,
-    help="K or MN: along which the data lie in global memory, as TMA transposes nothing.  [default: --major, else K]",
+    help="Contiguous dimension in global memory; TMA does not transpose.  [default: --major, else K]",
 )
-@click.option("--pad", is_flag=True, help="Round the tile up, where a candidate needs it, to whole atoms and operands.")
+@click.option("--pad", is_flag=True, help="Round the tile up to whole atoms and subtiles if a candidate needs it.")
 @instruction_options
 @legality_option
-@click.option("--top", type=click.IntRange(1), help="Show only so many of the best.")
+@click.option("--top", metavar="N", type=click.IntRange(1), help="Number of candidates to show.")
 @click.option(
     "--all",
     "every",
     is_flag=True,
-    help="Everything: all columns and what they mean, every refused candidate with its whole reason.",
+    help="Print all columns with their meaning, and each refused candidate with its reason.",
 )
-@json_option("Write everything as JSON.")
+@json_option("Print everything as JSON.")
 def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Status:
-    """Find every way to lay a tile out that the tensor core reads, proved, the cheapest first.
+    """Rank the shared-memory layouts of a tile that the tensor core can read, the cheapest first; each is verified.
 
     \b
     descriptors search --tile 128x64 --dtype bf16
@@ -101,15 +110,18 @@ def search(top: int | None, every: bool, as_json: bool, **options: Any) -> Statu
     default="text",
     show_default=True,
     shell_complete=complete,
+    metavar="FORMAT",
     help="text, markdown, latex or json.",
 )
-@option("major", help="Only the rows of this major: K or MN.")
+@option("major", help="Only the rows of this major.")
 @option("swizzle", help="Only the rows of this swizzle: none, 32B, 64B, 128B or 128B_BASE32B.")
-@click.option("--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements this wide.")
-@click.option("--prove", is_flag=True, help="Prove every row for all sizes; exit status 1 if one does not hold.")
+@click.option(
+    "--bits", type=click.Choice(["4", "8", "16", "32"]), help="Only the rows of elements with this many bits."
+)
+@click.option("--prove", is_flag=True, help="Prove each row for all sizes; exit status 1 if one is wrong.")
 @smt2_option
 def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None, prove: bool, smt2: bool) -> Status:
-    """LBO, SBO and the steps of the start address as formulas in the extents of the tile, a row for each kind of tile.
+    """Print LBO, SBO and the advance of the start address as formulas in the tile size, one row for each kind of tile.
 
     \b
     descriptors formulas
@@ -144,44 +156,59 @@ def formulas(form: str, major: str | None, swizzle: str | None, bits: str | None
 @click.command()
 @click.argument("output", type=click.Path(dir_okay=True))
 @click.option(
-    "--tile", required=True, help="Ranges MNxK or MNxKxSTAGES: 64:256:64x64,128 is (64,128,192,256) x (64,128)."
+    "--tile",
+    required=True,
+    metavar="RANGES",
+    help="MNxK or MNxKxSTAGES: 64:256:64x64,128 is (64,128,192,256) x (64,128).",
 )
 @click.option(
-    "--mma", default="64,128xauto", show_default=True, help="Ranges MNxK that one instruction reads; auto is 32 bytes."
+    "--mma",
+    default="64,128xauto",
+    show_default=True,
+    metavar="RANGES",
+    help="MNxK that one instruction reads; auto is 32 bytes of K.",
 )
 @click.option(
     "--dtype",
     default="all",
     show_default=True,
     shell_complete=complete,
-    help="Element types, with commas between them.",
+    metavar="DTYPES",
+    help="Element types, separated by commas.",
 )
-@click.option("--major", default="all", show_default=True, shell_complete=complete, help="K, MN or both.")
+@click.option("--major", default="all", show_default=True, shell_complete=complete, metavar="K|MN|K,MN", help="Majors.")
 @click.option(
     "--swizzle",
     default="all",
     show_default=True,
     shell_complete=complete,
-    help="Swizzle modes, with commas between them.",
+    metavar="MODES",
+    help="Swizzle modes, separated by commas.",
 )
-@click.option("--order", default="all", show_default=True, help="mn (atoms stacked along MN first), k, default.")
-@click.option("--arch", default="all", show_default=True, shell_complete=complete, help="sm90, sm100 or both.")
-@click.option("--operand", default="either", show_default=True, help="A, B, either, or several.")
+@click.option(
+    "--order", default="all", show_default=True, metavar="ORDERS", help="mn (atoms stacked along MN first), k, default."
+)
+@click.option(
+    "--arch", default="all", show_default=True, shell_complete=complete, metavar="ARCHES", help="sm90, sm100, or both."
+)
+@click.option("--operand", default="either", show_default=True, metavar="OPERANDS", help="A, B, either, or several.")
 @legality_option
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 4096), help="Processes.")
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 4096), metavar="N", help="Number of processes."
+)
 @click.option(
     "--dask",
     "cluster",
     metavar="ADDRESS",
-    help="Scheduler of a Dask cluster whose workers do it, as tcp://host:8786; needs the extra dask.",
+    help="Scheduler of a Dask cluster that does the work, for example tcp://host:8786; needs the extra dask.",
 )
-@click.option("--no-verify", "unproved", is_flag=True, help="Derive only; no proofs.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--no-verify", "unproved", is_flag=True, help="Do not verify the descriptors.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def atlas(
     output: str, tile: str, mma: str, dtype: str, major: str, swizzle: str, order: str, arch: str, operand: str,
     legality: str, workers: int, cluster: str | None, unproved: bool, quiet: bool,
 ) -> Status:  # fmt: skip
-    """Derive and prove a whole lattice of operands; write a row for each to OUTPUT (.jsonl, or .parquet: a folder).
+    """Derive and verify a range of operands; write one row for each to OUTPUT (.jsonl, or .parquet: a folder).
 
     \b
     descriptors atlas rows.jsonl --tile 64:256:64x64:256:64 --dtype bf16,e4m3 --workers 2

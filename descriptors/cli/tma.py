@@ -29,20 +29,25 @@ from layoutalg.cli.console import Status, say, standard_input
 
 
 @click.command(cls=OptionsOnly, params=[one for one in derive.params if one.name in names("tma")])
-@click.option("--rank", type=int, help="Most dimensions of the tensor map: 2 to 5.  [default: for the fewest boxes]")
-@json_option("Write the plan as JSON, with every box.")
+@click.option(
+    "--rank",
+    type=int,
+    metavar="N",
+    help="Maximum number of dimensions of the tensor map, 2 to 5.  [default: that with the fewest boxes]",
+)
+@json_option("Print the plan with all boxes as JSON.")
 def tma(rank: int | None, as_json: bool, **options: Any) -> None:
-    """Plan the tensor copies (TMA) that fill a shared-memory tile, and prove them.
+    """Plan the TMA copies that fill a shared-memory tile, and verify them.
 
     \b
     descriptors tma --dtype bf16 --major K --swizzle 128B --tile 128x128
     descriptors tma --dtype bf16 --major MN --swizzle 64B --tile 128x128x4 --json
     descriptors tma --dtype bf16 --major K --swizzle none --tile 128x64 --rank 2
 
-    The plan: what cuTensorMapEncodeTiled is told (data type, swizzle, box), how many boxes there are, and where each
-    comes from and goes to. With --rank 2 the dimensions of the map are those of the tensor; beyond, one may appear as
-    several digits, for fewer and larger boxes. The proof follows every element of every box to shared memory and
-    compares it with the tile's layout.
+    The plan contains the arguments of cuTensorMapEncodeTiled (data type, swizzle, box), the number of boxes, and the
+    source and destination of each. With --rank 2, the dimensions of the map are those of the tensor; with more, one
+    dimension of the tensor may be split into several of the map, for fewer and larger boxes. The verification follows
+    each element of each box to shared memory and compares its address with the tile's layout.
     --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
     """
     with advising_tile(options, lambda changed: tma_plan(_filled(changed), rank)):
@@ -54,31 +59,38 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @click.command("tensor-map")
 @click.argument("text", metavar="MAP")
 @click.argument("against", required=False)
-@option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
-@option("major", help="K or MN: what dimension 0 of the map is; interleaved, the channels of a slice.")
+@option("dtype", required=False, help="Element type.  [default: the map's data type; u8 for bytes]")
+@option("major", help="Dimension 0 of the map; for an interleaved map, the channels of a slice.")
 @option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
 @click.option(
     "--shape",
     "--mma",
     "shape",
     callback=numbers("x"),
-    help="MNxK that one instruction reads, of a word.  [default: the whole box]",
+    metavar="MNxK",
+    help="With a descriptor: what one instruction reads.  [default: the whole box]",
 )
-@click.option("--base", callback=address, help="Address where the box lands, in bytes, of a word.  [default: assumed]")
+@click.option(
+    "--base",
+    metavar="ADDRESS",
+    callback=address,
+    help="With a descriptor: address of the box in bytes.  [default: assumed]",
+)
 @unit_option
-@json_option("Write the answer as JSON.")
+@json_option("Print JSON.")
 def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) -> Status:
-    """Read a tensor MAP, say whether the driver takes it, and compare it AGAINST another map, a word or a layout.
+    """Decode and validate a tensor map, and compare it with another map, a descriptor or a layout.
 
     \b
     descriptors tensor-map "type=bf16 extents=4096x4096 strides=8192 box=64x128 swizzle=128B"
     descriptors tensor-map "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B" 0x4000404000010000 --major K
     descriptors tensor-map "type=u8 extents=64x8 strides=64 box=64x8" "(8,64):(64,1)" --major K
 
-    MAP is the driver's arguments, NAME=VALUE, fastest dimension first, named as in cuda.h or as above; or the 128 bytes
-    as a debugger prints them (x/16gx, or print), or 256 hexadecimal digits; "-" reads it from standard input. An
-    im2col map has lower=, upper=, channels= and pixels= for its box. Exit status 1 if it is refused, or differs. A word
-    is undecided (exit status 0) where the instruction reads more than the box fills; the first line names both.
+    MAP contains the driver's arguments as NAME=VALUE, fastest dimension first, with the names of cuda.h or those above;
+    or the 128 bytes as a debugger prints them (x/16gx, or print); or 256 hexadecimal digits. "-" reads it from standard
+    input. An im2col map has lower=, upper=, channels= and pixels= instead of a box. The exit status is 1 if the driver
+    rejects the map or the comparison finds a difference. A comparison with a descriptor is undecided (exit status 0) if
+    the instruction reads more than the box fills; the first line names both.
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:

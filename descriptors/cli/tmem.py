@@ -6,43 +6,50 @@ import click
 
 from layoutalg.cli.console import Commands, say
 
-#: Every command of the group: the module that has it, and what it does in a few words.
+#: The commands of the group: name, module, summary.
 COMMANDS = {
-    "plan": ("descriptors.cli.tmem_commands", "The columns of a CTA: what lies where, what to allocate."),
-    "accumulator": (
-        "descriptors.cli.tmem_commands",
-        "Where an accumulator lies: (m, n) -> lane and column.",
-    ),
-    "operand": ("descriptors.cli.tmem_commands", "Where an A operand lies in tensor memory."),
-    "metadata": ("descriptors.cli.tmem_commands", "Where the metadata of a sparse A lie."),
-    "ld": (
-        "descriptors.cli.tmem_commands",
-        "What registers tcgen05.ld fills, and what they hold of an accumulator.",
-    ),
-    "cp": (
-        "descriptors.cli.tmem_commands",
-        "Where tcgen05.cp writes; of a tile, its words and columns, proved.",
-    ),
-    "scale-factors": (
-        "descriptors.cli.tmem_commands",
-        "Scale factors: memory, copies, tensor memory, ids; proved.",
-    ),
-    "block-scaled": (
-        "descriptors.cli.tmem_commands",
-        "A block-scaled multiplication whole, every word of it.",
-    ),
-    "shift": ("descriptors.cli.tmem_commands", "A convolution whose activations move a lane a tap; proved."),
-    "check": (
-        "descriptors.cli.tmem_commands",
-        "What is wrong with a sequence of tensor-memory instructions.",
-    ),
+    "Commands": {
+        "plan": (
+            "descriptors.cli.tmem_commands",
+            "Plan the tensor-memory columns of a CTA: ranges, allocation, CTAs per SM.",
+        ),
+        "accumulator": (
+            "descriptors.cli.tmem_commands",
+            "Print the lane and column of each element of an accumulator.",
+        ),
+        "operand": ("descriptors.cli.tmem_commands", "Print the lane and column of each element of an A operand."),
+        "metadata": ("descriptors.cli.tmem_commands", "Print where the metadata of a sparse A operand are stored."),
+        "ld": (
+            "descriptors.cli.tmem_commands",
+            "Print the registers that tcgen05.ld fills, and the accumulator elements they hold.",
+        ),
+        "cp": (
+            "descriptors.cli.tmem_commands",
+            "Print where tcgen05.cp writes; for a tile, its verified descriptors and columns.",
+        ),
+        "scale-factors": (
+            "descriptors.cli.tmem_commands",
+            "Plan scale factors: shared memory, copies, tensor memory, ids.",
+        ),
+        "block-scaled": (
+            "descriptors.cli.tmem_commands",
+            "Plan a block-scaled multiplication with all its descriptors.",
+        ),
+        "shift": (
+            "descriptors.cli.tmem_commands",
+            "Plan a convolution that shifts its activations by one lane per tap.",
+        ),
+        "check": ("descriptors.cli.tmem_commands", "Check a sequence of tensor-memory instructions."),
+    }
 }
 
 
-@click.group(cls=Commands, table=COMMANDS, invoke_without_command=True)
+@click.group(cls=Commands, headings=COMMANDS, invoke_without_command=True)
 @click.pass_context
 def tmem(context: click.Context) -> None:
-    """Blackwell's tensor memory: what lies in which cell, and how it gets there. Every answer says how it is known.
+    """Plan Blackwell's tensor memory: accumulators, operands, loads, stores, copies and scale factors.
+
+    Each answer states its evidence; no Blackwell GPU was measured.
 
     \b
     descriptors tmem plan --m 128 --n 256 --accumulators 2

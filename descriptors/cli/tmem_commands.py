@@ -32,18 +32,30 @@ from layoutalg.cli.console import Status, say
 m_option = click.option("--m", required=True, type=int, help="M of the instruction, over both CTAs of a pair.")
 n_option = click.option("--n", required=True, type=int, help="N of the instruction.")
 arch_option = click.option(
-    "--arch", default="sm100", show_default=True, shell_complete=complete, help="sm100 sm103 sm107 sm110."
+    "--arch",
+    default="sm100",
+    show_default=True,
+    shell_complete=complete,
+    metavar="ARCH",
+    help="sm100, sm103, sm107 or sm110.",
 )
-pair_option = click.option("--cta-group", type=int, default=1, show_default=True, help="1 or 2.")
-ws_option = click.option("--ws", is_flag=True, help="The weight-stationary form.")
-sparse_option = click.option("--sparse", is_flag=True, help="A is stored without its zeros.")
+pair_option = click.option(
+    "--cta-group",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="1|2",
+    help="CTAs that execute the instruction together.",
+)
+ws_option = click.option("--ws", is_flag=True, help="Use the weight-stationary form.")
+sparse_option = click.option("--sparse", is_flag=True, help="The instruction is sparse; A is stored without its zeros.")
 d_option = click.option(
-    "--d", "dtype", default="f32", show_default=True, help="Type of the accumulator: f32, s32, f16."
+    "--d", "dtype", default="f32", show_default=True, metavar="DTYPE", help="Type of the accumulator: f32, s32 or f16."
 )
 
 
 picture_option = click.option(
-    "--draw", "picture_path", help="Write a picture too: a file's name in .svg, .tex, .txt, .html."
+    "--draw", "picture_path", metavar="FILE", help="Also write a picture: .svg, .tex, .txt or .html."
 )
 
 
@@ -71,19 +83,22 @@ def shape_options(*, required: bool = True) -> Option:
         default="f16",
         show_default=True,
         shell_complete=complete,
-        help="Kind of the instruction, for its shapes.",
+        metavar="KIND",
+        help="Kind of the instruction.",
     )
     return together(*extents, d_option, pair_option, ws_option, sparse_option, kind, arch_option, legality_option)
 
 
 @click.command()
 @shape_options()
-@click.option("--tiles", type=(int, int), default=(1, 1), show_default=True, help="Accumulators along M and along N.")
-@click.option("--apart", is_flag=True, help="A second tile of M 64 takes new columns, not the lanes left free.")
+@click.option(
+    "--tiles", type=(int, int), default=(1, 1), show_default=True, help="Number of accumulators along M and along N."
+)
+@click.option("--apart", is_flag=True, help="Place a second tile of M 64 in new columns instead of the free lanes.")
 @picture_option
-@json_option("Write the layout as JSON.")
+@json_option("Print JSON.")
 def accumulator(as_json: bool, apart: bool, picture_path: str | None, **options: Any) -> None:
-    """Show where an accumulator lies: (m, n) -> lane and column.
+    """Print the lane and the column of each element (m, n) of an accumulator.
 
     \b
     descriptors tmem accumulator --m 128 --n 256 --cta-group 2
@@ -100,9 +115,9 @@ def accumulator(as_json: bool, apart: bool, picture_path: str | None, **options:
 @ws_option
 @sparse_option
 @picture_option
-@json_option("Write the layout as JSON.")
+@json_option("Print JSON.")
 def operand(as_json: bool, picture_path: str | None, **options: Any) -> None:
-    """Show where an A operand lies in tensor memory: (m, k) -> lane, column and bit.
+    """Print the lane, column and bit of each element (m, k) of an A operand in tensor memory.
 
     \b
     descriptors tmem operand --m 128 --k 64 --dtype bf16
@@ -112,13 +127,13 @@ def operand(as_json: bool, picture_path: str | None, **options: Any) -> None:
 
 @click.command()
 @click.option("--m", required=True, type=int, help="Rows of A in the CTA.")
-@click.option("--k", required=True, type=int, help="Logical K of the tile, zeros counted.")
+@click.option("--k", required=True, type=int, help="Logical K of the tile, including zeros.")
 @click.option("--dtype", required=True, shell_complete=complete, help="Element type of A.")
 @ws_option
 @picture_option
-@json_option("Write the layout as JSON.")
+@json_option("Print JSON.")
 def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
-    """Show where the metadata of a sparse A lie: logical (m, k) -> lane, column and bit.
+    """Print the lane, column and bit of the metadata of each logical element (m, k) of a sparse A.
 
     \b
     descriptors tmem metadata --m 128 --k 32 --dtype bf16
@@ -129,34 +144,58 @@ def metadata(as_json: bool, picture_path: str | None, **options: Any) -> None:
 @click.command()
 @m_option
 @n_option
-@click.option("--k", type=int, help="K of the tile whose A, scale factors, metadata are kept at once, if any are.")
-@click.option("--a", "dtype", default="bf16", show_default=True, shell_complete=complete, help="Element type of A.")
-@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
-@click.option("--d", "d_dtype", help="Type of the accumulator.  [default: f32, s32 for integers]")
-@click.option("--kind", shell_complete=complete, help="The kind.  [default: found from the types]")
+@click.option("--k", type=int, help="K of the tile whose A, scale factors or metadata are in tensor memory.")
+@click.option(
+    "--a",
+    "dtype",
+    default="bf16",
+    metavar="DTYPE",
+    show_default=True,
+    shell_complete=complete,
+    help="Element type of A.",
+)
+@click.option(
+    "--b", "b_dtype", metavar="DTYPE", shell_complete=complete, help="Element type of B.  [default: that of A]"
+)
+@click.option("--d", "d_dtype", metavar="DTYPE", help="Type of the accumulator.  [default: f32; s32 for integers]")
+@click.option(
+    "--kind", metavar="KIND", shell_complete=complete, help="Kind of the instruction.  [default: from the types]"
+)
 @pair_option
 @ws_option
 @sparse_option
-@click.option("--a-source", default="smem", show_default=True, help="Where A lies: smem or tmem.")
+@click.option("--a-source", default="smem", show_default=True, metavar="smem|tmem", help="Memory that contains A.")
 @click.option(
-    "--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3, or ue5m3 of sm107, for the kinds with scale factors."
+    "--scale-dtype",
+    metavar="DTYPE",
+    shell_complete=complete,
+    help="Type of the scale factors: ue8m0, ue4m3, or ue5m3 (sm107).",
 )
-@click.option("--scale-vector", type=int, help="Elements that share a scale factor: 16, 32 or 64.")
-@click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
+@click.option("--scale-vector", type=int, help="Elements per scale factor: 16, 32 or 64.")
+@click.option("--accumulators", type=int, default=1, show_default=True, help="Number of accumulators at the same time.")
 @click.option(
-    "--stages", type=int, default=1, show_default=True, help="Tiles of A, scale factors, metadata kept at once."
+    "--stages",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of tiles of A, scale factors and metadata at the same time.",
 )
-@click.option("--interleaved", is_flag=True, help="Two accumulators of M 64 share their columns.")
+@click.option("--interleaved", is_flag=True, help="Let two accumulators of M 64 share their columns.")
 @click.option(
-    "--blocks", type=int, nargs=2, default=(1, 1), show_default=True, help="Instructions along M and along N of a tile."
+    "--blocks",
+    type=int,
+    nargs=2,
+    default=(1, 1),
+    show_default=True,
+    help="Number of instructions along M and along N of a tile.",
 )
-@click.option("--ctas", type=int, default=1, show_default=True, help="CTAs that must fit an SM at once.")
+@click.option("--ctas", type=int, default=1, show_default=True, help="Number of CTAs that must fit on an SM.")
 @arch_option
 @legality_option
 @picture_option
-@json_option("Write the plan as JSON.")
+@json_option("Print JSON.")
 def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
-    """Plan the columns of a CTA: what lies where, what to allocate, how many CTAs fit an SM.
+    """Plan the tensor-memory columns of a CTA: the range of each part, the allocation, and the CTAs per SM.
 
     \b
     descriptors tmem plan --m 128 --n 256 --accumulators 2
@@ -170,9 +209,9 @@ def plan(as_json: bool, picture_path: str | None, **options: Any) -> None:
 
 @click.command()
 @click.argument("events_", metavar="EVENT...", nargs=-1, required=True)
-@json_option("Write the findings as JSON.")
+@json_option("Print the findings as JSON.")
 def check(events_: tuple[str, ...], as_json: bool) -> Status:
-    """Check the order in which a kernel uses tensor memory; exit status 1 if something is wrong.
+    """Check a sequence of tensor-memory instructions; exit status 1 if there is an error.
 
     \b
     descriptors tmem check "alloc d 64" relinquish "mma d 64" "ld d 32x32b.x64 warp 0" "dealloc d 64"
@@ -199,12 +238,12 @@ def asked_accumulator(options: dict[str, Any]) -> TmemFragment | None:
 
 @click.command()
 @click.argument("shape", required=False)
-@click.option("--st", "store", is_flag=True, help="The store instead of the load.")
-@click.option("--offset", type=int, help="Columns between the halves of 16x32bx2.")
-@click.option("--target", help="Refuse a reduction that this architecture has not, such as sm_100a.")
+@click.option("--st", "store", is_flag=True, help="Describe the store instead of the load.")
+@click.option("--offset", type=int, help="Distance in columns between the halves of 16x32bx2.")
+@click.option("--target", metavar="TARGET", help="Target that must support the reduction, such as sm_100a.")
 @shape_options(required=False)
 @picture_option
-@json_option("Write the map, or what the registers hold, as JSON.")
+@json_option("Print JSON.")
 def ld(
     shape: str | None,
     store: bool,
@@ -214,7 +253,7 @@ def ld(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show what registers a tcgen05.ld (or st) of a SHAPE fills, and what they hold of an accumulator.
+    """Print the registers that a tcgen05.ld (or st) of a SHAPE fills, and the accumulator elements they hold.
 
     \b
     descriptors tmem ld 16x256b.x8
@@ -249,11 +288,16 @@ def _load(shape: str, store: bool, offset: int | None, target: str | None) -> Tm
 
 @click.command()
 @click.argument("shape", required=False)
-@click.option("--tile", callback=numbers("x"), help="MNxK of a K-major tile in shared memory, in elements.")
-@click.option("--dtype", shell_complete=complete, help="Its element type.")
-@click.option("--swizzle", shell_complete=complete, help="Its swizzle: none, 32B, 64B, 128B.  [default: none]")
+@click.option("--tile", callback=numbers("x"), metavar="MNxK", help="K-major tile in shared memory, in elements.")
+@click.option("--dtype", shell_complete=complete, metavar="DTYPE", help="Element type of the tile.")
+@click.option(
+    "--swizzle",
+    shell_complete=complete,
+    metavar="MODE",
+    help="Swizzle of the tile: none, 32B, 64B or 128B.  [default: none]",
+)
 @picture_option
-@json_option("Write the map, or the copies and their proof, as JSON.")
+@json_option("Print JSON.")
 def cp(
     shape: str | None,
     tile: tuple[int, ...] | None,
@@ -262,7 +306,7 @@ def cp(
     picture_path: str | None,
     as_json: bool,
 ) -> None:
-    """Show where a tcgen05.cp of a SHAPE writes; of a tile, each copy's descriptor word and column, proved.
+    """Print where a tcgen05.cp of a SHAPE writes; for a tile, the verified descriptor and column of each copy.
 
     \b
     descriptors tmem cp
@@ -294,15 +338,17 @@ def cp(
 @click.command("scale-factors")
 @click.option("--mn", required=True, type=int, help="Rows: M of the CTA, or all of N.")
 @click.option("--k", required=True, type=int, help="Elements along K.")
-@click.option("--vector", required=True, type=int, help="Elements that share a factor: 16, 32 or 64.")
-@click.option("--step", type=int, help="K of one instruction.  [default: that of four factors]")
-@click.option("--of-64", is_flag=True, help="Of A where each CTA of a pair has 64 rows (M 128).")
-@click.option("--halves", is_flag=True, help="Of B there: the halves of N lie apart.")
-@click.option("--base", default="0", callback=address, help="Their address in shared memory, in bytes.  [default: 0]")
+@click.option("--vector", required=True, type=int, help="Elements per scale factor: 16, 32 or 64.")
+@click.option("--step", type=int, help="K of one instruction.  [default: that of four scale factors]")
+@click.option("--of-64", is_flag=True, help="A, if each CTA of a pair has 64 rows (M 128).")
+@click.option("--halves", is_flag=True, help="B in that case: the halves of N are stored separately.")
+@click.option(
+    "--base", default="0", callback=address, metavar="ADDRESS", help="Address in shared memory, in bytes.  [default: 0]"
+)
 @picture_option
-@json_option("Write layouts, words and the proof as JSON.")
+@json_option("Print JSON.")
 def scale_factors(as_json: bool, base: int, picture_path: str | None, **options: Any) -> None:
-    """Show the scale factors of an operand on their way: memory, copies, tensor memory, ids of the K steps; proved.
+    """Plan the scale factors of an operand: shared memory, copies, tensor memory, IDs of the K steps; verified.
 
     \b
     descriptors tmem scale-factors --mn 128 --k 256 --vector 32 --step 64
@@ -313,25 +359,46 @@ def scale_factors(as_json: bool, base: int, picture_path: str | None, **options:
 
 
 @click.command("block-scaled")
-@click.option("--a", "a_dtype", required=True, shell_complete=complete, help="Element type of A in shared memory.")
-@click.option("--b", "b_dtype", shell_complete=complete, help="Element type of B.  [default: that of A]")
+@click.option(
+    "--a",
+    "a_dtype",
+    metavar="DTYPE",
+    required=True,
+    shell_complete=complete,
+    help="Element type of A in shared memory.",
+)
+@click.option(
+    "--b", "b_dtype", metavar="DTYPE", shell_complete=complete, help="Element type of B.  [default: that of A]"
+)
 @m_option
 @n_option
 @click.option("--k", required=True, type=int, help="K of the tile: one or more K steps.")
-@click.option("--kind", shell_complete=complete, help="mxf8f6f4, mxf4 or mxf4nvf4.  [default: found from the types]")
-@click.option("--scale-dtype", shell_complete=complete, help="ue8m0, ue4m3 or ue5m3.  [default: by the kind]")
-@click.option("--scale-vector", type=int, help="Elements that share a factor: 16, 32 or 64.  [default: by the kind]")
+@click.option(
+    "--kind",
+    metavar="KIND",
+    shell_complete=complete,
+    help="mxf8f6f4, mxf4 or mxf4nvf4.  [default: from the types]",
+)
+@click.option(
+    "--scale-dtype",
+    metavar="DTYPE",
+    shell_complete=complete,
+    help="Type of the scale factors: ue8m0, ue4m3 or ue5m3.  [default: from the kind]",
+)
+@click.option("--scale-vector", type=int, help="Elements per scale factor: 16, 32 or 64.  [default: from the kind]")
 @pair_option
-@click.option("--a-swizzle", help="Swizzle of A.  [default: the widest that a row fills]")
-@click.option("--b-swizzle", help="Swizzle of B.  [default: the widest that a row fills]")
-@click.option("--accumulators", type=int, default=1, show_default=True, help="How many are kept at once.")
-@click.option("--step", type=int, help="K of one instruction: 96 of sm103, 64 to 128 of sm107.  [default: by the kind]")
+@click.option("--a-swizzle", metavar="MODE", help="Swizzle of A.  [default: the widest that a row fills]")
+@click.option("--b-swizzle", metavar="MODE", help="Swizzle of B.  [default: the widest that a row fills]")
+@click.option("--accumulators", type=int, default=1, show_default=True, help="Number of accumulators at the same time.")
+@click.option(
+    "--step", type=int, help="K of one instruction: 96 on sm103, 64 to 128 on sm107.  [default: from the kind]"
+)
 @arch_option
 @legality_option
 @picture_option
-@json_option("Write everything as JSON.")
+@json_option("Print JSON.")
 def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> None:
-    """Show a block-scaled multiplication whole: operands, scale factors, columns, and the words of each K step.
+    """Plan a block-scaled multiplication: operands, scale factors, columns, and the descriptors of each K step.
 
     \b
     descriptors tmem block-scaled --a e2m1 --scale-dtype ue4m3 --m 128 --n 8 --k 64
@@ -343,44 +410,55 @@ def block_scaled(as_json: bool, picture_path: str | None, **options: Any) -> Non
 
 
 @click.command()
-@click.option("--images", default=1, show_default=True, type=int, help="Images: N of the activations.")
-@click.option("--height", required=True, type=int, help="H of an image.")
-@click.option("--width", required=True, type=int, help="W of an image.")
-@click.option("--channels", required=True, type=int, help="C: one or more K steps.")
-@click.option("--filters", required=True, type=int, help="How many filters: N of the instruction.")
-@click.option("--taps", required=True, callback=numbers("x"), help="RxS, the extents of a filter.")
-@click.option("--padding", default="0x0", show_default=True, callback=numbers("x"), help="HxW, on each side.")
-@click.option("--stride", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
-@click.option("--dilation", default="1x1", show_default=True, callback=numbers("x"), help="HxW.")
-@click.option("--dtype", default="bf16", show_default=True, shell_complete=complete, help="Element type.")
+@click.option("--images", default=1, show_default=True, type=int, help="Number of images (N of the activations).")
+@click.option("--height", required=True, type=int, help="Height of an image.")
+@click.option("--width", required=True, type=int, help="Width of an image.")
+@click.option("--channels", required=True, type=int, help="Number of channels: one or more K steps.")
+@click.option("--filters", required=True, type=int, help="Number of filters (N of the instruction).")
+@click.option("--taps", required=True, callback=numbers("x"), metavar="RxS", help="Size of a filter.")
+@click.option(
+    "--padding",
+    metavar="HxW",
+    default="0x0",
+    show_default=True,
+    callback=numbers("x"),
+    help="Padding on each side.",
+)
+@click.option("--stride", metavar="HxW", default="1x1", show_default=True, callback=numbers("x"), help="Stride.")
+@click.option("--dilation", metavar="HxW", default="1x1", show_default=True, callback=numbers("x"), help="Dilation.")
+@click.option(
+    "--dtype", metavar="DTYPE", default="bf16", show_default=True, shell_complete=complete, help="Element type."
+)
 @pair_option
 @click.option(
     "--quarters",
     default="all",
     show_default=True,
     shell_complete=complete,
-    help="What one tcgen05.shift is taken to move, which is not settled: all, or the one of its address.",
+    metavar="all|one",
+    help="Quarters of 32 lanes that one tcgen05.shift moves: all, or the one of its address. PTX does not say which.",
 )
 @click.option(
     "--start",
     default="clear",
     show_default=True,
     shell_complete=complete,
-    help="What D begins with: clear for zeros, middle for the tap that masks no lane.",
+    metavar="clear|middle",
+    help="Initial value of D: clear writes zeros; middle starts with the tap that masks no lane.",
 )
-@click.option("--row", default=0, show_default=True, type=int, help="The output row whose steps are shown.")
-@click.option("--tile", default=0, show_default=True, type=int, help="The tile of that row.")
+@click.option("--row", default=0, show_default=True, type=int, help="Output row whose steps are shown.")
+@click.option("--tile", default=0, show_default=True, type=int, help="Tile of that row.")
 @click.option(
-    "--draw", "picture_path", help="Write a picture of the taps too: a file's name in .svg, .tex, .txt, .html."
+    "--draw", "picture_path", metavar="FILE", help="Also write a picture of the taps: .svg, .tex, .txt or .html."
 )
-@click.option("--no-verify", is_flag=True, help="Simulate nothing.")
-@click.option("--emit", type=click.Choice(["ptx"]), help="Write the steps of that tile as code.")
+@click.option("--no-verify", is_flag=True, help="Skip the simulation.")
+@click.option("--emit", type=click.Choice(["ptx"]), help="Generate the steps of that tile as code.")
 @legality_option
-@json_option("Write steps, masks, traffic and the proof as JSON.")
+@json_option("Print JSON.")
 def shift(
     as_json: bool, no_verify: bool, row: int, tile: int, picture_path: str | None, emit: str | None, **options: Any
 ) -> None:
-    """Show a convolution whose activations move a lane for the next tap (tcgen05.shift), step by step; proved.
+    """Plan a convolution that shifts its activations by one lane per tap (tcgen05.shift), and verify it.
 
     \b
     descriptors tmem shift --images 2 --height 9 --width 9 --channels 16 --filters 16 --taps 3x3 --padding 1x1

@@ -91,10 +91,14 @@ def derived_tile(
 @together(*map(option, ("dtype", "major", "swizzle", "unit")))
 @click.argument("layout", required=False)
 @tile_options("LAYOUT", swizzle=False)
-@click.option("--mma", callback=numbers("x"), help="MNxK of the tile that one instruction reads.  [default: all]")
-@json_option("Write the match as JSON.")
+@click.option(
+    "--mma", metavar="MNxK", callback=numbers("x"), help="What one instruction reads of the tile.  [default: all of it]"
+)
+@json_option("Print JSON.")
 def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **options: Any) -> None:
-    """Match the LAYOUT of one operand (MN, K), or a tile's, with its canonical form, or say which mode fails.
+    """Match the layout of one operand (MN, K), or a tile, with its canonical form, and print LBO and SBO.
+
+    If it does not match, the answer names the mode that fails.
 
     \b
     descriptors match "(64,16):(64,1)" --dtype bf16 --swizzle 128B
@@ -115,7 +119,7 @@ def match(layout: str | None, mma: tuple[int, int] | None, as_json: bool, **opti
 
 
 #: What ``--shape`` is of a word.
-READS = "MNxK that one instruction reads, in elements."
+READS = "What one instruction reads, in elements."
 
 
 @click.command()
@@ -127,20 +131,20 @@ READS = "MNxK that one instruction reads, in elements."
     multiple=True,
     shell_complete=complete,
     metavar="SWIZZLE|FIELD=VALUE",
-    help="What it must say, like 64B or stride_byte_offset=512; exit status 1 if it does not. May be repeated.",
+    help="Expected swizzle or field, such as 64B or stride_byte_offset=512; exit status 1 if it differs. Repeatable.",
 )
 def decode(
     word: int, arch: Any, dtype: str | None, major: Any, shape: tuple[int, int] | None, as_json: bool,
     expected: tuple[str, ...],
 ) -> Status:  # fmt: skip
-    """Name every field of the descriptor WORD, in bytes, with warnings.
+    """Print the fields of the descriptor WORD, in bytes, with warnings.
 
     \b
     descriptors decode 0x4000404000010000
     descriptors decode 0x4000004000010002 --arch sm90 --dtype bf16 --major K --shape 64x16
     descriptors decode 0x4000404000010000 --expect 128B --expect stride_byte_offset=1024
 
-    The major, the type and the shape are not in the word: the more of them is told, the more can be said.
+    A descriptor does not contain the major, the element type or the shape. Pass them to get more precise warnings.
     """
     decoded = decode_word(word, arch, dtype=dtype, major=major, shape=shape)
     meant = expectations(decoded, expected)
@@ -152,19 +156,19 @@ def decode(
 @click.argument("word", callback=word, required=False)
 @word_options(known=True, shape=READS)
 @tile_options("WORD")
-@click.option("--all", "everything", is_flag=True, help="Show every row and column.")
+@click.option("--all", "everything", is_flag=True, help="Print all rows and columns.")
 def read(
     word: int | None, arch: Any, dtype: str, major: Any, shape: tuple[int, int] | None, as_json: bool,
     everything: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Show what the tensor core would fetch for the descriptor WORD, or for that of a tile at address 0.
+    """Print the addresses that the tensor core reads for the descriptor WORD, or for a tile at address 0.
 
     \b
     descriptors read 0x4000404000010000 --dtype bf16 --major K --shape 64x16
     descriptors read 0x8000002001000000 --arch sm90 --dtype f16 --major MN --shape 64x16 --json
     descriptors read --tile 64x64 --swizzle 64B --mma 64x16 --dtype bf16 --major K
 
-    A cell is the shared-memory address of 16 bytes, which the tensor core always reads together.
+    Each cell of the table is the shared-memory address of 16 bytes, which the tensor core reads together.
     """
     tile = derived_tile(word, "WORD", options, dtype=dtype, major=major, mma=shape, arch=arch)
     if tile is not None:
@@ -189,7 +193,7 @@ def _no_word(context: click.Context, _: click.Parameter, text: str | None) -> st
     return text
 
 
-_READS = "MNxK that one instruction reads, in elements.  [default: the whole layout]"
+_READS = "What one instruction reads, in elements.  [default: the whole layout]"
 
 
 @click.command()
@@ -198,23 +202,34 @@ _READS = "MNxK that one instruction reads, in elements.  [default: the whole lay
 @word_options(known=True, shape=_READS)
 @tile_options("LAYOUT")
 @click.option(
-    "--subtile", callback=numbers(","), help="Which operand of a larger layout, like 0,3.  [default: the first]"
+    "--subtile",
+    metavar="MN,K",
+    callback=numbers(","),
+    help="Subtile of a larger layout that the descriptor should read, for example 0,3.  [default: 0,0]",
 )
 @click.option(
     "--base",
+    metavar="ADDRESS",
     callback=address,
-    help="Address of the layout's offset 0, in bytes.  [default: as the word starts, or 0 if no tile may start there]",
+    help="Address of the layout's offset 0, in bytes.  [default: the start address of the descriptor if a tile may "
+    "start there, else 0]",
 )
 @click.option(
     "--pattern-start",
+    metavar="ADDRESS",
     callback=address,
-    help="Address where the swizzle pattern starts, in bytes.  [default: 0, or the base if the word is right for that]",
+    help="Address where the swizzle pattern starts, in bytes.  [default: 0, or the base if the descriptor is right "
+    "for that]",
 )
 @unit_option
-@click.option("--symbolic", is_flag=True, help="Ask z3 or cvc5 too: wherever word and layout are moved together.")
+@click.option(
+    "--symbolic",
+    is_flag=True,
+    help="Also let z3 or cvc5 decide the question for all addresses to which both are moved together.",
+)
 @smt2_option
 def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: bool, **options: Any) -> Status:
-    """Compare what the tensor core reads for the descriptor WORD with LAYOUT or a tile; exit status 1 if they differ.
+    """Compare the addresses that the descriptor WORD reads with LAYOUT or a tile; exit status 1 if they differ.
 
     \b
     descriptors diff 0x4000002000010000 "S<3,3,3> o 0 o (64,16):(64,1)" --arch sm90 --dtype bf16 --major K
@@ -260,14 +275,14 @@ def diff(word: int, layout: str | None, as_json: bool, symbolic: bool, smt2: boo
 @click.command()
 @click.argument("layout", required=False)
 @dtype_option()
-@click.option("--shape", "--mma", "shape", callback=numbers("x"), help=_READS)
+@click.option("--shape", "--mma", "shape", metavar="MNxK", callback=numbers("x"), help=_READS)
 @major_option
 @tile_options("LAYOUT")
 @option("arch")
 @unit_option
-@json_option("Write the answer as JSON.")
+@json_option("Print JSON.")
 def candidates(layout: str | None, major: str | None, as_json: bool, **options: Any) -> None:
-    """Which swizzles and majors fit LAYOUT, or a tile, and why each of the others does not.
+    """List the swizzles and majors that fit LAYOUT, or a tile, and why the others do not.
 
     \b
     descriptors candidates "(64,16):(64,1)" --dtype bf16

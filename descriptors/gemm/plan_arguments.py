@@ -65,7 +65,7 @@ _CHOSEN: tuple[Planner, ...] = ("plan", "propose", "tiles")
 
 #: Every argument, in the order of ``--help``.
 ARGUMENTS = (
-    PlanArgument("tile", "extents", _WARPS, "Problem", "MxNxK", "One stage, over both CTAs of a pair."),
+    PlanArgument("tile", "extents", _WARPS, "Problem", "MxNxK", "Tile of one stage, over both CTAs of a pair."),
     PlanArgument("convolution", "convolution", _CHOSEN, "Problem", "NxHxWxC", "Activations of a convolution."),
     PlanArgument("b_dtype", "name", _ALL, "Operands", "DTYPE", "Element type of B.  [default: that of A]"),
     PlanArgument(
@@ -80,17 +80,21 @@ ARGUMENTS = (
     PlanArgument("b_major", "name", _ALL, "Operands", "K|MN", "Contiguous dimension of B.  [default: K]", Major.K),
     PlanArgument(
         "a_swizzle", "name", _TILE, "Operands", "MODE",
-        "none, 32B, 64B, 128B or 128B_BASE32B.  [default: the widest that fits]",
+        "Swizzle of A: none, 32B, 64B, 128B or 128B_BASE32B.  "
+        "[default: the widest that fits]",
     ),
-    PlanArgument("b_swizzle", "name", _TILE, "Operands", "MODE", "The same for B."),
-    PlanArgument("scale_dtype", "text", _WARPS, "Operands", "DTYPE", "ue8m0 or ue4m3.  [default: by the kind]"),
+    PlanArgument("b_swizzle", "name", _TILE, "Operands", "MODE", "Swizzle of B, likewise."),
+    PlanArgument(
+        "scale_dtype", "text", _WARPS, "Operands", "DTYPE",
+        "Type of the scale factors: ue8m0 or ue4m3.  [default: from the kind]",
+    ),
     PlanArgument(
         "scale_vector", "integer", _WARPS, "Operands", "N",
-        "Stored elements that share a scale factor: 16 or 32 by the kind, or 128.",
+        "Stored elements per scale factor: 16 or 32, depending on the kind, or 128.",
     ),
     PlanArgument(
         "sparse", "flag", _TILE, "Operands", "",
-        "A is 2:4 sparse along K, as in wgmma.sp.m64n128k32.", False,
+        "A is 2:4 sparse along K (the same as wgmma.sp.m64n128k32).", False,
     ),
     PlanArgument(
         "a_source", "name", _TILE, "Operands", "smem|registers",
@@ -103,15 +107,18 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "kind", "name", _WARPS, "Schedule", "KIND",
-        "Kind of an sm100 or sm120 instruction.  [default: by the types]",
+        "Kind of an sm100 or sm120 instruction.  [default: from the types]",
     ),
     PlanArgument(
-        "cta_group", "integer", _TILE, "Schedule", "N", "CTAs of one instruction.  [default: 1]", 1, (1, 2),
+        "cta_group", "integer", _TILE, "Schedule", "N", "CTAs that execute one instruction together.  [default: 1]",
+        1, (1, 2),
     ),
     PlanArgument(
         "cluster", "extents", _TILE, "Schedule", "MxN", "CTAs that share copies by multicast.  [default: 1x1]",
     ),
-    PlanArgument("legality", "name", _TILE, "Schedule", "LEVEL", "strict, lenient or off, as in derive.", "strict"),
+    PlanArgument(
+        "legality", "name", _TILE, "Schedule", "LEVEL", "strict, lenient or off (see descriptors derive).", "strict",
+    ),
     PlanArgument(
         "stages", "integer", _WARPS, "Schedule", "N",
         "Stages in shared memory.  [default: as many as fit, at most 8; 4 for mma.sync]",
@@ -122,7 +129,7 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "splits", "integer", _TILE, "Schedule", "N",
-        "Parts along K, which a second kernel adds.  [default: 1]", 1, (1, 64),
+        "Parts along K, whose results a second kernel adds.  [default: 1]", 1, (1, 64),
     ),
     PlanArgument(
         "warpgroups", "integer", _TILE, "Schedule", "N",
@@ -130,11 +137,12 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "warps", "extents", ("warps",), "Schedule", "MxN",
-        "Warps of mma.sync.  [default: as few as have registers enough]",
+        "Warps of an mma.sync plan.  [default: the fewest whose registers suffice]",
     ),
     PlanArgument(
         "accumulators", "integer", _TILE, "Schedule", "N",
-        "Sets in tensor memory: with 2, one is read while the next tile is multiplied into the other.  [default: 1]",
+        "Accumulator sets in tensor memory; with 2, one is read while the other accumulates the next tile.  "
+        "[default: 1]",
         1, (1, 2),
     ),
     PlanArgument(
@@ -143,7 +151,7 @@ ARGUMENTS = (
     ),
     PlanArgument(
         "terms", "name", _CHOSEN, "Schedule", "LIST",
-        "What programs apply before they store C: row-scales, alpha-beta, bias, with commas.", (),
+        "Terms that programs apply before they store C: row-scales, alpha-beta, bias, separated by commas.", (),
     ),
 )  # fmt: skip
 

@@ -28,13 +28,11 @@ from layoutalg.notation.expression import OPERATIONS, evaluate, hint, operations
 
 @click.command("eval", context_settings=EXPRESSIONS)
 @click.argument("expression", required=False)
-@click.option("--file", "path", help="A file of expressions, one a line; # begins a comment line.")
-@json_option("Write the value as JSON; of lines an object each, with the number of its line.")
-@click.option(
-    "--check", "compared", is_flag=True, help="Compare the value with the CuTe DSL's too; exit status 1 if it differs."
-)
+@click.option("--file", "path", metavar="FILE", help="File with one expression per line; # starts a comment line.")
+@json_option("Print JSON; for several lines, one object per line.")
+@click.option("--check", "compared", is_flag=True, help="Also compare with the CuTe DSL; exit status 1 if it differs.")
 def eval_(expression: str | None, path: str | None, as_json: bool, compared: bool) -> Status:
-    """Evaluate EXPRESSION and print its value; of a file or of standard input (-) that of every line.
+    """Evaluate EXPRESSION and print its value. With --file, or - for standard input, evaluate each line.
 
     \b
     layoutalg eval "zipped_divide(((8,16),(64,2)):((64,512),(1,8192)), (64,16))"
@@ -44,8 +42,8 @@ def eval_(expression: str | None, path: str | None, as_json: bool, compared: boo
     layoutalg eval "right_inverse((4,8):(8,1))" --check
     layoutalg eval --file expressions.txt --json
 
-    `layoutalg ops` lists the operations. Of lines each is answered; one that is refused is told with its number on
-    standard error, the others go on, and the exit status is 2. Of a dump of Triton's each tensor is answered, once.
+    `layoutalg ops` lists the operations. If a line is refused, the error with the line number goes to standard error,
+    the other lines are evaluated, and the exit status is 2. For a Triton dump, each tensor is printed once.
     """
     if (expression is None) == (path is None):
         raise click.UsageError("give an EXPRESSION, - for the lines of standard input, or --file with a file of lines")
@@ -130,13 +128,18 @@ def _evaluate_both(text: str, as_json: bool) -> Status:
 
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
-@json_option("Write all offsets as JSON, nested by mode.")
-@click.option("--rows", type=click.IntRange(1, 1024), help="The most rows drawn.  [default: 64]")
-@click.option("--columns", type=click.IntRange(1, 1024), help="The most columns drawn.  [default: what the line holds]")
-@click.option("--all", "everything", is_flag=True, help="Draw all rows, columns and slices.")
+@json_option("Print all offsets as JSON, nested by mode.")
+@click.option("--rows", type=click.IntRange(1, 1024), metavar="N", help="Maximum number of rows.  [default: 64]")
+@click.option(
+    "--columns",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Maximum number of columns.  [default: the width of the line]",
+)
+@click.option("--all", "everything", is_flag=True, help="Print all rows, columns and slices.")
 @color_option
 def show(layout: str, as_json: bool, rows: int | None, columns: int | None, everything: bool) -> None:
-    """Draw the offset table of LAYOUT: mode 0 down, mode 1 across, a table for each slice of further modes.
+    """Print the offsets of LAYOUT as a table: mode 0 down, mode 1 across, one table per slice of further modes.
 
     LAYOUT is a layout or any expression that gives one. - reads it from standard input. Cells are coloured by offset
     modulo 8.
@@ -169,7 +172,7 @@ def _limits(rows: int | None, columns: int | None) -> dict[str, Any]:
 @click.argument("first")
 @click.argument("second")
 def same(first: str, second: str) -> int:
-    """Compare two layouts as functions of the index, whatever their shapes; exit status 1 if they differ.
+    """Compare two layouts as functions of the index, ignoring their shapes; exit status 1 if they differ.
 
     \b
     layoutalg same "(4,8):(1,4)" "coalesce((4,8):(1,4))"
@@ -181,9 +184,9 @@ def same(first: str, second: str) -> int:
 
 @click.command()
 @click.argument("name", required=False)
-@json_option("Write the list as JSON.")
+@json_option("Print the list as JSON.")
 def ops(name: str | None, as_json: bool) -> None:
-    """List the operations of the algebra, or explain the one called NAME."""
+    """List the operations of the algebra, or explain the operation NAME."""
     if name is not None:
         text = explained(name)
         say(json_text({"name": name, "text": text}) if as_json else text)
@@ -193,9 +196,11 @@ def ops(name: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("name", required=False)
-@json_option("Write the list as JSON.")
+@json_option("Print the list as JSON.")
 def atoms(name: str | None, as_json: bool) -> None:
-    """List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.
+    """List the register fragments of instructions, or explain the fragment NAME.
+
+    The name of a fragment is accepted wherever a layout is.
 
     \b
     layoutalg atoms mma.m16n8k16.A.f16

@@ -24,16 +24,16 @@ from layoutalg.notation.expression import evaluate
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
 @access_options
-@click.option("--base", type=int, default=0, help="Byte address of offset 0.")
-@json_option("Write every access as JSON.")
+@click.option("--base", type=int, default=0, metavar="ADDRESS", help="Byte address of offset 0.")
+@json_option("Print all accesses as JSON.")
 def banks(
     layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
 ) -> None:
-    """Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.
+    """Count the shared-memory wavefronts of an access to the tile LAYOUT.
 
     \b
-    A row of a 64x64 tile of 2-byte elements for each lane, 16 bytes at a time; then the same with a swizzle; then all
-    of the tile by ldmatrix:
+    Each lane reads one row of a 64x64 tile of 2-byte elements, 16 bytes at a time; the same with a swizzle; the whole
+    tile with ldmatrix:
     layoutalg banks "(64,64):(64,1)" --access "(32,8):(1,64)" --element-bytes 2 --bytes 16
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access "(32,8):(1,64)@16B,load" --element-bytes 2
     layoutalg banks "S<3,3,3> o 0 o (64,64):(64,1)" --access ldmatrix.x4 --element-bytes 2
@@ -52,15 +52,15 @@ def banks(
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
 @access_options
-@click.option("--base", type=int, default=0, help="Byte address of offset 0.")
-@json_option("Write every access as JSON.")
+@click.option("--base", type=int, default=0, metavar="ADDRESS", help="Byte address of offset 0.")
+@json_option("Print all accesses as JSON.")
 def sectors(
     layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, base: int, as_json: bool
 ) -> None:
-    """Count the sectors of global memory, 32 bytes each, that warps touch when they move their values of LAYOUT.
+    """Count the global-memory sectors (32 bytes) of an access to LAYOUT.
 
     \b
-    Each lane reads 16 bytes, eight lanes a row of 64 2-byte elements; then a row for each lane:
+    Each lane reads 16 bytes, eight lanes per row of 64 2-byte elements; then one row per lane:
     layoutalg sectors "(64,64):(64,1)" --access "((8,4),8):((512,1),64)@16B" --element-bytes 2
     layoutalg sectors "(64,64):(64,1)" --access "(32,8):(1,64)@16B" --element-bytes 2
     """
@@ -75,9 +75,9 @@ def sectors(
 
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
-@json_option("Write the columns of the matrix as JSON.")
+@json_option("Print the columns of the matrix as JSON.")
 def f2(layout: str, as_json: bool) -> None:
-    """Show LAYOUT as a matrix over GF(2): which bit of the index goes to which bits of the offset.
+    """Print LAYOUT as a matrix over GF(2), which maps the bits of the index to the bits of the offset.
 
     \b
     layoutalg f2 "S<2,1,2> o 0 o (4,8):(8,1)"
@@ -89,13 +89,19 @@ def f2(layout: str, as_json: bool) -> None:
 @click.command(context_settings=EXPRESSIONS)
 @click.argument("layout")
 @click.option(
-    "--in", "in_dims", required=True, help="A name for each mode: lane,register; or sizes: lane=32,register=8."
+    "--in",
+    "in_dims",
+    required=True,
+    metavar="NAMES",
+    help="A name for each mode (lane,register), or names with sizes (lane=32,register=8).",
 )
-@click.option("--out", "out_dims", help="Names with sizes that the offset is split into: dim0=64,dim1=64.")
-@click.option("--invert", is_flag=True, help="From offsets to coordinates: how Triton writes shared memory.")
-@json_option("Write the bases as JSON.")
+@click.option(
+    "--out", "out_dims", metavar="NAMES", help="Dimensions of the offset: names with sizes (dim0=64,dim1=64)."
+)
+@click.option("--invert", is_flag=True, help="Map offsets to coordinates, as Triton does for shared memory.")
+@json_option("Print the bases as JSON.")
 def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_json: bool) -> None:
-    """Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.
+    """Convert LAYOUT to Triton's linear layout: the bases of each named dimension.
 
     \b
     layoutalg linear "((2,2),(2,2)):((2,8),(1,4))" --in lane,register --out dim0=4,dim1=4
@@ -108,14 +114,14 @@ def linear(layout: str, in_dims: str, out_dims: str | None, invert: bool, as_jso
 @click.command("find-swizzle", context_settings=EXPRESSIONS)
 @click.argument("layout")
 @access_options
-@json_option("Write the swizzle as JSON.")
+@json_option("Print the swizzle as JSON.")
 def find_swizzle(
     layout: str, texts: tuple[str, ...], element_bytes: int, width: int | None, store: bool, as_json: bool
 ) -> None:
-    """Find the smallest swizzle with which the accesses to the tile LAYOUT have no bank conflict.
+    """Find the smallest swizzle that makes the accesses to the tile LAYOUT conflict-free.
 
     \b
-    Eight lanes read 16 bytes each, down a column of 8 rows of 64 2-byte elements; then a tile that ldmatrix reads and
+    Eight lanes read 16 bytes each from one column of 8 rows of 64 2-byte elements; then a tile that ldmatrix reads and
     that each thread fills with 8 elements of a row:
     layoutalg find-swizzle "(8,64):(64,1)" --access "(8,8):(1,8)" --element-bytes 2 --bytes 16
     layoutalg find-swizzle "(64,64):(64,1)" --access ldmatrix.x4 --access "((8,16),8):((512,1),64)@16B,store" \\

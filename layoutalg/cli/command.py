@@ -1,8 +1,8 @@
-"""The command ``layoutalg``: evaluate expressions of the algebra, draw layouts, list the operations.
+"""The command ``layoutalg``.
 
-Exit status: 0 for an answer, 1 where ``same`` or ``--check`` finds a difference, 2 for bad input, which is told in one
-line on standard error, 3 where ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that
-``--help`` and shell completion stay quick.
+Exit status: 0 if there is an answer, 1 if ``same`` or ``--check`` finds a difference, 2 for bad input (one line on
+standard error), 3 if ``--check`` finds no CuTe DSL. Each command is imported when it is called, so that ``--help`` and
+shell completion are fast.
 """
 
 from __future__ import annotations
@@ -14,60 +14,41 @@ import click
 from layoutalg.cli.console import Commands, run, say
 from layoutalg.errors import LayoutError
 
-#: Every command: the module that has it in its ``commands``, and what it does in a few words.
+#: The commands under the headings of ``--help``: name, module, summary.
 COMMANDS = {
-    "atoms": (
-        "layoutalg.cli.algebra",
-        "List what registers of instructions hold, under names that are layouts everywhere, or explain NAME.",
-    ),
-    "banks": (
-        "layoutalg.cli.analysis",
-        "Count the wavefronts that shared memory needs when threads move their values of the tile LAYOUT.",
-    ),
-    "draw": ("layoutalg.cli.draw", "Draw LAYOUT: in the terminal, or with -o into a file."),
-    "eval": (
-        "layoutalg.cli.algebra",
-        "Evaluate EXPRESSION and print its value; of a file or of standard input (-) that of every line.",
-    ),
-    "f2": (
-        "layoutalg.cli.analysis",
-        "Show LAYOUT as a matrix over GF(2): which bit of the index goes to which bits of the offset.",
-    ),
-    "find-swizzle": (
-        "layoutalg.cli.analysis",
-        "Find the smallest swizzle with which the accesses to the tile LAYOUT have no bank conflict.",
-    ),
-    "linear": (
-        "layoutalg.cli.analysis",
-        "Write LAYOUT as the linear layout that Triton uses: bases for each named dimension.",
-    ),
-    "ops": ("layoutalg.cli.algebra", "List the operations of the algebra, or explain the one called NAME."),
-    "schema": ("layoutalg.cli.schema", "Write what COMMAND answers with --json as JSON Schema."),
-    "sectors": (
-        "layoutalg.cli.analysis",
-        "Count the sectors of global memory, 32 bytes each, that warps touch when they move their values of LAYOUT.",
-    ),
-    "same": (
-        "layoutalg.cli.algebra",
-        "Compare two layouts as functions of the index, whatever their shapes; exit status 1 if they differ.",
-    ),
-    "show": (
-        "layoutalg.cli.algebra",
-        "Draw the offset table of LAYOUT: mode 0 down, mode 1 across, a table for each slice of further modes.",
-    ),
+    "Compute": {
+        "eval": ("layoutalg.cli.algebra", "Evaluate an expression; with - or a file, one per line."),
+        "same": ("layoutalg.cli.algebra", "Compare two layouts as functions; exit status 1 if they differ."),
+        "ops": ("layoutalg.cli.algebra", "List the operations, or explain one."),
+    },
+    "Look": {
+        "show": ("layoutalg.cli.algebra", "Print the offsets of a layout as a table."),
+        "draw": ("layoutalg.cli.draw", "Draw a layout in the terminal, or to a file with -o."),
+    },
+    "Analyze": {
+        "banks": ("layoutalg.cli.analysis", "Count the shared-memory wavefronts of an access."),
+        "sectors": ("layoutalg.cli.analysis", "Count the global-memory sectors (32 bytes) of an access."),
+        "find-swizzle": ("layoutalg.cli.analysis", "Find the smallest swizzle that makes an access conflict-free."),
+        "f2": ("layoutalg.cli.analysis", "Print a layout as a matrix over GF(2)."),
+        "linear": ("layoutalg.cli.analysis", "Convert a layout to Triton's linear layout."),
+        "atoms": ("layoutalg.cli.algebra", "List the register fragments of instructions, or explain one."),
+    },
+    "Automate": {
+        "schema": ("layoutalg.cli.schema", "Print the JSON Schema of a command's --json output."),
+    },
 }
 
 _EPILOG = (
-    "Exit status: 0 for an answer, 1 where `same` or --check finds a difference, 2 for bad input, "
-    "3 where something that was asked for is not installed. "
-    'Shell completion for bash: eval "$(_LAYOUTALG_COMPLETE=bash_source layoutalg)"; zsh and fish likewise.'
+    "Exit status: 0 if there is an answer, 1 if `same` or --check finds a difference, 2 for bad input, "
+    "3 if a tool that the command needs is not installed. "
+    'Shell completion for bash: eval "$(_LAYOUTALG_COMPLETE=bash_source layoutalg)"; for zsh and fish, use '
+    "zsh_source and fish_source."
 )
 
 
 @click.group(
     cls=Commands,
-    table=COMMANDS,
-    one_line=True,
+    headings=COMMANDS,
     others="layoutalg.commands",
     epilog=_EPILOG,
     invoke_without_command=True,
@@ -76,9 +57,9 @@ _EPILOG = (
 @click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
 def command(context: click.Context, version: bool) -> None:
-    """CuTe's layout algebra on the command line.
+    """Compute with CuTe layouts.
 
-    Layouts are written as CuTe writes them: (8,16):(1,8), S<3,4,3> o 0 o (8,64):(64,1).
+    Layouts are written as CuTe prints them: (8,16):(1,8), S<3,4,3> o 0 o (8,64):(64,1).
     """
     if version:
         from layoutalg import __version__

@@ -58,26 +58,25 @@ class SavablePicture(Protocol):
 
 
 class Commands(click.Group):
-    """A group that knows its commands from a table, and imports one when it is asked for.
+    """A group of commands that imports each command when it is called.
 
     Args:
-        table: for each command the module that has it in its ``commands``, and what it does in a few words.
-        one_line: cut those words, in the list of commands, to what one line holds.
-        elsewhere: who takes a text that is no command, or "".
-        others: the group of entry points by which other packages bring commands to this program, or "".
+        headings: for each heading of ``--help``, its commands: name, module whose ``commands`` has it, summary.
+        elsewhere: returns a hint for a text that is no command, or "".
+        others: the entry point group by which other packages add commands to this program, or "".
     """
 
     def __init__(
         self,
         *arguments: Any,
-        table: Mapping[str, tuple[str, str]],
-        one_line: bool = False,
+        headings: Mapping[str, Mapping[str, tuple[str, str]]],
         elsewhere: Callable[[str], str] = lambda text: "",
         others: str = "",
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
-        self.table, self.one_line, self.elsewhere, self.brought_by = table, one_line, elsewhere, others
+        self.headings, self.elsewhere, self.brought_by = headings, elsewhere, others
+        self.table = {name: row for rows in headings.values() for name, row in rows.items()}
 
     @cached_property
     def others(self) -> dict[str, EntryPoint]:
@@ -114,14 +113,14 @@ class Commands(click.Group):
         return next((one for one in commands if one.name == cmd_name), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for ``--help``, from the table alone."""
-        rows = [(name, text) for name, (_, text) in self.table.items()]
-        rows += [(name, _purpose(one)) for name, one in self.others.items() if name not in self.table]
-        if self.one_line:
-            room = formatter.width - 6 - max(len(name) for name, _ in rows)
-            rows = [(name, click.Command(name, help=text).get_short_help_str(room)) for name, text in rows]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        """Write the list of commands for ``--help`` without importing them; commands of other packages come last."""
+        others = {name: _purpose(one) for name, one in self.others.items() if name not in self.table}
+        lists = {heading: {name: text for name, (_, text) in rows.items()} for heading, rows in self.headings.items()}
+        longest = max(map(len, {**self.table, **others}))
+        for heading, rows in (lists | ({"Other packages": others} if others else {})).items():
+            with formatter.section(heading):
+                # Padding makes the columns of all sections equally wide.
+                formatter.write_dl([(name.ljust(longest), text) for name, text in rows.items()])
 
 
 def _purpose(command: EntryPoint) -> str:
@@ -185,7 +184,7 @@ color_option = click.option(
     default=None,
     expose_value=False,
     callback=_remember,
-    help="Colour the answer.  [default: on a terminal]",
+    help="Color the output.  [default: on a terminal]",
 )
 
 

@@ -47,20 +47,28 @@ def _named_or_layout(text: str) -> Any:
     "--color-by",
     "colour",
     type=click.Choice(COLOURS),
-    help="What the colour of a cell is.  [default: offset]",
+    help="Property that determines the color of a cell.  [default: offset]",
 )
-@click.option("--label", type=click.Choice(LABELS), help="What is written in a cell.  [default: offset]")
-@click.option("--element-bytes", type=int, help="Bytes of an element, which banks need.")
-@click.option("--access", help="(threads, values) to an index of LAYOUT, or a fragment's name: who holds it.")
-@click.option("--before", help="A layout to draw first, its cells in the colours that they have in LAYOUT.")
-@click.option("--level", "levels", multiple=True, callback=extents, help="A block to frame, as in 8x64; up to three.")
-@click.option("--title", default="", help="A few words above the notation.")
+@click.option("--label", type=click.Choice(LABELS), help="Text of a cell.  [default: offset]")
+@click.option("--element-bytes", type=int, metavar="BYTES", help="Bytes per element; required for banks.")
+@click.option("--access", metavar="LAYOUT", help="(threads, values) to an index of LAYOUT, or the name of a fragment.")
+@click.option("--before", metavar="LAYOUT", help="Layout to draw first, with each cell in its color in LAYOUT.")
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    callback=extents,
+    metavar="RxC",
+    help="Block to frame, for example 8x64; up to three.",
+)
+@click.option("--title", default="", metavar="TEXT", help="Title of the picture.")
 @click.option(
     "-o",
     "--output",
-    help="The file to write: its name ends in .svg, .tex, .txt or .html; - writes an SVG to standard output.",
+    metavar="FILE",
+    help="File to write: .svg, .tex, .txt or .html; - writes SVG to standard output.",
 )
-@json_option("Write what stands where as JSON, without pixels.")
+@json_option("Print the content of the picture as JSON.")
 @color_option
 def draw_(
     layout: str,
@@ -74,7 +82,7 @@ def draw_(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Draw LAYOUT: in the terminal, or with -o into a file.
+    """Draw LAYOUT in the terminal, or to a file with -o.
 
     Mode 0 runs down, mode 1 across; each slice of further modes is a table. LAYOUT is a layout, any expression that
     gives one, or the name of a fragment (`layoutalg atoms`). - reads it from standard input.

@@ -48,13 +48,15 @@ def element_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--bytes",
         "width",
         type=int,
-        help="Bytes that a lane moves at once.  [default: one element; of a compiler's encoding all it can, up to 16]",
+        metavar="BYTES",
+        help="Bytes that a lane moves at once.  [default: one element; for a compiler's encoding, up to 16]",
     )
     element = click.option(
         "--element-bytes",
         type=int,
         callback=_printed_bytes,
-        help="Bytes of an element of LAYOUT.  [default: what LAYOUT says, if it is a print; else required]",
+        metavar="BYTES",
+        help="Bytes per element of LAYOUT; required unless LAYOUT is a printed tensor, which contains it.",
     )
     return element(width(function))
 
@@ -118,15 +120,15 @@ def layout_of(text: str, operation: str) -> Any:
 
 #: What ``--access`` takes.
 ACCESS_HELP = (
-    "(threads, values) -> index into LAYOUT, or the name of a fragment (`layoutalg atoms`) that moves all of LAYOUT. "
-    'Behind it may stand the bytes of a move and its direction, "TV@16B,load". Give it for each access.'
+    "Layout (threads, values) -> index into LAYOUT, or the name of a fragment (`layoutalg atoms`) that moves all of "
+    'LAYOUT; optionally followed by the bytes and the direction of a move: "TV@16B,load". Repeatable.'
 )
 
 
 def access_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--access``, as often as there are accesses, and what holds for those that do not say it themselves."""
     store = click.option(
-        "--store", is_flag=True, help="Accesses that do not say it are stores.  [default: loads; stores of C and D]"
+        "--store", is_flag=True, help="Accesses without a direction are stores.  [default: loads; stores for C and D]"
     )
     access = click.option(
         "--access", "texts", required=True, multiple=True, metavar="TV[@16B][,load]", help=ACCESS_HELP

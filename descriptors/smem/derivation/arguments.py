@@ -33,6 +33,9 @@ Kind: TypeAlias = Literal["extents", "positions", "instruction", "name", "layout
 #: Who takes an argument: the instruction that reads the tile, the tile, the proof, closed forms in symbols, TMA copies.
 Taker: TypeAlias = Literal["reader", "request", "proof", "symbolic", "tma"]
 
+#: Heading under which ``--help`` lists an argument.
+Group: TypeAlias = Literal["Tile", "Instruction", "Verification"]
+
 
 @frozen
 class Argument:
@@ -42,7 +45,9 @@ class Argument:
         name: the argument's own.
         kind: what a value is.
         takers: who takes it; () for what only the commands have.
-        help: what it is, as ``--help`` says it.
+        metavar: form of a value, for ``--help``; "" for a flag.
+        group: heading in ``--help``.
+        help: what it is, for ``--help``.
         short: the same in a few words.
         default: the value of one that is left out.
         required: whether none may be left out.
@@ -56,6 +61,8 @@ class Argument:
     name: str
     kind: Kind
     takers: tuple[Taker, ...]
+    metavar: str
+    group: Group
     help: str
     short: str = ""
     default: Any = None
@@ -75,94 +82,97 @@ class Argument:
 
 _ROWS = (
     Argument(
-        "dtype", "name", ("reader", "symbolic", "tma"),
-        "f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 s8 u8 (e2m1 is packed, e2m1_unpacksmem is not).",
+        "dtype", "name", ("reader", "symbolic", "tma"), "DTYPE", "Tile",
+        "Element type: f16 bf16 tf32 e4m3 e5m2 e2m3 e3m2 e2m1 e2m1_unpacksmem s8 u8 (e2m1 is packed).",
         "The element type.", required=True, choices=tuple(ELEMENT_TYPES),
     ),
     Argument(
-        "major", "name", ("request", "symbolic", "tma"),
-        "K or MN: the dimension that is contiguous in shared memory. A layout tells it by itself.",
+        "major", "name", ("request", "symbolic", "tma"), "K|MN", "Tile",
+        "Contiguous dimension in shared memory; inferred from a layout.",
         "K or MN.", choices=tuple(map(str, Major)),
     ),
     Argument(
-        "swizzle", "name", ("request", "symbolic", "tma"),
+        "swizzle", "name", ("request", "symbolic", "tma"), "MODE", "Tile",
         "none, 32B, 64B, 128B or 128B_BASE32B. It is applied to a plain layout; a swizzled layout has its own.",
         "none, 32B, 64B, 128B or 128B_BASE32B.", choices=tuple(map(str, SwizzleMode)),
     ),
     Argument(
-        "unit", "name", ("request", "tma"),
-        "What a layout counts: elements, bytes, or cute (elements, but the swizzle on bytes, as CuTe prints).",
+        "unit", "name", ("request", "tma"), "UNIT", "Tile",
+        "Unit of a layout: elements, bytes, or cute (elements, with a swizzle on bytes, as CuTe prints layouts).",
         "What the layout counts: elements, bytes or cute.", default="elements", choices=tuple(UNITS),
     ),
     Argument(
-        "tile", "extents", ("request", "symbolic", "tma"),
-        "MNxK or MNxKxSTAGES, in elements: a tile of canonical atoms.",
+        "tile", "extents", ("request", "symbolic", "tma"), "MNxK[xSTAGES]", "Tile",
+        "Tile of canonical atoms, in elements.",
         "MNxK or MNxKxSTAGES, in elements.",
     ),
     Argument(
-        "layout", "layout", ("request", "tma"),
-        "Instead of --tile any layout (MN, K, stages...), an expression of layoutalg eval, or what CuTe printed.",
+        "layout", "layout", ("request", "tma"), "LAYOUT", "Tile",
+        "Any layout (MN, K, stages...), layoutalg expression or text printed by CuTe, instead of --tile.",
         "Instead of the tile any layout, or what CuTe printed.",
     ),
     Argument(
-        "mma", "instruction", ("reader", "symbolic", "tma"),
-        "MNxK that one instruction reads of the shared memory of one CTA, in elements; or with --operand its name, "
-        "m64n128k16. Without it the layout is partitioned: ((MN,K), subtiles...).",
+        "mma", "instruction", ("reader", "symbolic", "tma"), "MNxK|m64n128k16", "Instruction",
+        "What one instruction reads of this operand from one CTA, in elements, or, with --operand, the instruction's "
+        "name. Without it, the layout must be partitioned: ((MN,K), subtiles...).",
         "MNxK that one instruction reads.",
     ),
     Argument(
-        "cp", "name", ("reader",),
-        "Instead of --mma a shape of tcgen05.cp: 128x256b, 4x256b, ...",
+        "cp", "name", ("reader",), "SHAPE", "Instruction",
+        "Shape of tcgen05.cp (128x256b, 4x256b, ...), instead of --mma.",
         choices=tuple(row.shape for row in tables.COPIES),
     ),
     Argument(
-        "stages", "integer", ("tma",),
-        "Copies of the tile, as a third extent.  [default: one]", bounds=(1, 1 << 16),
+        "stages", "integer", ("tma",), "N", "Tile",
+        "Number of copies of the tile (pipeline stages).  [default: 1]", bounds=(1, 1 << 16),
     ),
     Argument(
-        "order", "positions", ("request", "symbolic", "tma"),
-        "Stacking order of the atoms: 0,1 along MN first; 1,0 along K first.  [default: the contiguous one last]",
+        "order", "positions", ("request", "symbolic", "tma"), "0,1|1,0", "Tile",
+        "Stacking order of the atoms: 0,1 along MN first, 1,0 along K first.  [default: the contiguous one last]",
         "The order in which atoms are stacked: 1,0.",
     ),
     Argument(
-        "atom", "name", ("request",),
-        "Name of the atom, where there are two: MN_SW128_32B_4ROWS.  [default: the canonical one]",
+        "atom", "name", ("request",), "NAME", "Tile",
+        "Atom, if the swizzle has two: for example MN_SW128_32B_4ROWS.  [default: the canonical one]",
         choices=tuple(one.name for one in ATOMS + OTHER_ATOMS),
     ),
     Argument(
-        "arch", "name", ("reader", "symbolic", "tma"),
-        "sm90 (wgmma), sm100 (tcgen05), or what follows it: sm103 sm107 sm110.  "
-        "[default: as the word or the instruction says, else sm100]",
-        "sm90, sm100, or what follows it: sm103 sm107 sm110.", default="sm100", choices=tensor_arches(),
+        "arch", "name", ("reader", "symbolic", "tma"), "ARCH", "Instruction",
+        "sm90 (wgmma); sm100, sm103, sm107 or sm110 (tcgen05).  "
+        "[default: from the descriptor or the instruction, else sm100]",
+        "sm90, sm100, sm103, sm107 or sm110.", default="sm100", choices=tensor_arches(),
     ),
     Argument(
-        "operand", "name", ("reader",),
-        "A (MN is M) or B (MN is N).  [default: either]", "A or B.", choices=tuple(MATRICES),
+        "operand", "name", ("reader",), "A|B", "Instruction",
+        "Operand: A (MN is M) or B (MN is N).  [default: either]", "A or B.", choices=tuple(MATRICES),
     ),
     Argument(
-        "kind", "name", ("reader",),
-        "Kind of the instruction, as in descriptors shapes.  [default: by the type]",
+        "kind", "name", ("reader",), "KIND", "Instruction",
+        "Kind of the instruction, as listed by descriptors shapes.  [default: from the type]",
         choices=tuple(dict.fromkeys(row.kind for row in tables.KINDS)),
     ),
     Argument(
-        "cta_group", "integer", ("reader",),
-        "CTAs that share the instruction.  [default: either]", bounds=(1, 2),
+        "cta_group", "integer", ("reader",), "1|2", "Instruction",
+        "CTAs that execute the instruction together.  [default: either]", bounds=(1, 2),
     ),
-    Argument("sparse", "flag", ("reader",), "The instruction is a sparse one.", default=False),
+    Argument("sparse", "flag", ("reader",), "", "Instruction", "The instruction is sparse.", default=False),
     Argument(
-        "legality", "name", ("reader", "symbolic", "tma"),
-        "strict: what all sources allow; lenient: what any does; off: any operand that divides the tile.",
+        "legality", "name", ("reader", "symbolic", "tma"), "LEVEL", "Instruction",
+        "strict: all sources allow the operand; lenient: at least one source does; off: it divides the tile.",
         default="strict", choices=tuple(MODES),
     ),
     Argument(
-        "base", "bytes", (),
-        "Address of the tile, in bytes.  [default: as printed, or 0]", "Address of the tile, in bytes.",
+        "base", "bytes", (), "ADDRESS", "Tile",
+        "Address of the tile, in bytes.  [default: that of a printed layout, else 0]", "Address of the tile, in bytes.",
     ),
     Argument(
-        "capacity", "bytes", ("request", "tma"),
-        "Bytes of shared memory that the tile must fit, or none.", default=SMEM_BYTES,
+        "capacity", "bytes", ("request", "tma"), "BYTES|none", "Tile",
+        "Shared memory that the tile must fit in, in bytes, or none.", default=SMEM_BYTES,
     ),
-    Argument("verify", "flag", ("proof",), "Prove that every word reads its subtile.", default=True),
+    Argument(
+        "verify", "flag", ("proof",), "", "Verification", "Verify that each descriptor reads its subtile.",
+        default=True,
+    ),
 )  # fmt: skip
 
 #: Every argument by its name, in the order in which ``--help`` shows them.
