@@ -7,8 +7,8 @@ Usage: python scripts/try_mutant_kernels.py [--most N] [--seed N] [--jobs N] [--
 At most N mutants of a kind and a kernel, one unless it is said, are drawn by the seed. Each is put to ptxas first
 (CUDA 13.0): one of *forms* that it takes, and one of the others that it refuses, is none, and is left out. The kernels
 are those of tests/judge/kernels.py, and what nvcc makes of the CUDA of two plans. --write puts what is said of the
-kernels that were tried into tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking.md from it, or
-says whether it is that.
+kernels that were tried into tests/vectors/mutant_kernels.json; --docs writes the table of docs/checking-evidence.md
+from it, or says whether it is that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from descriptors import check_ptx  # noqa: E402
 from descriptors.check.kernel_report import Report  # noqa: E402
 
 RECORD = ROOT / "tests" / "vectors" / "mutant_kernels.json"
-PAGE = ROOT / "docs" / "checking.md"
+PAGE = ROOT / "docs" / "checking-evidence.md"
 BEGIN, END = "<!-- mutants: scripts/try_mutant_kernels.py --docs -->\n", "<!-- end of mutants -->\n"
 #: Of kernels that take seconds, what is broken.
 SLOW = {
@@ -191,7 +191,7 @@ SAID = (*OUTCOMES[:3], "open before", "clean")
 
 def table(rows: Rows) -> str:
     """The table of the outcomes, by property."""
-    lines = ["| property | kinds | mutants | by its rule | by another | not decided | open before | clean |"]
+    lines = ["| property | kinds | variants | its rule | another rule | not decided | not decided before | clean |"]
     lines.append("|---" * (len(SAID) + 3) + "|")
     total: Counter[str] = Counter()
     for group in TRIED_KINDS:
@@ -200,7 +200,7 @@ def table(rows: Rows) -> str:
         if group in KINDS:
             total += Counter({"kinds": len(of_group), **counts})
         else:
-            lines.append(_line("*together*", total["kinds"], total))
+            lines.append(_line("*total*", total["kinds"], total))
         lines.append(_line(group, len(of_group), counts))
     return "\n".join(lines) + "\n"
 

@@ -29,7 +29,7 @@ TRIED = (
     "ring_sm90_K_2", "ring_sm90_MN_3", "ring_sm90_registers_3", "ring_sm100_2", "ring_stored_sm90",
     "dsl_f16_Float16_64x64_K_cta1_sm100", "product_bf16_64x64x64_nt_sm90", "emitted_inner_sm100",
 )  # fmt: skip
-#: The kinds of which the record calls mutants clean, as docs/checking.md says.
+#: The kinds of which the record calls mutants clean, as docs/checking-evidence.md says.
 CLEAN: set[str] = set()
 
 

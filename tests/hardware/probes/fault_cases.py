@@ -110,19 +110,19 @@ FAULTS = (
     Fault(
         "parity-constant",
         "ring",
-        "who waits for full never turns the parity",
+        "the consumer never flips the parity that it waits for",
         ((_CONSUMER, f"const {_CONSUMER}"), (_TURN, _TURN.replace(", parity ^= 1", ""))),
     ),
     Fault(
         "parity-turned",
         "ring",
-        "who waits for empty begins with the other parity",
+        "the producer starts with the other parity",
         (("uint32_t parity = 1;", "uint32_t parity = 0;"),),
     ),
     Fault(
         "round-more",
         "ring",
-        "who multiplies takes one round more than is copied",
+        "the consumer runs one iteration more than the producer",
         ((_ROUNDS, _ROUNDS.replace("< steps", "< steps + 1")),),
     ),
     Fault("right-cluster", "cluster", "nothing, in clusters of two CTAs"),
@@ -136,19 +136,19 @@ FAULTS = (
     Fault(
         "cluster-count",
         "cluster",
-        "the empty barrier counts the own CTA alone",
+        "the empty barrier counts only the arrivals of its own CTA",
         (("4 * WARPGROUPS * PEERS", "4 * WARPGROUPS"),),
     ),
     Fault(
         "cluster-own-release",
         "cluster",
-        "a stage is released in the own CTA alone",
+        "a stage is released only in the own CTA",
         (("mapa.shared::cluster.u32 there, %0, %1;", "mov.b32 there, %0;"),),
     ),
     Fault(
         "cluster-mask",
         "cluster",
-        "B is copied to the own CTA alone",
+        "B is copied only to the own CTA",
         ((_B_MASK, "const uint32_t b_mask = 1 << rank;"),),
     ),
 )

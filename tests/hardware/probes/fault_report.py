@@ -37,7 +37,7 @@ def counts(runs: list[dict[str, Any]]) -> str:
 def mended(row: dict[str, Any]) -> str:
     """The same, and what the assembler did about the fault."""
     codes = ", ".join(row["assembler"])
-    return counts(row["runs"]) + (f" (the assembler mends it: {codes})" if codes else "")
+    return counts(row["runs"]) + (f" (the assembler fixes it: {codes})" if codes else "")
 
 
 def sanitizer_says(row: dict[str, Any]) -> str:
@@ -77,14 +77,14 @@ def table(records: Path) -> Iterator[tuple[str, ...]]:
 
 
 def summary(rows: list[tuple[str, ...]]) -> str:
-    """Who tells how many of the faults.
+    """Return how many of the faults each tool reports.
 
     >>> summary([("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")])
-    'Of 1 fault: descriptors check tells 1, compute-sanitizer 0, which does not end with 1'
+    'Of 1 fault, `descriptors check` reports 1; compute-sanitizer reports 0 and hangs on 1'
     """
     faults = [row for row in rows if not row[0].startswith("nothing")]
     told, ended = sum(row[3].startswith("`") for row in faults), sum(row[2] != "no end" for row in faults)
     theirs = sum(row[2] not in ("nothing", "no end") for row in faults)
-    unended = f"which does not end with {len(faults) - ended}"
     many = f"Of {len(faults)} fault{'s' * (len(faults) > 1)}"
-    return f"{many}: descriptors check tells {told}, compute-sanitizer {theirs}, {unended}"
+    theirs_too = f"compute-sanitizer reports {theirs} and hangs on {len(faults) - ended}"
+    return f"{many}, `descriptors check` reports {told}; {theirs_too}"
