@@ -88,8 +88,6 @@ MANUAL = {
     "tcgen05.alloc: 96 columns": ("sm_107a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 96;"),
     "tcgen05.alloc.exclusive: 96 columns": ("sm_107a", EXCLUSIVE.format(96)),
     "tcgen05.alloc.exclusive: 576 columns": ("sm_107a", EXCLUSIVE.format(576)),
-    "tcgen05.alloc.exclusive on sm_107f": ("sm_107f", EXCLUSIVE.format(576)),
-    "tcgen05.alloc.exclusive on sm_100f": ("sm_100f", EXCLUSIVE.format(512)),
     "tcgen05.alloc.exclusive before PTX 9.4": ("sm_100a", EXCLUSIVE.format(512)),
     "tcgen05.alloc: the line of an example before PTX 9.4": (
         "sm_100a", "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r1], 32;",
@@ -135,8 +133,6 @@ MANUAL = {
         "sm_107a", f"{REDUCED}.relaxed.cta.global.shared::cta.bulk_group.add.u64 [%d0], [%r1], 16;",
     ),
     "scale-input-d of i8": ("sm_100a", f"{TENSOR_MMA}i8 [%r1], %d1, %d2, %r2, q, 3;"),
-    "scale-input-d of f16 on sm_110a": ("sm_110a", f"{TENSOR_MMA}f16 [%r1], %d1, %d2, %r2, q, 3;"),
-    "ldmatrix: m16n16.x1 into 1 register": ("sm_100a", MATRIX.format("b8", "{%r1}")),
     "ldmatrix: m16n16.x1 into 2 registers": ("sm_100a", MATRIX.format("b8", "{%r1, %r2}")),
     "ldmatrix: m16n16 of b64": ("sm_100a", MATRIX.format("b64", "{%r1, %r2}")),
     "ldmatrix: s8.s4 on sm_90a": ("sm_90a", "ldmatrix.sync.aligned.m8n16.x1.shared.s8.s4 {%r1}, [%r9];"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from descriptors import check_ptx
 from probes.fault_cases import BOXES, FAULTS, Fault
-from probes.fault_programs import EVIDENCE, TOOLS, ptx
+from probes.fault_programs import EVIDENCE, TOOL_PATIENCE, TOOLS, ptx
 
 
 def counts(runs: list[dict[str, Any]]) -> str:
@@ -79,12 +79,18 @@ def table(records: Path) -> Iterator[tuple[str, ...]]:
 def summary(rows: list[tuple[str, ...]]) -> str:
     """Return how many of the faults each tool reports.
 
-    >>> summary([("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")])
-    'Of 1 fault, `descriptors check` reports 1; compute-sanitizer reports 0 and hangs on 1'
+    >>> rows = [("nothing", "right", "nothing", "clean"), ("a wait", "hangs", "no end", "`barrier-hang`")]
+    >>> print(summary(rows))
+    Of 1 fault, `descriptors check` reports 1. Racecheck and synccheck of compute-sanitizer report 0; for 1 neither \\
+ended within 30 seconds (without them, 1 of these kernels hangs too)
     """
     faults = [row for row in rows if not row[0].startswith("nothing")]
-    told, ended = sum(row[3].startswith("`") for row in faults), sum(row[2] != "no end" for row in faults)
-    theirs = sum(row[2] not in ("nothing", "no end") for row in faults)
-    many = f"Of {len(faults)} fault{'s' * (len(faults) > 1)}"
-    theirs_too = f"compute-sanitizer reports {theirs} and hangs on {len(faults) - ended}"
-    return f"{many}, `descriptors check` reports {told}; {theirs_too}"
+    ours = sum(row[3].startswith("`") for row in faults)
+    endless = [row for row in faults if row[2] == "no end"]
+    theirs = len(faults) - len(endless) - sum(row[2] == "nothing" for row in faults)
+    hanging = sum(row[1] == "hangs" for row in endless)
+    return (
+        f"Of {len(faults)} fault{'s' * (len(faults) > 1)}, `descriptors check` reports {ours}. Racecheck and synccheck "
+        f"of compute-sanitizer report {theirs}; for {len(endless)} neither ended within {TOOL_PATIENCE} seconds "
+        f"(without them, {hanging} of these kernels hang{'s' * (hanging == 1)} too)"
+    )
