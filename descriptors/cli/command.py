@@ -16,7 +16,7 @@ from descriptors.errors import DescriptorError, LayoutError, options_message
 from layoutalg.cli.console import Commands, run, say
 
 #: The commands under the headings of ``--help``: name, module, summary.
-COMMANDS = {
+HEADINGS = {
     "Derive": {
         "derive": ("descriptors.cli.derive", "Compute and verify the descriptors of a tile or layout."),
         "emit": ("descriptors.cli.emit", "Generate code for several operands: CUDA, C header, PTX, CuTe DSL, Python."),
@@ -68,6 +68,9 @@ COMMANDS = {
     },
 }
 
+#: All commands by name: module, summary.
+COMMANDS = {name: row for rows in HEADINGS.values() for name, row in rows.items()}
+
 _EPILOG = (
     "Exit status: 0 if there is an answer, 1 if a difference or an error was found, 2 for bad input, 3 if a tool that "
     "the command needs is not installed. "
@@ -89,7 +92,7 @@ def _version(context: click.Context, _: click.Parameter, flag: bool) -> None:
 
 @click.group(
     cls=Commands,
-    headings=COMMANDS,
+    headings=HEADINGS,
     elsewhere=elsewhere,
     epilog=_EPILOG,
     invoke_without_command=True,

@@ -15,7 +15,7 @@ from layoutalg.cli.console import Commands, run, say
 from layoutalg.errors import LayoutError
 
 #: The commands under the headings of ``--help``: name, module, summary.
-COMMANDS = {
+HEADINGS = {
     "Compute": {
         "eval": ("layoutalg.cli.algebra", "Evaluate an expression; with - or a file, one per line."),
         "same": ("layoutalg.cli.algebra", "Compare two layouts as functions; exit status 1 if they differ."),
@@ -38,6 +38,9 @@ COMMANDS = {
     },
 }
 
+#: All commands by name: module, summary.
+COMMANDS = {name: row for rows in HEADINGS.values() for name, row in rows.items()}
+
 _EPILOG = (
     "Exit status: 0 if there is an answer, 1 if `same` or --check finds a difference, 2 for bad input, "
     "3 if a tool that the command needs is not installed. "
@@ -48,7 +51,7 @@ _EPILOG = (
 
 @click.group(
     cls=Commands,
-    headings=COMMANDS,
+    headings=HEADINGS,
     others="layoutalg.commands",
     epilog=_EPILOG,
     invoke_without_command=True,

@@ -143,15 +143,15 @@ def schema_command(program: str, answers: Mapping[str, Sequence[Kind]], types: K
     return schema
 
 
-_HELP = """Write what COMMAND answers with --json as JSON Schema.
+_HELP = """Print the JSON Schema of the --json output of COMMAND.
 
 \b
 {program} schema
 {program} schema {one}
 
-Without a COMMAND it lists those that have one; the dialect is draft 2020-12. The first key of an answer, schema, is the
-version of the forms: it goes up where a key goes or comes to mean something else, and not for a new key. A reader
-passes over keys that it does not know; the schema, which knows those of this release, does not.
+Without COMMAND, it lists the commands that have a schema. The dialect is draft 2020-12. The first key of an answer,
+schema, is the version of the format. It is increased if a key is removed or changes its meaning, but not for a new key.
+A program that reads the output should ignore unknown keys; the schema describes the keys of this release only.
 """
 
 #: Types of the answers; numbers that are symbols, and basis vectors, are texts.

@@ -286,7 +286,8 @@ def test_match_tells_the_form_or_the_mode_that_fails(capsys: pytest.CaptureFixtu
 @each("name", COMMANDS)
 def test_every_command_of_the_table_is_there_and_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0
-    assert f"Usage: descriptors {name} " in capsys.readouterr().out
+    usage, text = capsys.readouterr().out.split("\n\n")[:2]
+    assert usage.startswith(f"Usage: descriptors {name} ") and text.split()[0] == COMMANDS[name][1].split()[0]
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:

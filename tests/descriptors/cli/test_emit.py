@@ -129,7 +129,7 @@ def test_an_unknown_language_is_refused(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_missing_type_is_named_where_no_operand_and_no_option_says_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "cuda", f"a: {A}"]) == 2
-    assert "operand a: --dtype is missing: f16 bf16" in capsys.readouterr().err
+    assert "operand a: --dtype is missing: Element type: f16 bf16" in capsys.readouterr().err
 
 
 def test_constexpr_is_the_header_of_the_derivation_and_takes_no_operand(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,7 +92,7 @@ def test_an_explicit_layout_can_be_planned(capsys: pytest.CaptureFixture[str]) -
 @each(
     ("arguments", "reason"),
     [
-        ([], "--dtype is missing: f16 bf16"),
+        ([], "--dtype is missing: Element type: f16 bf16"),
         (changed("--dtype", "bf17"), "dtype must be one of"),
         (changed("--swizzle", ""), "swizzle must be one of"),
         (changed("--tile", "128x100"), "tile K is 100, which is not a multiple of the 64 of an atom"),

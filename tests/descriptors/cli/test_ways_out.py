@@ -132,7 +132,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
         (["match", "0x4000404000010000", "--dtype", "bf16"], "found the word 0x4000404000010000; decode reads it"),
         (["0x4000404000010000"], "No such command '0x4000404000010000'; a word is read by descriptors decode"),
         (["derieve"], "No such command 'derieve'; did you mean derive?"),
-        (["nothing"], "No such command 'nothing'; one of derive, draw, explore, emit, match"),
+        (["nothing"], "No such command 'nothing'; one of derive, emit, formulas, search"),
         (["decode"], "WORD is missing"),
         (["draw", "0x4000404000010000"], "a word is drawn by: descriptors draw word 0x4000404000010000"),
         (["draw", "tile", "--dtype", "bf16", "--color", "bank"], "cell means is --colour-by bank"),
@@ -189,7 +189,7 @@ def test_a_refusal_names_the_way_out(options: list[str], said: str, capsys: pyte
             ["derive", "--dtype", "e2m1", "--swizzle", "MN_SW128", "--tile", "256x64", "--mma", "128x64"],
             "the kind has no transpose bit",
         ),
-        (["tma"], "--dtype is missing: f16 bf16 tf32"),
+        (["tma"], "--dtype is missing: Element type: f16 bf16 tf32"),
     ],
 )
 def test_a_refusal_names_the_command_that_takes_it(

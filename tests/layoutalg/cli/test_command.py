@@ -366,9 +366,11 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
 
 
 @each("name", COMMANDS)
-def test_the_list_of_commands_begins_each_commands_own_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    help_text = " ".join(run(capsys, name, "--help")[1].split())
-    assert help_text.startswith(f"Usage: layoutalg {name} ") and COMMANDS[name][1] in help_text
+def test_the_list_of_commands_and_each_commands_own_help_begin_with_the_same_verb(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage, text = run(capsys, name, "--help")[1].split("\n\n")[:2]
+    assert usage.startswith(f"Usage: layoutalg {name} ") and text.split()[0] == COMMANDS[name][1].split()[0]
 
 
 def test_a_tiled_mma_whose_permutation_overlaps_is_refused_with_the_overlap(capsys: pytest.CaptureFixture[str]) -> None:
