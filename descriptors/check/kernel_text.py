@@ -1,16 +1,25 @@
-"""Kernels, told: what a check found, as a compiler tells it and as plain data; and the story of a kernel.
+"""The text and the plain data of a kernel report and of a kernel summary.
 
-Law: every finding is in both, and every property in the line that ends the text; fragments where there are some.
+Invariant: each finding is in both, and the table that ends the text has each property; fragments only if there are any.
 
 >>> from descriptors import check_ptx
 >>> text = ".version 8.8\\n.target sm_90\\n.entry k() { wgmma.fence.sync.aligned; ret; }"
 >>> report = check_ptx(text)
 >>> print(tell_report(report, "k.ptx"))
-k.ptx:3: error: the target must have the instruction, found sm_90; wgmma is of sm_90a alone [form-target]
+k.ptx:3: error[form-target]: the target must have the instruction, found sm_90; wgmma is of sm_90a alone
     wgmma.fence.sync.aligned
-    fix: write another .target; source: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
-k.ptx: 0 MMA instructions of sm_90. Forms: 1 error. Words, tensor memory,
-    barriers, bytes, proxies, reuse: none. Order: clean.
+    help: write another .target
+    note: PTX ISA 9.1, wgmma.mma_async; tcgen05, Target ISA
+k.ptx: sm_90, 0 MMA instructions: 1 error
+  property       result    checked             details
+  forms          1 error   1 of 1 instruction
+  words          not used
+  order          clean     1 of 1 instruction
+  tensor memory  not used
+  barriers       not used
+  bytes          not used
+  proxies        not used
+  reuse          not used
 >>> [one["rule"] for one in record_report(report)["findings"]], record_report(report)["verdict"]
 (['form-target'], 'errors')
 """
@@ -18,7 +27,7 @@ k.ptx: 0 MMA instructions of sm_90. Forms: 1 error. Words, tensor memory,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias, TypeVar
 
@@ -29,7 +38,7 @@ from descriptors.check.story import Accumulation, Kernel, Story
 from descriptors.errors import ChoiceError
 from descriptors.records import Option, Record, Row, attributes
 from descriptors.targets import architecture
-from descriptors.text import counted, extents_text, known_line, known_record, printable, ranges_text
+from descriptors.text import aligned, counted, extents_text, known_line, known_record, printable, ranges_text
 
 #: How a terminal shows a place, each level, the way out, and what is right or open.
 _PLACE, _FAINT, _RIGHT, _OPEN = "1", "2", "32", "33"
@@ -46,20 +55,19 @@ _Lit: TypeAlias = Sequence[tuple[str, str]]
 
 
 def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, color: bool = False) -> str:
-    """A report for a person: a line for each finding, the instruction and the way out below the first of a rule.
+    """Return the text of a report: its findings, what was not decided, and a table with the result of each property.
 
-    Findings that say the same of one function are one line, with their number; so are things that were not decided.
-    The last line says the verdict of every property.
+    Findings of one function with the same text are grouped into one line with a count; so are undecided items.
 
     Args:
-        report: what was found.
-        name: of the file.
-        everything: whether to tell every finding, one a line.
-        color: whether a terminal shows it.
+        report: the report.
+        name: name of the file.
+        everything: whether to print each finding in a line of its own.
+        color: whether to color the text for a terminal.
 
     >>> from descriptors import check_ptx
     >>> print(tell_report(check_ptx(".version 8.8\\n.target sm_80\\n.entry k() { ret; }"), "k.ptx"))
-    k.ptx: no tensor-core instruction of sm_80: nothing was looked at.
+    k.ptx: not checked: sm_80 code without tensor-core instructions
     """
     lines: list[str] = []
     name = printable(name)
@@ -72,11 +80,10 @@ def tell_report(report: Report, name: str = "<ptx>", everything: bool = False, c
     for rule, told in rules.items():
         if len(told) > MOST and not everything:
             left = [one for row in told[MOST:] for one in row]
-            level = _lit(f"{ALL_RULES[rule].level}:", _LIT[ALL_RULES[rule].level], color)
             counted_lines = f"{len(left)} more, {_lines(left)} (--all)"
-            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {level} {counted_lines} {_code(ALL_RULES[rule], color)}")
+            lines.append(f"{_lit(f'{name}:', _PLACE, color)} {_level(ALL_RULES[rule], color)} {counted_lines}")
     lines += _undecided_lines(report, name, everything, color)
-    return "\n".join([*lines, _wrapped([(f"{name}:", _PLACE), *_closing(report)], color)])
+    return "\n".join([*lines, *_verdict_lines(report, name, color)])
 
 
 def tell_refused(name: str, why: str, color: bool = False) -> str:
@@ -146,36 +153,36 @@ def _times(row: Sequence[Finding] | Sequence[Undecided]) -> str:
 
 
 def _finding_lines(row: list[Finding], name: str, first: bool, color: bool) -> list[str]:
-    """The line of findings that say the same, and what stands below the first of a rule."""
+    """Return the line of findings with the same text; for the first of a rule, also its instruction, fix and source."""
     one = row[0]
     registers = f" ({', '.join(one.registers[:4])}{', ...' if len(one.registers) > 4 else ''})"
     about = _short(printable(f"{one.sentence}{registers if one.registers else ''}")) + _times(row)
-    place, level = _lit(f"{name}:{one.line}:", _PLACE, color), _lit(f"{one.rule.level}:", _LIT[one.rule.level], color)
-    line = f"{place} {level} {about} {_code(one.rule, color)}"
+    line = f"{_lit(f'{name}:{one.line}:', _PLACE, color)} {_level(one.rule, color)} {about}"
     if not first:
         return [line]
     return [
         line,
         f"    {printable(one.instruction)}",
-        f"    fix: {one.rule.fix}" + _lit(f"; source: {one.rule.source}", _FAINT, color),
+        f"    help: {one.rule.fix}",
+        _lit(f"    note: {one.rule.source}", _FAINT, color),
     ]
 
 
 def _undecided_lines(report: Report, name: str, everything: bool, color: bool) -> list[str]:
-    """What was not decided; not that of which nothing was looked at: the last line says it."""
-    unseen = {one.property for one in report.properties if not _was_looked_at(report, one)}
-    told = [one for one in report.undecided if one.property not in unseen]
+    """Return the lines of what was not decided, without properties that were not checked at all."""
+    unchecked = {one.property for one in report.properties if not _was_looked_at(report, one)}
+    rows = [one for one in report.undecided if one.property not in unchecked]
     lines = []
-    for row in _alike(told, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
-        one = row[0]
-        decides = _lit(f"; decided by {printable(one.decides)}", _FAINT, color) if one.decides else ""
-        about = _short(printable(f"{one.what}, {one.why}")) + _times(row) + decides
-        place, open_ = _lit(f"{name}:{one.line}:", _PLACE, color), _lit("not decided:", _OPEN, color)
-        lines.append(f"{place} {open_} {about} [{one.property}]")
+    for row in _alike(rows, lambda one: (one.property, one.function, one.what, one.why, one.decides), everything):
+        first = row[0]
+        about = _short(printable(f"{first.what}, {first.why}")) + _times(row)
+        place = _lit(f"{name}:{first.line}:", _PLACE, color)
+        lines.append(f"{place} {_lit(f'undecided[{first.property}]:', _OPEN, color)} {about}")
+        if first.decides:
+            lines.append(_lit(f"    help: decided by {printable(first.decides)}", _FAINT, color))
     if len(lines) > MOST_OPEN and not everything:
-        more = f"{len(lines) - MOST_OPEN} more (--all)"
-        place, open_ = _lit(f"{name}:", _PLACE, color), _lit("not decided:", _OPEN, color)
-        lines[MOST_OPEN:] = [f"{place} {open_} {more}"]
+        more = f"{len(lines) - MOST_OPEN} more lines (--all)"
+        lines[MOST_OPEN:] = [f"{_lit(f'{name}:', _PLACE, color)} {_lit('undecided:', _OPEN, color)} {more}"]
     return lines
 
 
@@ -190,28 +197,36 @@ def _was_looked_at(report: Report, verdict: Verdict) -> bool:
     return verdict.verdict != "incomplete" or verdict.looked_at > 0 or why != {NOT_LOOKED_AT}
 
 
-def _closing(report: Report) -> Iterator[tuple[str, str]]:
-    """The verdict of every property: those that have the same together."""
-    target = printable(report.target) or "no target"
+def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
+    """Return the line with the verdict of a file, and the table with the result of each property."""
+    target, place = printable(report.target) or "no target", _lit(f"{name}:", _PLACE, color)
     verdicts = [one for one in report.properties if one.property != "fragments" or one.verdict != "absent"]
-    unseen = [one for one in verdicts if not _was_looked_at(report, one)]
-    held = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unseen))
+    unchecked = [one for one in verdicts if not _was_looked_at(report, one)]
     if not report.functions and not report.notes:
-        yield f"no tensor-core instruction of {target}:", ""
-        yield f"nothing was looked at{f' ({held})' if held else ''}.", _OPEN
-        return
-    yield f"{counted(report.multiplications, 'MMA instruction')} of {target}.", ""
-    for line in known_line(_architecture(report.target)):
-        yield f"{line[:1].upper()}{line[1:]}.", _FAINT
-    groups: dict[tuple[str, str], list[str]] = {}
-    for one in verdicts:
-        phrase = (f"not looked at ({held})", _OPEN) if one in unseen else _phrase(one)
-        groups.setdefault(phrase, []).append(one.property)
-    for (told, how), names in groups.items():
-        yield f"{', '.join(names).capitalize()}:", ""
-        yield f"{told}.", how
-    for note in report.notes:
-        yield f"{printable(note)}.", _FAINT
+        items = ", ".join(dict.fromkeys(counted(one.number, one.unit) for one in unchecked))
+        why = f"{target} code without tensor-core instructions{f' ({items})' if items else ''}"
+        return [f"{place} {_lit('not checked:', _OPEN, color)} {why}"]
+    rows = [(one.property, *_result(one, one in unchecked), _checked(one), _details(one)) for one in verdicts]
+    table = aligned(
+        [("property", "result", "checked", "details")]
+        + [(name, result, checked, details) for name, result, _, checked, details in rows]
+    )
+    styles = [_FAINT, *(style for _, _, style, _, _ in rows)]
+    lines = [f"{place} {target}, {counted(report.multiplications, 'MMA instruction')}: {_summary(report, color)}"]
+    lines += [_lit(f"  {line}".rstrip(), style, color) for line, style in zip(table, styles, strict=True)]
+    lines += [_lit(f"  {line}", _FAINT, color) for line in known_line(_architecture(report.target))]
+    return lines + [_wrapped([(f"  {printable(note)}", _FAINT)], color) for note in report.notes]
+
+
+def _summary(report: Report, color: bool) -> str:
+    """Return the verdict of a file in a few words."""
+    incomplete = sum(one.verdict == "incomplete" for one in report.properties)
+    remarks = len(report.findings) - len(report.errors)
+    words = [counted(n, what) for n, what in ((len(report.errors), "error"), (remarks, "remark")) if n]
+    if incomplete:
+        words.append(f"{incomplete} {'property' if incomplete == 1 else 'properties'} incomplete")
+    style = _LIT[Level.ERROR] if report.errors else _OPEN if report.verdict == "incomplete" else _RIGHT
+    return _lit(", ".join(words or [report.verdict]), style, color)
 
 
 def _architecture(target: str) -> str:
@@ -222,22 +237,30 @@ def _architecture(target: str) -> str:
         return "sm100" if sum(map(str.isdigit, target)) > 2 else "sm90"
 
 
-def _phrase(one: Verdict) -> tuple[str, str]:
-    """The verdict of a property in words, and how a terminal shows it."""
-    found = [counted(n, what) for n, what in ((one.errors, "error"), (one.remarks, "remark")) if n]
-    fewer = [f"{n} {what}" for n, what in ((one.known, "known"), (one.left_out, "left out")) if n]
-    of = f" ({one.looked_at} of {one.number})" if one.property == "words" or one.looked_at < one.number else ""
-    match one.verdict:
+def _result(verdict: Verdict, unchecked: bool) -> tuple[str, str]:
+    """Return the result of a property, and the style in which a terminal shows it."""
+    if unchecked:
+        return "not checked", _OPEN
+    match verdict.verdict:
         case "wrong":
-            left = [f"{one.undecided} not decided"] if one.undecided else []
-            return ", ".join([" and ".join(found), *left, *fewer]) + of, _LIT[Level.ERROR]
+            return counted(verdict.errors, "error"), _LIT[Level.ERROR]
         case "incomplete":
-            what = "incomplete" if of else f"incomplete, {one.undecided} not decided"
-            return ", ".join([what, *found, *fewer]) + of, _OPEN
+            return "incomplete", _OPEN
         case "clean":
-            clean = f"clean but for {' and '.join(fewer)}" if fewer else "clean"
-            return ", ".join([clean, *found]) + of, "" if fewer or found else _RIGHT
-    return ", ".join(["none", *found, *fewer]), ""
+            return "clean", "" if verdict.left_out or verdict.known or verdict.remarks else _RIGHT
+    return "not used", ""
+
+
+def _checked(verdict: Verdict) -> str:
+    """Return how many items of a property were checked."""
+    return f"{verdict.looked_at} of {counted(verdict.number, verdict.unit)}" if verdict.number else ""
+
+
+def _details(verdict: Verdict) -> str:
+    """Return the other counts of a property."""
+    counts = [counted(verdict.remarks, "remark")] if verdict.remarks else []
+    named = ((verdict.undecided, "undecided"), (verdict.known, "known"), (verdict.left_out, "left out"))
+    return ", ".join([*counts, *(f"{number} {name}" for number, name in named if number)])
 
 
 def _wrapped(parts: _Lit, color: bool) -> str:
@@ -268,10 +291,11 @@ def _lit(text: str, how: str, color: bool) -> str:
     return f"\x1b[{how}m{text}\x1b[0m" if color and how else text
 
 
-def _code(rule: Rule, color: bool) -> str:
-    """The name of a rule; on a terminal a link to its page, where one is published (OSC 8)."""
+def _level(rule: Rule, color: bool) -> str:
+    """Return the level and the name of a rule; on a terminal the name links to its page, if it is published (OSC 8)."""
     address = page_address(rule) if color else ""
-    return f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
+    name = f"\x1b]8;;{address}\x1b\\[{rule.name}]\x1b]8;;\x1b\\" if address else f"[{rule.name}]"
+    return f"{_lit(str(rule.level), _LIT[rule.level], color)}{name}:"
 
 
 def rules_text() -> str:
