@@ -103,7 +103,7 @@ class Finding:
 
 
 #: Why nothing is known of what nobody looks at.
-NOT_LOOKED_AT = "not looked at"
+NOT_LOOKED_AT = "not checked"
 
 
 @frozen

@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import groupby
+from textwrap import wrap
 from typing import TypeAlias, TypeVar
 
 from descriptors.check.execution.rings import Ring, Use
@@ -215,7 +216,17 @@ def _verdict_lines(report: Report, name: str, color: bool) -> list[str]:
     lines = [f"{place} {target}, {counted(report.multiplications, 'MMA instruction')}: {_summary(report, color)}"]
     lines += [_lit(f"  {line}".rstrip(), style, color) for line, style in zip(table, styles, strict=True)]
     lines += [_lit(f"  {line}", _FAINT, color) for line in known_line(_architecture(report.target))]
-    return lines + [_wrapped([(f"  {printable(note)}", _FAINT)], color) for note in report.notes]
+    for note in report.notes:
+        wrapped = wrap(
+            printable(note),
+            WIDTH,
+            initial_indent="  ",
+            subsequent_indent=" " * INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )  # names and numbers stay whole
+        lines += [_lit(line, _FAINT, color) for line in wrapped]
+    return lines
 
 
 def _summary(report: Report, color: bool) -> str:
@@ -225,8 +236,11 @@ def _summary(report: Report, color: bool) -> str:
     words = [counted(n, what) for n, what in ((len(report.errors), "error"), (remarks, "remark")) if n]
     if incomplete:
         words.append(f"{incomplete} {'property' if incomplete == 1 else 'properties'} incomplete")
-    style = _LIT[Level.ERROR] if report.errors else _OPEN if report.verdict == "incomplete" else _RIGHT
-    return _lit(", ".join(words or [report.verdict]), style, color)
+    words = words or [report.verdict]
+    hidden = [f"{n} {what}" for n, what in ((len(report.known), "known"), (report.left_out, "left out")) if n]
+    right = "" if hidden else _RIGHT
+    style = _LIT[Level.ERROR] if report.errors else _OPEN if report.verdict == "incomplete" else right
+    return _lit(", ".join([*words, *hidden]), style, color)
 
 
 def _architecture(target: str) -> str:
@@ -277,7 +291,7 @@ def _wrapped(parts: _Lit, color: bool) -> str:
     return ("\n" + " " * INDENT).join(_line(line, color) for line in lines)
 
 
-#: Columns before what a line goes on with.
+#: Columns before the continuation of a line.
 INDENT = 4
 
 

@@ -55,8 +55,8 @@ def test_a_row_that_is_added_is_known_to_the_checker_and_to_the_pages(tmp_path: 
     path = tmp_path / "k.ptx"
     path.write_text(asked("plan m128n128k64 e4m3 --tile 128x128x256 --arch sm130 --emit ptx"), encoding="utf-8")
     printed = " ".join(asked(f"check {path}").split())
-    assert "4 MMA instructions of sm_130a. Known: made up, measured by nobody." in printed
-    assert "Forms, order: clean. Words: clean (12 of 12)." in printed
+    assert "sm_130a, 4 MMA instructions:" in printed and "known: made up, measured by nobody" in printed
+    assert "words clean 12 of 12 descriptor words order clean" in printed
     printed = asked("shapes --arch all")
     assert re.search(r"^sm130 +Nobody's +9.9 +tcgen05 +400000 +512, exclusive 640 +made up", printed, re.MULTILINE)
 

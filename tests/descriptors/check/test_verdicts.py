@@ -35,10 +35,10 @@ def verdicts(report: Report) -> dict[str, str]:
     return {one.property: one.verdict for one in report.properties}
 
 
-def closing(report: Report, name: str = "k.ptx") -> str:
-    """The line that ends the text of a report, without its breaks."""
+def closing(report: Report, name: str = "k.ptx") -> list[str]:
+    """Return the verdict and the table that end the text of a report, with single spaces between the columns."""
     text = tell_report(report, name)
-    return re.sub(r"\n +", " ", text[text.rindex(f"{name}: ") :])
+    return [re.sub("  +", " ", line).strip() for line in text[text.rindex(f"{name}: ") :].splitlines()]
 
 
 def test_every_rule_is_of_one_property_and_every_report_has_a_verdict_of_each() -> None:
@@ -51,11 +51,16 @@ def test_what_was_looked_at_is_clean_and_what_is_not_there_absent() -> None:
     wanted = {"forms": "clean", "words": "clean", "order": "clean", "reuse": "incomplete"}
     assert verdicts(found) == {name: wanted.get(name, "absent") for name in PROPERTIES}
     assert found.verdict == "incomplete"
-    assert closing(found) == (
-        "k.ptx: 2 MMA instructions of sm_90a. Forms, order: clean. Words: clean (4 of 4). "
-        "Tensor memory, barriers, bytes, proxies: none. Reuse: incomplete, 1 not decided. k was not run: nothing in "
-        "it writes shared memory or waits for a barrier."
-    )
+    assert closing(found) == [
+        "k.ptx: sm_90a, 2 MMA instructions: 1 property incomplete",
+        "property result checked details",
+        "forms clean 5 of 5 instructions",
+        "words clean 4 of 4 descriptor words",
+        "order clean 5 of 5 instructions",
+        *(f"{name} not used" for name in ("tensor memory", "barriers", "bytes", "proxies")),
+        "reuse incomplete 2 of 2 asynchronous operations 1 undecided",
+        "k was not run: nothing in it writes shared memory or waits for a barrier",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,53 +81,53 @@ def test_a_word_that_is_not_known_leaves_the_words_incomplete_and_is_told_with_t
     left, other = [one for one in found.undecided if one.property == "words"]
     assert (left.line, left.what, left.function) == (6, "descriptor of B", "k") and "swizzle" in left.why
     assert (other.line, other.what) == (7, "descriptor of B")
-    assert "Words: incomplete (2 of 4)." in closing(found)
-    assert f"k.ptx:6: not decided: descriptor of B, {left.why}" in tell_report(found, "k.ptx")
+    assert any(line.startswith("words incomplete 2 of 4 descriptor words") for line in closing(found))
+    assert f"k.ptx:6: undecided[words]: descriptor of B, {left.why}" in tell_report(found, "k.ptx")
 
 
 def test_an_error_makes_its_own_property_wrong_and_no_other() -> None:
     found = check(RIGHT.replace("wgmma.commit_group.sync.aligned;\n", "") + "st.global.f32 [q], a;\n")
     assert found.verdict == "errors"
     assert verdicts(found)["order"] == "wrong" and verdicts(found)["words"] == "clean"
-    assert "Order: 1 error." in closing(found) and "0 errors" not in tell_report(found)
+    assert "order 1 error 4 of 4 instructions" in closing(found) and "0 errors" not in tell_report(found)
 
 
 def test_remarks_leave_a_property_clean_and_are_counted() -> None:
     found = check(RIGHT.replace("wgmma.wait", "mov.f32 z, a;\nwgmma.wait"))
     assert [one.rule.name for one in found.findings] == ["wgmma-copied"]
-    assert verdicts(found)["order"] == "clean" and "Order: clean, 1 remark." in closing(found)
+    assert verdicts(found)["order"] == "clean" and "order clean 5 of 5 instructions 1 remark" in closing(found)
 
 
 def test_what_is_left_out_does_not_look_clean() -> None:
     found = check("wgmma.wait_group.sync.aligned -1; // descriptors: ignore form-immediate\n")
     assert (found.left_out, found.verdict) == (1, "clean")
-    assert "Forms: clean but for 1 left out." in closing(found)
+    assert closing(found)[0].endswith(": clean, 1 left out") and "1 left out" in closing(found)[2]
     other = chosen(check("wgmma.wait_group.sync.aligned -1;\n"), without=["form-immediate"])
-    assert "Forms: clean but for 1 left out." in closing(other)
+    assert closing(other) == closing(found)
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("", "no tensor-core instruction of sm_90a: nothing was looked at."),
+        ("", "not checked: sm_90a code without tensor-core instructions"),
         (
             "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {a}, {b}, {c}, {d};\n" * 3,
-            "no tensor-core instruction of sm_90a: nothing was looked at (3 instructions).",
+            "not checked: sm_90a code without tensor-core instructions (3 instructions)",
         ),
     ],
 )  # fmt: skip
 def test_where_there_is_nothing_to_look_at_nothing_is_clean(body: str, told: str) -> None:
     found = check(body)
     assert found.verdict == "incomplete" and "clean" not in verdicts(found).values()
-    assert closing(found) == f"k.ptx: {told}"
+    assert closing(found) == [f"k.ptx: {told}"]
     assert "\x1b[32m" not in tell_report(found, color=True)
 
 
 def test_multiplications_of_one_warp_beside_those_of_a_warpgroup_are_named() -> None:
     found = check(RIGHT + "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {a}, {b}, {c}, {d};\n" * 2)
     assert verdicts(found)["forms"] == "incomplete"
-    assert "Forms: incomplete (5 of 7)." in closing(found)
-    assert "k.ptx:10: not decided: 2 wmma instructions, not looked at [forms]" in tell_report(found, "k.ptx")
+    assert "forms incomplete 5 of 7 instructions 1 undecided" in closing(found)
+    assert "k.ptx:10: undecided[forms]: 2 wmma instructions, not checked" in tell_report(found, "k.ptx")
 
 
 def test_stores_are_counted_where_the_asynchronous_proxy_reads_what_they_write() -> None:
@@ -146,16 +151,18 @@ def test_a_second_judge_hands_in_scopes_findings_and_what_he_left_open(monkeypat
     held = verdicts(found)
     assert [held[name] for name in PROPERTIES[4:]] == ["wrong", "incomplete", "absent", "clean", "absent"]
     assert found.verdict == "errors" and [one.line for one in found.errors] == [6]
-    assert "5: not decided: the box of a copy, a tensor map of the host; decided by --tensormap [bytes]" in str(found)
+    assert "5: undecided[bytes]: the box of a copy, a tensor map of the host\n    help: decided by --tensormap" in str(
+        found
+    )
 
 
-def test_the_line_has_eighty_columns_and_breaks_at_words() -> None:
+def test_the_table_has_eighty_columns_and_notes_break_at_words() -> None:
     for name in ("product_f16_128x128x64_nt_sm90", "attention_64x64x64_sm100"):
         found = check_ptx(kernels()[name])
         lines = tell_report(found, "k.ptx").splitlines()
         last = lines[max(i for i, line in enumerate(lines) if line.startswith("k.ptx: ")) :]
         assert len(last) > 1 and all(len(line) <= WIDTH for line in last)
-        assert all(line.startswith("    ") for line in last[1:])
+        assert all(line.startswith("  ") for line in last[1:])
 
 
 def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
@@ -170,11 +177,11 @@ def test_plain_data_has_every_verdict_and_everything_undecided() -> None:
 def test_findings_and_open_things_that_say_the_same_are_one_line() -> None:
     bad = "wgmma.wait_group.sync.aligned -1;\n"
     text = tell_report(check(bad * 100), "k.ptx")
-    assert "found -1, which must be from 0 on, as operand 1; 100 times, lines 4..103 [form-immediate]" in text
-    assert len(text.splitlines()) == 5
+    assert "found -1, which must be from 0 on, as operand 1; 100 times, lines 4..103\n" in text
+    assert text.count("[form-immediate]") == 1
     assert tell_report(check(bad * 100), "k.ptx", everything=True).count("[form-immediate]") == 100
     unknown = check(f"wgmma.fence.sync.aligned;\n{MMA * 20}")
-    assert tell_report(unknown, "k.ptx").count("not decided: descriptor of A") == 1
+    assert tell_report(unknown, "k.ptx").count("undecided[words]: descriptor of A") == 1
     assert "; 20 times, lines 5..24" in tell_report(unknown, "k.ptx")
 
 
@@ -183,7 +190,7 @@ def test_nothing_of_a_text_reaches_a_terminal_as_a_command() -> None:
     left = Undecided("words", 4, bad, bad, bad)
     found = Report(bad, (bad,), 0, 0, 0, (), (finding(3, "form-shape", bad, bad),), (), (left,))
     text = tell_report(found, f"n{bad}x.ptx")
-    assert "\x1b" not in text and text.startswith("n\\x1b[31mx.ptx:3: error: ")
+    assert "\x1b" not in text and text.startswith("n\\x1b[31mx.ptx:3: error[form-shape]: ")
 
 
 @pytest.mark.parametrize(("a", "verdict"), [("{%a0, %a1, %a2, %a3}", "incomplete"), ("%a", "absent")])

@@ -100,11 +100,11 @@ def test_a_baseline_keeps_known_findings_quiet_where_lines_move_and_new_ones_fai
     assert status == 0 and out.splitlines()[-1] == "3 files: 1 incomplete, 2 clean. 2 known."
     (folder / "a.ptx").write_text(BAD.replace("wgmma", "\n\n\nwgmma"))
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)
-    assert status == 0 and "Forms: clean but for 1 known." in " ".join(out.split())
+    assert status == 0 and out.splitlines()[0].endswith(": clean, 1 known")
     assert json.loads(run(capsys, "check", folder / "a.ptx", "--baseline", known, "--json")[1])["known"] == 1
     (folder / "a.ptx").write_text(BAD.replace("wgmma", "wgmma.wait_group.sync.aligned -1;\nwgmma"))
     status, out, _ = run(capsys, "check", folder / "a.ptx", "--baseline", known)
-    assert status == 1 and out.count("[form-immediate]") == 1 and "a.ptx:5: error:" in out
+    assert status == 1 and out.count("[form-immediate]") == 1 and "a.ptx:5: error[" in out
     (folder / "a.ptx").write_text(BAD.replace(" -1;", " -2;"))
     assert run(capsys, "check", folder / "a.ptx", "--baseline", known)[0] == 1
 
@@ -115,7 +115,7 @@ def test_strict_takes_what_a_baseline_left_open_and_nothing_else(
     known, file = folder / "known.json", folder / "b.ptx"
     run(capsys, "check", folder, "--write-baseline", known)
     status, out, _ = run(capsys, "check", folder, "--baseline", known, "--strict")
-    assert status == 0 and "not decided" in out
+    assert status == 0 and "undecided[" in out
     file.write_text(file.read_text().replace("ret;", "st.shared.b32 [%r999999], %r2;\n\tret;"))
     assert [run(capsys, "check", file, "--baseline", known, *more)[0] for more in ((), ("--strict",))] == [0, 1]
 
