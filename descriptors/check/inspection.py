@@ -190,7 +190,9 @@ def _with_differences(
     rows = [(module.functions[number].name, one) for number, row in differing.items() for one in row]
     followed = len(agreeing.errors) < len(report.errors)
     wrong = [(name, one) for name, one in rows if followed or one.is_certain]
-    findings = [replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong]
+    findings = [
+        replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong
+    ]
     why = "nothing else is wrong because of it"
     doubts = [
         Undecided("words", one.line, f"an instruction descriptor with {one.found.removeprefix('found ')}", why, "", name)
