@@ -195,7 +195,7 @@ def _with_differences(
     ]
     why = "nothing else is wrong because of it"
     doubts = [
-        Undecided("words", one.line, f"an instruction descriptor with {one.found.removeprefix('found ')}", why, "", name)
+        Undecided("words", one.line, f"the instruction descriptor, {one.found.removeprefix('found ')}", why, "", name)
         for name, one in rows if (name, one) not in wrong
     ]  # fmt: skip
     if wrong:

@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from descriptors.check.execution.boxes import NAME_LETTERS, suggestion
+from descriptors.check.execution.boxes import NAME_LETTERS, other_rows, suggestion
 from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
@@ -369,6 +369,9 @@ def _boxes(machine: Machine) -> Iterator[Blind]:
     """Tensor copies, of whose boxes the text does not say the bytes."""
     for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
+            if why := other_rows(machine, _code(machine, index), name, place):
+                made = _code(machine, index)
+                yield Blind(("bytes",), made.line, BOX, why, decides=suggestion(machine, made, name, place))
             continue
         size = machine.launch.bytes_of(name)
         why = "its tensor map is a parameter"

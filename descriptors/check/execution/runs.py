@@ -147,11 +147,11 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
     threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
     assumed = () if threads else ("128 threads a CTA",)
     shapes = (known.cluster,) if known.cluster else _clusters(made.function)
-    scalars, boxes = known.scalars(made.names), known.boxes(made.names)
+    scalars, boxes, rows = known.scalars(made.names), known.boxes(made.names), known.rows(made.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
     held: list[Trial] = []
     for shape in shapes:
-        launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
+        launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
         shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # Where assumed data lead to no end in one shape, they do in the others.
         in_vain = any(one.steps > BUDGET and not one.launch.content for one in held)
