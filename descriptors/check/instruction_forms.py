@@ -37,6 +37,10 @@ from descriptors.tmem.geometry import ALLOCATIONS, LEAST_COLUMNS
 
 #: What may stand behind ``wgmma.mma_async``, in whatever order.
 _WORDS = re.compile(r"sync|aligned|sp|m\d+n\d+k\d+|[a-z]+\d\w*|satfinite|and|xor|popc")
+#: What may stand behind ``tcgen05.mma``; kinds, scale vectors and collectors are looked at elsewhere.
+_MMA_WORDS = re.compile(
+    r"ws|sp|ashift|block_scale|block16|block32|cta_group::[12]|(kind|scale_vec|collector|decompress)::.+"
+)
 #: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
 REGISTERS_OF_A = 4
 
@@ -320,8 +324,7 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
     told: list[tuple[str, str]]
     if one.opcode.startswith("tcgen05.mma"):
         told = list(multiplication(one, target, version))
-        if not any(word.startswith("cta_group::") for word in one.qualifiers):
-            told.append(("form-qualifier", "found no .cta_group::1 or .cta_group::2"))
+        told += _mma_qualifiers(one.qualifiers[2:])
     else:
         told = syntax_findings(one, target, version, lambda name: None)
         if lacks:
@@ -329,6 +332,22 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
         if one.opcode.startswith("tcgen05.ld"):
             told += _apart(one.operands)
     yield from (finding(one.line, rule, text, one.opcode) for rule, text in (*lacks, *told))
+
+
+def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield qualifiers that no ``tcgen05.mma`` has, has twice, or lacks.
+
+    >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
+    ['found .cta_group::3 .sync, which tcgen05.mma does not have', 'found two .kind']
+    """
+    if unknown := [word for word in words if not _MMA_WORDS.fullmatch(word)]:
+        yield "form-qualifier", f"found .{' .'.join(unknown)}, which tcgen05.mma does not have"
+    heads = Counter(word.partition("::")[0] for word in words if not word.startswith("collector::"))
+    for head, many in heads.items():
+        if many > 1:
+            yield "form-qualifier", f"found two .{head}"
+    if not heads["cta_group"]:
+        yield "form-qualifier", "found no .cta_group::1 or .cta_group::2"
 
 
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
