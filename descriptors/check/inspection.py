@@ -118,8 +118,8 @@ def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, d
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values, module.target))
         multiplied += len(function.having(*_MULTIPLIES))
-        if row := list(differences(function, found, graph)):
-            differing[number] = row
+        if conflicts := list(differences(function, found, graph)):
+            differing[number] = conflicts
         made = [*_words(found, forms[number]), *_advances(function, found, graph)]
         protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
