@@ -24,6 +24,7 @@ Law: instructions that agree have no difference.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -68,13 +69,21 @@ def differences(function: Function, found: list[Multiplication], graph: list[Blo
         found: its multiplications.
         graph: its basic blocks.
     """
+    everywhere = Counter(_values_of(one) for one in found)
     for chain in chains(function, found, graph):
         for row in _accumulations(chain):
             alike: dict[tuple[Any, ...], list[Multiplication]] = {}
             for one in row:
-                alike.setdefault(tuple(getattr(one.described, name) for name in _FIELDS), []).append(one)
-            most = max(alike.values(), key=len, default=[])
-            yield from (_difference(differing, most) for differing in alike.values() if differing is not most)
+                alike.setdefault(_values_of(one), []).append(one)
+            # Of two descriptors that are as frequent the one that other accumulations have as well is taken for right.
+            ranks = {values: (len(some), everywhere[values]) for values, some in alike.items()}
+            most = max(alike, key=lambda values: ranks[values], default=())
+            yield from (_difference(some, alike[most]) for values, some in alike.items() if values != most)
+
+
+def _values_of(one: Multiplication) -> tuple[Any, ...]:
+    """Return the fields that an accumulation has alike; of an unknown descriptor ``None`` for each."""
+    return tuple([getattr(one.described, name, None) for name in _FIELDS])
 
 
 def without(function: Function, found: Iterable[Difference]) -> Function:
