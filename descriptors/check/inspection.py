@@ -16,9 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from descriptors.check.accumulation_descriptors import Difference, differences, without
 from descriptors.check.execution.configuration import Configuration, configuration
 from descriptors.check.execution.runs import shared_sizes
-from descriptors.check.instruction_forms import column_findings, group_findings, tcgen05_findings, wgmma_findings
+from descriptors.check.instruction_forms import (
+    column_findings,
+    group_findings,
+    limit_findings,
+    tcgen05_findings,
+    wgmma_findings,
+)
 from descriptors.check.instruction_syntax import SYNTAX, syntax_findings
 from descriptors.check.k_steps import Step, advance_findings
 from descriptors.check.kernel_report import (
@@ -46,6 +53,7 @@ from descriptors.check.warp_multiplications import warp_findings
 from descriptors.check.words_undecided import words_undecided
 from descriptors.smem.instructions.idesc import INSTRUCTION_DESCRIPTORS
 from descriptors.targets import static_shared
+from descriptors.text import ranges_text
 from descriptors.tmem.accumulator import datapath_of
 from layoutalg.frozen import replace
 
@@ -85,12 +93,23 @@ def check_ptx(
     """
     known = configuration(threads=threads, cluster=cluster, parameters=parameters, tensor_maps=tensor_maps)
     module = parse(text)
+    report, differing = _checked(module, text, known)
+    if differing:
+        functions = [without(one, differing.get(number, ())) for number, one in enumerate(module.functions)]
+        agreeing, _ = _checked(replace(module, functions=tuple(functions)), text, known)
+        report = _with_differences(report, agreeing, module, differing)
+    return without_ignored(report, text)
+
+
+def _checked(module: Module, text: str, known: Configuration) -> tuple[Report, dict[int, list[Difference]]]:
+    """Return the report of a module, and the accumulations of each function whose instruction descriptors differ."""
     held = [n for n, one in enumerate(module.functions) if one.having(*FAMILIES)]
     calls = calls_of(module)
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     unresolved: list[tuple[int, str]] = []
-    counted = words = 0
+    differing: dict[int, list[Difference]] = {}
+    multiplied = words = 0
     forms = [tuple(forms_of(function, module)) for function in module.functions]
     run = EXECUTION(module, text, known)
     for number in held:
@@ -98,7 +117,9 @@ def check_ptx(
         graph = blocks(function)
         values = fold(function, module.variables, observed(function), graph)
         found = list(multiplications(function, values, module.target))
-        counted += len(function.having(*_MULTIPLIES))
+        multiplied += len(function.having(*_MULTIPLIES))
+        if conflicts := list(differences(function, found, graph)):
+            differing[number] = conflicts
         made = [*_words(found, forms[number]), *_advances(function, found, graph)]
         protocol = list(_protocol(number, values, module, graph, calls, function.name in run.settled))
         made += [one for one in protocol if isinstance(one, Finding)]
@@ -117,7 +138,7 @@ def check_ptx(
         warp = len(function.having(*WARP_MMA))
         if number in held or warp or wrong:
             shown.append(function.name)
-        counted += warp
+        multiplied += warp
         formed += _without_repeats(wrong, [*findings, *run.findings], function)
     formed += _shared(module, text)
     findings = [*formed, *findings]
@@ -139,7 +160,7 @@ def check_ptx(
     report = Report(
         target=module.target,
         functions=tuple(shown),
-        multiplications=counted,
+        multiplications=multiplied,
         words=words,
         resolved=words - len(unresolved),
         unresolved=tuple(unresolved),
@@ -149,7 +170,44 @@ def check_ptx(
         notes=tuple([note for one in judged for note in one.notes]),
         launches=run.launches,
     )
-    return without_ignored(report, text)
+    return report, differing
+
+
+def _with_differences(
+    report: Report, agreeing: Report, module: Module, differing: Mapping[int, Sequence[Difference]]
+) -> Report:
+    """Return a report with the instruction descriptors that differ inside an accumulation.
+
+    A difference that may be meant is an error if something else is wrong because of it. Then what follows from it is
+    left out: the rest of the report is that of the module in which they agree.
+
+    Args:
+        report: of the module.
+        agreeing: of the module with descriptors that agree.
+        module: the module.
+        differing: by the number of the function.
+    """
+    rows = [(module.functions[number].name, one) for number, row in differing.items() for one in row]
+    followed = len(agreeing.errors) < len(report.errors)
+    wrong = [(name, one) for name, one in rows if followed or one.is_certain]
+    findings = [
+        replace(finding(one.line, "word-accumulation", one.found, one.opcode), function=name) for name, one in wrong
+    ]
+    why = "nothing else is wrong because of it"
+    doubts = [
+        Undecided("words", one.line, f"the instruction descriptor, {one.found.removeprefix('found ')}", why, "", name)
+        for name, one in rows if (name, one) not in wrong
+    ]  # fmt: skip
+    if wrong:
+        report = agreeing
+        lines = ranges_text([one.line for _, one in wrong])
+        note = f"the rest was checked as if the instruction descriptors agreed (line {lines})"
+        report = replace(report, notes=(*report.notes, note))
+    return replace(
+        report,
+        findings=tuple(sorted((*findings, *report.findings), key=_line)),
+        undecided=tuple(sorted((*doubts, *report.undecided), key=_line)),
+    )
 
 
 _MULTIPLIES = ("wgmma.mma_async", "tcgen05.mma")
@@ -179,11 +237,12 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
     >>> [one.instruction for one in forms_of(module.functions[0], module)]
     ['fence.proxy.other']
     """
-    room = registers(function.head) if function.entry else MOST_REGISTERS
     class_of = lru_cache(maxsize=None)(function.classes.get)
     tensor = [function.code[index] for index in function.having("tcgen05.")]
     yield from group_findings(tensor)
     yield from column_findings(tensor)
+    room = registers(function.head) if function.entry else MOST_REGISTERS
+    yield from limit_findings([function.code[index] for index in function.having("wgmma.mma_async")], room)
     target, version = module.target, module.version
     for index in function.having(*FAMILIES, *WARP_MMA, *SYNTAX):
         one = function.code[index]
@@ -196,7 +255,7 @@ def forms_of(function: Function, module: Module) -> Iterator[Finding]:
             found = syntax_findings(one, target, version, class_of)
         yield from (finding(one.line, name, told, one.opcode) for name, told in found)
         if one.opcode.startswith("wgmma."):
-            yield from wgmma_findings(one, target, room, version)
+            yield from wgmma_findings(one, target, version)
         elif one.opcode.startswith("tcgen05."):
             yield from tcgen05_findings(one, target, version)
 

@@ -27,7 +27,7 @@ from itertools import chain
 from descriptors.check.instruction_syntax import syntax_findings
 from descriptors.check.kernel_report import Finding, finding
 from descriptors.check.ptx.multiplications import TensorMma, Wgmma, tensor_mma, wgmma
-from descriptors.check.ptx.ptx_module import MOST_REGISTERS, REST, Instruction
+from descriptors.check.ptx.ptx_module import REST, Instruction
 from descriptors.check.ptx.ptx_operands import Negated, Operand, Vector, alone, names
 from descriptors.smem.instructions.legality import check_shape, check_types
 from descriptors.smem.instructions.rules import IllegalError
@@ -37,6 +37,10 @@ from descriptors.tmem.geometry import ALLOCATIONS, LEAST_COLUMNS
 
 #: What may stand behind ``wgmma.mma_async``, in whatever order.
 _WORDS = re.compile(r"sync|aligned|sp|m\d+n\d+k\d+|[a-z]+\d\w*|satfinite|and|xor|popc")
+#: What may stand behind ``tcgen05.mma``; kinds, scale vectors and collectors are looked at elsewhere.
+_MMA_WORDS = re.compile(
+    r"ws|sp|ashift|block_scale|block16|block32|cta_group::[12]|(kind|scale_vec|collector|decompress)::.+"
+)
 #: Registers of A, whatever its type: 64 rows of 256 bits over 128 threads.
 REGISTERS_OF_A = 4
 
@@ -46,15 +50,12 @@ def registers_of_d(shape: tuple[int, int, int], dtype: str) -> int:
     return shape[0] * shape[1] // 128 // (2 if dtype == "f16" else 1)
 
 
-def wgmma_findings(
-    one: Instruction, target: str, room: int = MOST_REGISTERS, version: str = NEWEST
-) -> Iterator[Finding]:
+def wgmma_findings(one: Instruction, target: str, version: str = NEWEST) -> Iterator[Finding]:
     """What an assembler would refuse about a ``wgmma`` instruction.
 
     Args:
         one: the instruction.
         target: the ``.target``.
-        room: registers that a thread may have.
         version: the ``.version``.
 
     >>> made = Instruction(3, "wgmma.fence.sync.aligned", ())
@@ -68,7 +69,7 @@ def wgmma_findings(
     words = one.qualifiers
     if words[1:2] == ("mma_async",):
         needs = chain.from_iterable(needed(feature, target, version) for feature in _later(words))
-        told = chain(_qualifiers(words), _multiplication(one, room), needs)
+        told = chain(_qualifiers(words), _multiplication(one), needs)
     else:
         told = chain(syntax_findings(one, target, version, lambda name: None), ())
     yield from (finding(one.line, name, text, one.opcode) for name, text in told)
@@ -91,7 +92,7 @@ def _later(words: tuple[str, ...]) -> Iterator[str]:
         yield "wgmma of s8 by u8"
 
 
-def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
+def _multiplication(one: Instruction) -> Iterator[tuple[str, str]]:
     view = wgmma(one)
     if view is None:
         yield "form-operands", f"found {len(one.operands)} operands"
@@ -103,10 +104,7 @@ def _multiplication(one: Instruction, room: int) -> Iterator[tuple[str, str]]:
     yield from illegal
     if any(rule == "form-shape" for rule, _ in illegal):
         return
-    m, n, k = view.shape
     yield from _vectors(view)
-    if (wanted := registers_of_d(view.shape, view.types[0]) + REST) > room:
-        yield "form-limit", f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
     yield from _immediates(view)
 
 
@@ -326,8 +324,7 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
     told: list[tuple[str, str]]
     if one.opcode.startswith("tcgen05.mma"):
         told = list(multiplication(one, target, version))
-        if not any(word.startswith("cta_group::") for word in one.qualifiers):
-            told.append(("form-qualifier", "found no .cta_group::1 or .cta_group::2"))
+        told += _mma_qualifiers(one.qualifiers[2:])
     else:
         told = syntax_findings(one, target, version, lambda name: None)
         if lacks:
@@ -335,6 +332,22 @@ def tcgen05_findings(one: Instruction, target: str, version: str = NEWEST) -> It
         if one.opcode.startswith("tcgen05.ld"):
             told += _apart(one.operands)
     yield from (finding(one.line, rule, text, one.opcode) for rule, text in (*lacks, *told))
+
+
+def _mma_qualifiers(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield qualifiers that no ``tcgen05.mma`` has, has twice, or lacks.
+
+    >>> [found for _, found in _mma_qualifiers(("cta_group::3", "kind::f16", "sync", "kind::f16"))]
+    ['found .cta_group::3 .sync, which tcgen05.mma does not have', 'found two .kind']
+    """
+    if unknown := [word for word in words if not _MMA_WORDS.fullmatch(word)]:
+        yield "form-qualifier", f"found .{' .'.join(unknown)}, which tcgen05.mma does not have"
+    heads = Counter(word.partition("::")[0] for word in words if not word.startswith("collector::"))
+    for head, many in heads.items():
+        if many > 1:
+            yield "form-qualifier", f"found two .{head}"
+    if not heads["cta_group"]:
+        yield "form-qualifier", "found no .cta_group::1 or .cta_group::2"
 
 
 def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
@@ -350,6 +363,35 @@ def group_findings(code: Iterable[Instruction]) -> Iterator[Finding]:
         first = first or group
         if group != first and group:
             yield finding(one.line, "tcgen05-cta-group", f"found .{group} after .{first}", one.opcode)
+
+
+def limit_findings(code: Iterable[Instruction], room: int) -> Iterator[Finding]:
+    """Yield the first multiplication of a function that needs more registers than a thread may have, with the count.
+
+    Args:
+        code: instructions of the function.
+        room: registers that a thread may have.
+
+    >>> from descriptors.check.ptx.ptx_operands import operands
+    >>> read = operands("{a,b,c,d}, x, y, 1, 1, 1, 0, 0")
+    >>> made = [Instruction(n, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", read) for n in (7, 9)]
+    >>> [one.found for one in limit_findings(made, 24)], list(limit_findings(made, 30))
+    (['found a limit of 24; m64n8k16 into f32 needs 30; 2 instructions, lines 7..9'], [])
+    """
+    views = [(one, view) for one in code if one.qualifiers[1:2] == ("mma_async",) and (view := wgmma(one))]
+    rows = [
+        (registers_of_d(view.shape, view.types[0]) + REST, one, view)
+        for one, view in views
+        if view.kind and not any(rule == "form-shape" for rule, _ in illegal_multiplication(view))
+    ]
+    over = [row for row in rows if row[0] > room]
+    if over:
+        wanted, first, view = max(over, key=lambda row: row[0])
+        m, n, k = view.shape
+        found = f"found a limit of {room}; m{m}n{n}k{k} into {view.types[0]} needs {wanted}"
+        lines = [one.line for _, one, _ in over]
+        many = f"; {len(over)} instructions, lines {min(lines)}..{max(lines)}" if len(over) > 1 else ""
+        yield finding(first.line, "form-limit", found + many, first.opcode)
 
 
 def column_findings(code: Iterable[Instruction]) -> Iterator[Finding]:

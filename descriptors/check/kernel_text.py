@@ -399,21 +399,29 @@ def _kernel(kernel: Kernel) -> list[str]:
     if kernel.commits and not kernel.waits:
         lines.append(f"  {counted(kernel.commits, 'commit')} to mbarriers")
     if kernel.rings:
-        lines.append(f"  mbarriers, as a run saw them ({kernel.launch}):")
-        lines += [line for ring in kernel.rings for line in _ring(ring)]
+        shared = any(use.ctas != (0,) for ring in kernel.rings for use in ring.uses)
+        lines.append(f"  mbarriers{' of CTA 0' if shared else ''}, as a run saw them ({kernel.launch}):")
+        lines += [line for ring in kernel.rings for line in _ring(ring, shared)]
     return lines
 
 
-def _ring(ring: Ring) -> list[str]:
-    """A ring and who uses it."""
+def _ring(ring: Ring, shared: bool) -> list[str]:
+    """Return the lines of a ring and of what uses it.
+
+    Args:
+        ring: the ring.
+        shared: whether other CTAs of the cluster use mbarriers of the kernel, so that each use names its CTAs.
+    """
     size = f", {' or '.join(map(str, ring.bytes))} bytes" if ring.bytes else ""
     head = f"    {ring.stages} from {ring.place}: {counted(ring.count, 'arrival')}{size} a phase"
-    return [head, *(f"      {_use(use)}" for use in ring.uses)]
+    return [head, *(f"      {_use(use, shared)}" for use in ring.uses)]
 
 
-def _use(use: Use) -> str:
-    warps, lines = ("s" * (len(row) > 1) for row in (use.warps, use.lines))
-    return f"{use.what} by warp{warps} {ranges_text(use.warps)}, line{lines} {', '.join(map(str, use.lines))}"
+def _use(use: Use, shared: bool) -> str:
+    warps, ctas, lines = ("s" * (len(row) > 1) for row in (use.warps, use.ctas, use.lines))
+    named = " and ".join(map(str, use.ctas)) if len(use.ctas) == 2 else ranges_text(use.ctas)
+    of = f" of CTA{ctas} {named}" if shared else ""
+    return f"{use.what} by warp{warps} {ranges_text(use.warps)}{of}, line{lines} {', '.join(map(str, use.lines))}"
 
 
 def _accumulation(number: int, one: Accumulation) -> list[str]:

@@ -258,6 +258,12 @@ _ROWS = (
         "PTX ISA 9.1, wgmma.mma_async, imm-trans-a, imm-trans-b; tcgen05, Instruction descriptor", COMPUTED,
     ),
     Rule(
+        "word-accumulation", _E, _WORDS,
+        "the instruction descriptors of one accumulation must have the same M, N and types",
+        "give each instruction the descriptor of the others",
+        "PTX ISA 9.1, tcgen05, Instruction descriptor; Data Path Layout Organization", COMPUTED,
+    ),
+    Rule(
         "word-start", _E, _WORDS, "the start address of a word must be one of shared memory in units of 16 bytes",
         "shift the address right by 4 before it becomes the low 14 bits of the word",
         "PTX ISA 9.1, matrix descriptors (matrix-start-address)", MANUAL,

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from descriptors.check.execution.boxes import disagreement
+from descriptors.check.execution.boxes import disagreement, misfit
 from descriptors.check.execution.configuration import Configuration, parameter_text
 from descriptors.check.execution.counts import Counts
 from descriptors.check.execution.evidence import ALL, UNFILLED, Blind
@@ -32,7 +32,7 @@ from descriptors.check.execution.machine import Machine
 from descriptors.check.execution.outcomes import is_wrong
 from descriptors.check.execution.program import EVENTS, Program, is_event, parameter_names, program
 from descriptors.check.execution.run_policy import FILE_LIMIT, LIMIT, LITTLE
-from descriptors.check.execution.runs import launches, run, trials, unlaunchable
+from descriptors.check.execution.runs import box_sizes, launches, run, trials, unlaunchable
 from descriptors.check.kernel_report import ExecutedLaunch, Finding, Judgement, Moment, Scope, Undecided
 from descriptors.check.opcode_effects import EXTERNAL, RUNTIME, Effect, effect_of
 from descriptors.check.ptx.ptx_module import Function, Module
@@ -159,19 +159,28 @@ def _unfilled(function: Function) -> list[Undecided]:
 
 
 def _agreed(told: RunJudgement, function: Function, text: str, known: Configuration, target: str) -> RunJudgement:
-    """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects.
+    """Return a judgement with one finding where the given boxes contradict the bytes that the kernel expects, or reads.
 
-    All else that goes wrong then may follow from that, so it is counted and left out.
+    All else that goes wrong then may follow from that, so it is counted and left out. That they contradict what is read
+    is certain only if nothing is wrong with the boxes that are consistent with it.
     """
     if not known.tensor_maps or not is_wrong(told.witnesses):
         return told
     made = program(function, target)
     boxes = known.boxes(made.names)
     cause = next((one for machine in _unsized(made, text, known) if (one := disagreement(machine, boxes))), None)
+    bytes_ = "expected bytes"
+    if cause is None:
+        free = known._replace(tensor_maps={}, box_rows={})
+        consistent = judge(function, text, free, target)
+        if not consistent.ended or is_wrong(consistent.witnesses):
+            return told
+        machine = next(_unsized(made, text, known))
+        cause, bytes_ = misfit(machine, boxes, box_sizes(machine)), "bytes that are read"
     if cause is None:
         return told
     others = len(told.witnesses)
-    why = f"the given boxes contradict the expected bytes; {counted(others, 'finding')} left out"
+    why = f"the given boxes contradict the {bytes_}; {counted(others, 'finding')} left out"
     row = Blind(("bytes", "proxies", "reuse"), function.code[cause.place].line, "what comes after", why)
     return told._replace(witnesses=(cause,), blind=(*(one for one in told.blind if one.what != row.what), row))
 

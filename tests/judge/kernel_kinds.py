@@ -280,6 +280,8 @@ _WORDS = (
          "as of wgmma"),
     Kind("another major of B everywhere (tcgen05)", _SHARED, everywhere(_SHARED, idesc_other(16)), (
         "word-transpose", "word-idesc", *_WORD, *_STEP), "as of wgmma", "^(?!.*(_nn_|_MN_))"),
+    Kind("idesc: N of one step 128 columns more or fewer", _SHARED, idesc_other(21),
+         ("word-accumulation", "word-idesc"), "the instructions of an accumulation write the same D"),
     Kind("idesc: M 16", _PLAIN, idesc(24, 5, 1), ("word-idesc",), "64, 128 or 256"),
     Kind("idesc: M 0", _PLAIN, idesc(24, 5, 0), ("word-idesc",), "64, 128 or 256"),
     Kind("idesc: N 0", _T + "mma", idesc(17, 6, 0), ("word-idesc",), "8 to 256"),

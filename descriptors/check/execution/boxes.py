@@ -106,12 +106,60 @@ def suggestion(machine: Machine, copy: Instruction, box: Box, place: int) -> str
     size = machine.launch.bytes_of(box)
     if not size:
         return f"the box that the host encodes: --tensormap {name}=BOX (extents and type, as 64x128xbf16, or bytes)"
-    read = {row for at, row in machine.notes.tiles.items() if place <= at < place + size}
-    dtype, line = read.pop() if len(read) == 1 else ("", 16)
+    dtype, line = _tile(machine, place, size)
     text = box_text(size, dtype, line, _rank(copy.opcode))
     swizzle = f", swizzle {_SWIZZLES[line]}" if line in _SWIZZLES else ""
     shown = f" ({size} bytes{swizzle})" if "x" in text or swizzle else ""
     return f"the box that the host encodes: --tensormap {name}={text} if it is this one{shown}"
+
+
+def _tile(machine: Machine, place: int, size: int) -> tuple[str, int]:
+    """Return type and bytes of a line of the operands that are read from some bytes; "" and 16 if they differ."""
+    read = {row for at, row in machine.notes.tiles.items() if place <= at < place + size}
+    return read.pop() if len(read) == 1 else ("", 16)
+
+
+def other_rows(machine: Machine, copy: Instruction, box: Box, place: int) -> str:
+    """Say that a given box has other rows than the swizzled lines that multiplications read; "" if it does not.
+
+    A tensor map may view a matrix so that two rows of the box are one line, so this is no error.
+
+    Args:
+        machine: the run.
+        copy: the instruction.
+        box: what names the box.
+        place: where the bytes go.
+    """
+    row = machine.launch.box_rows.get(box, 0)
+    _, line = _tile(machine, place, machine.launch.boxes.get(box, 0))
+    if not row or line not in _SWIZZLES or row == line or not _rank(copy.opcode):
+        return ""
+    return f"its rows have {row} bytes, and multiplications read lines of {line} bytes (swizzle {line}B)"
+
+
+def misfit(machine: Machine, boxes: Mapping[Box, int], consistent: Mapping[object, int]) -> Witness | None:
+    """Return the first tensor copy whose given box has other bytes than what is expected and read.
+
+    Args:
+        machine: a run without these boxes.
+        boxes: the bytes of boxes.
+        consistent: the bytes of boxes as they were inferred from that run.
+    """
+    places: dict[Box, int] = {}
+    for index, box, _ in machine.notes.copies:
+        if box in boxes and consistent.get(box, boxes[box]) != boxes[box]:
+            places.setdefault(box, index)
+    if not places:
+        return None
+    code, names = machine.program.function.code, machine.program.names
+    rows = [
+        f"{parameter_of(box, names)} with {boxes[box]} instead of {consistent[box]} (line {code[index].line})"
+        for box, index in places.items()
+    ]
+    first = min(places, key=lambda box: (boxes[box] > consistent[box], places[box]))
+    rule = "reuse-unwritten" if boxes[first] < consistent[first] else "reuse-order"
+    found = f"found given boxes with other bytes than what is expected and read: {', '.join(rows)}; correct --tensormap"
+    return Witness(rule, places[first], found)
 
 
 def _rank(opcode: str) -> int:

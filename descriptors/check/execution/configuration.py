@@ -41,12 +41,14 @@ class Configuration(NamedTuple):
         cluster: CTAs of a cluster, along x, y, z; None likewise.
         parameters: values of scalar parameters.
         tensor_maps: bytes of the boxes of tensor maps.
+        box_rows: bytes of the first extent of each box whose extents are known.
     """
 
     threads: tuple[int, int, int] | None = None
     cluster: tuple[int, int, int] | None = None
     parameters: Mapping[Parameter, int] = {}
     tensor_maps: Mapping[Parameter, int] = {}
+    box_rows: Mapping[Parameter, int] = {}
 
     def scalars(self, names: Sequence[str]) -> dict[Parameter, int]:
         """The values of scalar parameters of a kernel whose parameters are these."""
@@ -54,11 +56,11 @@ class Configuration(NamedTuple):
 
     def boxes(self, names: Sequence[str]) -> dict[Box, int]:
         """The bytes of tensor copies of such a kernel, by what names their tensor maps."""
-        found: dict[Box, int] = {}
-        for at, offset, size in _of(self.tensor_maps, names):
-            found[Box(True, PARAMETERS + (at << 16) + offset)] = size
-            found[Box(True, pointer(names[at], offset))] = size
-        return found
+        return _by_box(self.tensor_maps, names)
+
+    def rows(self, names: Sequence[str]) -> dict[Box, int]:
+        """Return the bytes of a row of each box, by what names its tensor map."""
+        return _by_box(self.box_rows, names)
 
     def require(self, kernels: Iterable[Sequence[str]]) -> None:
         """Refuse a parameter that no kernel has.
@@ -79,6 +81,15 @@ class Configuration(NamedTuple):
                 raise DescriptorError(
                     f"check: a parameter must be one that a kernel has, found {found}; there are {there}{more}"
                 )
+
+
+def _by_box(values: Mapping[Parameter, int], names: Sequence[str]) -> dict[Box, int]:
+    """Return values by what names the tensor map that a parameter holds, or leads to."""
+    found: dict[Box, int] = {}
+    for at, offset, value in _of(values, names):
+        found[Box(True, PARAMETERS + (at << 16) + offset)] = value
+        found[Box(True, pointer(names[at], offset))] = value
+    return found
 
 
 def of_kernels(given: Mapping[str, T], kernels: Iterable[Sequence[str]]) -> dict[str, T]:
@@ -132,6 +143,7 @@ def configuration(
     Raises:
         DescriptorError: if one is none.
     """
+    boxes = {_parameter(name): _box_bytes(brief(name), value) for name, value in _named(tensor_maps, "tensor_maps")}
     return Configuration(
         _extents(threads, "threads", MOST_THREADS),
         _extents(cluster, "cluster", MOST_CTAS),
@@ -139,7 +151,8 @@ def configuration(
             _parameter(name): as_integer(value, f"check: parameter {brief(name)}")
             for name, value in _named(parameters, "parameters")
         },
-        {_parameter(name): _box_bytes(brief(name), value) for name, value in _named(tensor_maps, "tensor_maps")},
+        {parameter: size for parameter, (size, _) in boxes.items()},
+        {parameter: row for parameter, (_, row) in boxes.items() if row},
     )
 
 
@@ -182,15 +195,15 @@ def _parameter(text: str) -> Parameter:
     return name, int(offset or 0)
 
 
-def _box_bytes(name: str, box: int | str) -> int:
-    """The bytes of a box.
+def _box_bytes(name: str, box: int | str) -> tuple[int, int]:
+    """Return the bytes of a box, and those of its first extent; 0 where that is not known, or no whole number.
 
-    >>> _box_bytes("a", "64x128xe4m3")
-    8192
+    >>> _box_bytes("a", "64x128xe4m3"), _box_bytes("a", 8192)
+    ((8192, 64), (8192, 0))
     """
     if not isinstance(box, str) or (box.isascii() and box.isdigit() and len(box) < 8):
         number = int(box) if isinstance(box, str) else box
-        return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20)
+        return as_integer(number, f"check: the bytes of tensor map {name}", minimum=1, maximum=1 << 20), 0
     match = _BOX.fullmatch(box)
     if match is None or match[2] not in ELEMENT_TYPES:
         ways = "extents and a type, as in 64x128xbf16, or bytes"
@@ -198,4 +211,5 @@ def _box_bytes(name: str, box: int | str) -> int:
         swizzled = bool(colon) and (with_type := _BOX.fullmatch(plain)) is not None and with_type[2] in ELEMENT_TYPES
         hint = f"; a copy has as many bytes with any swizzle: leave it out, {plain}" if swizzled else ""
         raise DescriptorError(f"check: the box of tensor map {name} must be {ways}, found {brief(box)}{hint}")
-    return prod(map(int, match[1].split("x"))) * ELEMENT_TYPES[match[2]].bits // 8
+    extents, bits = [int(one) for one in match[1].split("x")], ELEMENT_TYPES[match[2]].bits
+    return prod(extents) * bits // 8, extents[0] * bits // 8 if bits % 8 == 0 else 0

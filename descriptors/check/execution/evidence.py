@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from descriptors.check.execution.boxes import NAME_LETTERS, suggestion
+from descriptors.check.execution.boxes import NAME_LETTERS, other_rows, suggestion
 from descriptors.check.execution.configuration import parameter_text
 from descriptors.check.execution.fragment import Awaited, Fragment, Wait
 from descriptors.check.execution.launch import WARP, place_name
@@ -33,6 +33,7 @@ from descriptors.check.execution.outcomes import PROPERTIES_OF, Reason, Witness
 from descriptors.check.execution.rings import WAITS, operation_of
 from descriptors.check.execution.runs import Run
 from descriptors.check.ptx.ptx_module import Function, Instruction
+from descriptors.text import ranges_text
 
 #: The properties that a run decides whatever families of instructions a kernel has.
 ALL = ("barriers", "bytes", "proxies", "reuse")
@@ -128,7 +129,8 @@ def hangs(machine: Machine) -> Iterator[Witness]:
         place = machine.steps[one.pc].place
         if place not in told:
             told.add(place)
-            found, made = f"found {_awaited(machine, one.blocked)}", one.times.get(place, 0) + 1
+            made = one.times.get(place, 0) + 1
+            found = f"found {_waiting(machine, one, one.blocked)}"
             if one.blocked.awaited is Awaited.REGISTERS:
                 if not _may_be_given_back(machine, one.cta, one.blocked.where[1]):
                     yield Witness("barrier-registers", place, f"found {_wanted_registers(machine, one)}", 0, made)
@@ -174,12 +176,29 @@ def _last(machine: Machine, wait: Wait, made: int) -> tuple[int, int, int]:
     return code[touches[last].place].line, made, rounds
 
 
+def _waiting(machine: Machine, one: Fragment, wait: Wait) -> str:
+    """Return what threads wait for; of a cluster also which CTA they are in, and which others wait there."""
+    if machine.ctas == 1:
+        return _awaited(machine, wait)
+    others = {
+        held.cta for held in machine.fragments
+        if held.blocked is not None and not held.done and held.pc == one.pc and held.cta != one.cta
+    }  # fmt: skip
+    too = f"; CTA{'s' * (len(others) > 1)} {ranges_text(sorted(others))} also" if others else ""
+    verb = f" wait{'s' * (len(others) == 1)} at this line" if others else ""
+    awaited = _awaited(machine, wait).replace(f" of CTA {one.cta},", " of its own,", 1)
+    return f"that CTA {one.cta} waits for {awaited}{too}{verb}"
+
+
 def _awaited(machine: Machine, wait: Wait) -> str:
     if wait.awaited is Awaited.MBARRIER and (barrier := machine.barriers.at(wait.where[0])) is not None:
         return f"{place_name(barrier.address, machine.launch)}, {_state(barrier)}"
     if wait.awaited is Awaited.BARRIER:
         held, (_, number) = machine.rendezvous[wait], wait.where
         return f"barrier {number} with {held.came} of {machine.wanted(held)} threads"
+    if wait.awaited is Awaited.CLUSTER:
+        held = machine.rendezvous[wait]
+        return f"the barrier of the cluster, at which {held.came} of {machine.wanted(held)} threads arrived"
     return f"{wait.awaited.value} that never come"
 
 
@@ -226,7 +245,9 @@ def _outlived(machine: Machine) -> Iterator[Witness]:
     for (index, rank), bits in machine.notes.reaches.items():
         # An address beyond the cluster is not shared memory of any CTA that ran.
         if rank < machine.ctas and not all(machine.lanes.knows(bit, known[rank]) for bit in bits):
-            yield Witness("barrier-exit", index, f"found CTA {rank} at its end, which waited for nothing behind it")
+            yield Witness(
+                "barrier-exit", index, f"found that CTA {rank} may end before this access of its shared memory"
+            )
 
 
 def _leaks(machine: Machine) -> Iterator[Witness]:
@@ -348,6 +369,9 @@ def _boxes(machine: Machine) -> Iterator[Blind]:
     """Tensor copies, of whose boxes the text does not say the bytes."""
     for index, name, place in machine.notes.copies:
         if name in machine.launch.boxes:
+            if why := other_rows(machine, _code(machine, index), name, place):
+                made = _code(machine, index)
+                yield Blind(("bytes",), made.line, BOX, why, decides=suggestion(machine, made, name, place))
             continue
         size = machine.launch.bytes_of(name)
         why = "its tensor map is a parameter"

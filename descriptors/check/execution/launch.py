@@ -52,6 +52,7 @@ class Launch(NamedTuple):
         boxes: bytes of a copy whose box is known, by what names its tensor map.
         sources: where bulk stores of tensors begin, as a run saw it.
         content: whether integers of 32 bits in global memory are multiples of the size, or nothing is known of them.
+        box_rows: bytes of the first extent of a box that is known, by what names its tensor map.
     """
 
     threads: tuple[int, int, int]
@@ -65,6 +66,7 @@ class Launch(NamedTuple):
     boxes: Mapping[Any, int] = {}
     sources: frozenset[int] = frozenset()
     content: bool = False
+    box_rows: Mapping[Any, int] = {}
 
     def bytes_of(self, box: object) -> int | None:
         """The bytes that a copy brings, as they are known, or inferred; None where they are neither."""

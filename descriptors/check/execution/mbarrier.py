@@ -224,10 +224,10 @@ class Mbarriers:
         yield from self._retired
         yield from self
 
-    def users(self) -> dict[tuple[int, int], dict[int, set[int]]]:
-        """Return the warps that used each mbarrier, by its address and life, and then by instruction."""
-        found: dict[tuple[int, int], dict[int, set[int]]] = {}
+    def users(self) -> dict[tuple[int, int], dict[int, set[tuple[int, int]]]]:
+        """Return CTA and warp of the users of each mbarrier, by its address and life, and then by instruction."""
+        found: dict[tuple[int, int], dict[int, set[tuple[int, int]]]] = {}
         for touch in self.touches:
             places = found.setdefault((touch.address, touch.life), {})
-            places.setdefault(touch.place, set()).add(touch.warp)
+            places.setdefault(touch.place, set()).add((touch.cta, touch.warp))
         return found

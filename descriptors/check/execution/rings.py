@@ -57,11 +57,13 @@ class Use:
         what: what they do.
         warps: their numbers in the CTA.
         lines: of the instructions.
+        ctas: the CTAs that they are in.
     """
 
     what: str
     warps: tuple[int, ...]
     lines: tuple[int, ...]
+    ctas: tuple[int, ...] = (0,)
 
 
 @frozen
@@ -95,7 +97,7 @@ def rings(machine: Machine) -> list[Ring]:
         if alike and _who(uses) == _who(found[-1].uses):
             before = found.pop()
             both = zip(before.uses, uses, strict=True)
-            merged = tuple(replace(use, lines=tuple(sorted({*use.lines, *other.lines}))) for use, other in both)
+            merged = tuple(_merged(use, other) for use, other in both)
             size = tuple(sorted({*before.bytes, *_expected(barrier)}))
             found.append(replace(before, stages=before.stages + 1, bytes=size, uses=merged))
         else:
@@ -131,11 +133,20 @@ def held(machine: Machine) -> list[Mbarrier]:
     return [one for _, _, one in sorted(found, key=lambda row: row[:2])]
 
 
-def _uses(machine: Machine, users: dict[int, set[int]]) -> Iterator[Use]:
+def _uses(machine: Machine, users: dict[int, set[tuple[int, int]]]) -> Iterator[Use]:
     """What is done with one mbarrier, by operation."""
     rows: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+    ctas: dict[tuple[str, tuple[int, ...]], set[int]] = {}
     code = machine.program.function.code
     for place, used in sorted(users.items()):
-        rows.setdefault((operation_of(code[place].opcode), tuple(sorted(used))), []).append(code[place].line)
+        key = operation_of(code[place].opcode), tuple(sorted({warp for _, warp in used}))
+        rows.setdefault(key, []).append(code[place].line)
+        ctas.setdefault(key, set()).update(cta for cta, _ in used)
     for (what, warps), lines in sorted(rows.items()):
-        yield Use(what, warps, tuple(lines))
+        yield Use(what, warps, tuple(lines), tuple(sorted(ctas[what, warps])))
+
+
+def _merged(use: Use, other: Use) -> Use:
+    """Return what the same warps do with two mbarriers."""
+    lines, ctas = ({*getattr(use, name), *getattr(other, name)} for name in ("lines", "ctas"))
+    return replace(use, lines=tuple(sorted(lines)), ctas=tuple(sorted(ctas)))

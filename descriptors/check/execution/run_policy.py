@@ -27,8 +27,12 @@ REMAINDERS = (448, 447, 446, 445, 320, 640, 832, 192)
 #: Launches that take loops farther, if no completed run took them far enough: the value of one parameter, and of the
 #: others. The first two are 3 more than a multiple of 4, as iterations and in tiles of 64.
 FARTHER_LAUNCHES = (
-    *((447, LITTLE), (960, LITTLE)),
-    *((LARGE, SMALL[0]), (2 * LARGE, LITTLE), (2 * LARGE, SMALL[0]), (4 * LARGE, SMALL[0])),
+    (447, LITTLE),
+    (960, LITTLE),
+    (LARGE, SMALL[0]),
+    (2 * LARGE, LITTLE),
+    (2 * LARGE, SMALL[0]),
+    (4 * LARGE, SMALL[0]),
 )
 
 # -- ways and shapes

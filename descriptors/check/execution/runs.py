@@ -45,7 +45,8 @@ from descriptors.check.execution.run_policy import (
     SMALL,
     WORTH,
 )
-from descriptors.check.ptx.ptx_module import Function, directive
+from descriptors.check.ptx.ptx_module import Function, declarators, directive
+from descriptors.check.ptx.ptx_operands import number
 from descriptors.errors import DescriptorError, brief
 
 #: Shapes of a cluster that are tried, where the text says none.
@@ -55,7 +56,8 @@ CLUSTERS = tuple([(x, n // x, 1) for n in (1, 2, 4, 8, 16) for x in (2, 4, 1, 8)
 _LARGEST, _FARTHEST = 1 << 40, 1 << 23
 
 _SHARED = re.compile(
-    r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?\.[bsuf](\d+)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)"
+    r"\.shared\s+(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+(\d+)\s+)?(?:\.v([248])\s*)?\.(?:bf|[bsuf])(\d+)(x2)?\s+"
+    r"([^;={}]*)"
 )
 
 
@@ -145,11 +147,11 @@ def trials(made: Program, text: str, known: Configuration) -> tuple[list[Trial],
     threads = known.threads or _dimensions(head, "reqntid") or _dimensions(head, "maxntid")
     assumed = () if threads else ("128 threads a CTA",)
     shapes = (known.cluster,) if known.cluster else _clusters(made.function)
-    scalars, boxes = known.scalars(made.names), known.boxes(made.names)
+    scalars, boxes, rows = known.scalars(made.names), known.boxes(made.names), known.rows(made.names)
     variables, threads = shared_variables(text), threads or (128, 1, 1)
     held: list[Trial] = []
     for shape in shapes:
-        launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes)
+        launch = Launch(threads, shape, shape, SIZES[0], scalars, variables, None, {}, boxes, box_rows=rows)
         shaped = (f"clusters of {'x'.join(map(str, shape))}",) if len(shapes) > 1 else ()
         # Where assumed data lead to no end in one shape, they do in the others.
         in_vain = any(one.steps > BUDGET and not one.launch.content for one in held)
@@ -262,20 +264,23 @@ def shared_sizes(text: str) -> dict[str, tuple[int, int]]:
 
     >>> shared_sizes(".shared .align 8 .b8 a[24]; .shared .b64 c; .extern .shared .align 16 .b8 b[];")
     {'a': (8, 24), 'c': (1, 8), 'b': (16, 0)}
+    >>> shared_sizes(".shared .b32 x<2>, y[0x10]; .shared .align 16 .v4.b32 z;")
+    {'x0': (1, 4), 'x1': (1, 4), 'y': (1, 64), 'z': (16, 16)}
     """
     found: dict[str, tuple[int, int]] = {}
     for one in _SHARED.finditer(text):
-        extents = re.findall(r"\[\s*(\d*)\s*\]", one[4])
-        size = _whole(one[2]) // 8
-        for extent in extents:
-            size = min(size * _whole(extent or "0"), _LARGEST)
-        found[one[3]] = max(1, min(_whole(one[1] or "1"), 1 << 20)), size
+        element = _whole(one[3]) // 8 * int(one[2] or 1) * (2 if one[4] else 1)
+        for name, extents in declarators(one[5]):
+            size = element
+            for extent in re.findall(r"\[\s*(0[xX][0-9a-fA-F]+|\d*)U?\s*\]", extents):
+                size = min(size * _whole(extent or "0"), _LARGEST)
+            found[name] = max(1, min(_whole(one[1] or "1"), 1 << 20)), size
     return found
 
 
 def _whole(digits: str) -> int:
     """Return a whole number, or the largest size where it has more digits than that."""
-    return min(int(digits), _LARGEST) if len(digits) < 20 else _LARGEST
+    return min(number(digits), _LARGEST) if len(digits) < 20 else _LARGEST
 
 
 def unlaunchable(function: Function, known: Configuration) -> str:

@@ -407,7 +407,10 @@ _REGISTERS = re.compile(r"\.reg\s*(?:\.v\d\s*)?\.(\w+)\s+(.*)", re.DOTALL)
 _OF_A_FUNCTION = re.compile(r"\.reg\s*(?:\.v\d\s*)?\.(\w+)\s+([\w$%]+)")
 _FAMILY = re.compile(r"([\w$%]+)\s*<\s*(\d{1,9})\s*>\Z")
 _VARIABLE = re.compile(r"\.(?:shared|global|const|local)\b(?:::\w+)?(.*)", re.DOTALL)
-_NAMED = re.compile(r"\.[busf]\d+\s+([\w$%]+)")
+_NAMED = re.compile(r"\.(?:bf|[busf])\d+(?:x2)?\s+(.*)", re.DOTALL)
+_DECLARATOR = re.compile(r"\s*([\w$%]+)\s*(?:<\s*(\d{1,9})\s*>|((?:\[\s*\w*\s*\]\s*)*))")
+#: Variables that one declaration with ``<N>`` may have.
+MOST_VARIABLES = 65_536
 _ALIGN = re.compile(r"\.align\s+(\d{1,9})(?!\d)")
 _WHOLE = r"(?:0[xX][0-9a-fA-F]+|[0-9]+)"
 # White space may stand before a qualifier.
@@ -546,7 +549,8 @@ class _Reader:
         elif (space := _VARIABLE.search(text)) and (named := _NAMED.search(space[1])):
             align = _ALIGN.search(text)
             home = self.variables if self.open is None else self.open.variables
-            home[self._own(named[1]) if self.scopes else named[1]] = int(align[1]) if align else 1
+            for name, _ in declarators(named[1]):
+                home[self._own(name) if self.scopes else name] = int(align[1]) if align else 1
 
     def _registers(self, kind: str, names: str) -> None:
         """Registers declared, of one class: names, and families."""
@@ -608,6 +612,30 @@ class _Reader:
             case Other(text):
                 return Other(WORD.sub(lambda found: self._name(found[0]), text))
         return operand
+
+
+def declarators(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the variables of a declaration, each with its extents as they are written; ``x<2>`` is ``x0`` and ``x1``.
+
+    Args:
+        text: what follows the type, up to the semicolon; initializers may follow the last variable.
+
+    Raises:
+        DescriptorError: if a parameterized name stands for too many variables.
+
+    >>> list(declarators("a[4][2], b, c<2>"))
+    [('a', '[4][2]'), ('b', ''), ('c0', ''), ('c1', '')]
+    """
+    for part in text.partition("=")[0].split(","):
+        found = _DECLARATOR.match(part)
+        if found and found[2]:
+            many = int(found[2])
+            if many > MOST_VARIABLES:
+                shown = brief(part.strip())
+                raise DescriptorError(f"ptx: {shown} declares more than {MOST_VARIABLES} variables")
+            yield from ((f"{found[1]}{number}", "") for number in range(many))
+        elif found:
+            yield found[1], found[3].strip()
 
 
 def directive(head: str, name: str) -> tuple[int, ...]:

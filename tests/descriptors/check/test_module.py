@@ -138,3 +138,28 @@ def test_devices_functions_and_declarations() -> None:
 def test_what_is_no_ptx_is_refused(text: str, told: str) -> None:
     with pytest.raises(DescriptorError, match=told):
         parse(text)
+
+
+@pytest.mark.parametrize(("declared", "names"), [
+    (".shared .b32 x<3>;", ["x0", "x1", "x2"]),
+    (".shared .align 16 .v4 .b32 x<2>, y[4];", ["x0", "x1", "y"]),
+    (".global .align 1 .b8 text[3] = {97, 98, 0};", ["text"]),
+    (".const .b32 table<2>;", ["table0", "table1"]),
+])  # fmt: skip
+def test_each_variable_of_a_declaration_is_known(declared: str, names: list[str]) -> None:
+    module = parse(HEAD + declared)
+    assert list(module.variables) == ["smem", *names]
+    assert list(only(declared).variables) == names
+
+
+def test_a_parameterized_variable_in_a_nested_block_is_its_own() -> None:
+    block = "{ .shared .b64 bar<2>; mbarrier.init.shared.b64 [bar1], 1; }\n"
+    function = only(block + block)
+    first, second, _ = function.code
+    assert first.operands[0] != second.operands[0]
+    assert len(function.variables) == 4
+
+
+def test_a_declaration_of_too_many_variables_is_refused() -> None:
+    with pytest.raises(DescriptorError, match="declares more than 65536 variables"):
+        parse(HEAD + ".shared .b8 x<999999999>;")

@@ -85,3 +85,48 @@ def test_a_kernel_with_one_wrong_operand_has_one_finding(name: str, monkeypatch:
             if kind.name not in WHOLE and new.total() != 1:
                 several.append((kind.name, new))
     assert not several
+
+
+MMA = "tcgen05.mma.cta_group::1.kind::f16 [d], da, db, w, pd;"
+
+
+def one_descriptor(step: int, change: int) -> str:
+    """A ring of sm100 with other bits in the instruction descriptor of one of its four K steps."""
+    before, *parts = tried()["ring_sm100_2"].split(MMA)
+    rows = [(MMA if number != step else MMA.replace("w,", f"{135267472 ^ change},")) for number in range(len(parts))]
+    return before + "".join(row + part for row, part in zip(rows, parts, strict=True))
+
+
+@pytest.mark.parametrize(("change", "found"), [
+    ((8 ^ 16) << 17, "found N 128, where the accumulation has N 64"),
+    ((8 ^ 4) << 24, "found M 64, where the accumulation has M 128"),
+    (1 << 4, "found D in f16, where the accumulation has D in f32"),
+])  # fmt: skip
+@pytest.mark.parametrize("step", range(4))
+def test_one_wrong_instruction_descriptor_of_an_accumulation_is_one_error(step: int, change: int, found: str) -> None:
+    text = one_descriptor(step, change)
+    (error,) = check_ptx(text).errors
+    assert error.rule.name == "word-accumulation" and error.found.startswith(found)
+    line = text.split("\n")[error.line - 1]
+    assert str(135267472 ^ change) in line
+
+
+def test_a_descriptor_with_a_smaller_n_is_not_clean() -> None:
+    """It may be meant: the other columns of D get nothing of this K step."""
+    report = check_ptx(one_descriptor(2, (8 ^ 4) << 17))
+    (row,) = report.undecided
+    assert not report.errors and row.property == "words" and "N 32, where the accumulation has N 64" in row.what
+
+
+def test_a_wrong_descriptor_hides_no_other_fault() -> None:
+    wait = next(one for one in one_descriptor(2, 0).split("\n") if "[full], parity" in one)
+    text = one_descriptor(2, (8 ^ 16) << 17).replace(wait, "setp.eq.u32 pw, t, t;")
+    found = {one.rule.name for one in check_ptx(text).errors}
+    assert "word-accumulation" in found and "reuse-order" in found
+
+
+def test_a_limit_of_registers_is_one_error_of_a_kernel() -> None:
+    text = tried()["ring_sm90_K_2"].replace(".reqntid", ".maxnreg 40 .reqntid")
+    (error,) = check_ptx(text).errors
+    assert error.rule.name == "form-limit"
+    assert error.found.startswith("found a limit of 40; m64n64k16 into f32 needs 58; 4 instructions, lines ")

@@ -46,6 +46,16 @@ def test_the_record_has_forms_of_either_verdict() -> None:
             "form-registers: found 2 registers of 1 as operand 3",
         ),
         (
+            "tcgen05.mma.cta_group::3.kind::f16 [t], a, b, i, p;",
+            "form-qualifier: found .cta_group::3, which tcgen05.mma does not have",
+        ),
+        (
+            "tcgen05.mma.cta_group::1.kind::f16.sync.b32 [t], a, b, i, p;",
+            "form-qualifier: found .sync .b32, which tcgen05.mma does not have",
+        ),
+        ("tcgen05.mma.cta_group::1.kind::f16.kind::f16 [t], a, b, i, p;", "form-qualifier: found two .kind"),
+        ("tcgen05.mma.kind::f16 [t], a, b, i, p;", "form-qualifier: found no .cta_group::1 or .cta_group::2"),
+        (
             "tcgen05.alloc.cta_group::1.sync.aligned.global.b32 [s], 32;",
             "form-qualifier: found .global, which tcgen05.alloc does not have so",
         ),

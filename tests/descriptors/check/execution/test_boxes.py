@@ -175,3 +175,31 @@ def test_a_phase_that_a_hang_cut_off_does_not_contradict_the_boxes() -> None:
     assert "expects 16384 bytes" in error.found and "bring 12288" in error.found
     (error,) = check_ptx(CUT_OFF, tensor_maps=boxes | {"k_a": 32768}).errors
     assert "expects 16384 bytes" in error.found and "bring 32768" in error.found
+
+
+@pytest.mark.parametrize(("boxes", "told"), [
+    ({"k_param_2": "32x64xbf16", "k_param_3": "64x96xbf16"}, ["k_param_2 with 4096", "k_param_3 with 12288"]),
+    ({"k_param_2": "64x96xbf16", "k_param_3": "32x64xbf16"}, ["k_param_2 with 12288", "k_param_3 with 4096"]),
+    ({"k_param_2": "64x96xbf16"}, ["k_param_2 with 12288"]),
+])  # fmt: skip
+def test_boxes_with_the_right_sum_and_other_bytes_than_are_read_are_one_finding(
+    boxes: dict[str, str], told: list[str]
+) -> None:
+    (error,) = check_ptx(ring(), tensor_maps=boxes).errors
+    assert error.instruction == TENSOR_COPY
+    assert re.findall(r"k_param_\d with \d+ instead of 8192", error.found) == [f"{one} instead of 8192" for one in told]
+
+
+def test_a_fault_that_is_there_with_any_box_is_not_blamed_on_the_boxes() -> None:
+    boxes = {"k_param_2": "32x64xbf16", "k_param_3": "64x96xbf16"}
+    errors = check_ptx(ring().replace("@!pw bra SLOT;", ""), tensor_maps=boxes).errors
+    assert len(errors) > 1 and not any("instead of" in one.found for one in errors)
+
+
+@pytest.mark.parametrize("box", ["32x128xbf16", "128x32xbf16", "32x128x1xbf16"])
+def test_a_box_with_other_rows_than_the_lines_that_are_read_is_not_clean(box: str) -> None:
+    """It has the right bytes, and may be right: a tensor map may view half a row of the matrix as a row."""
+    report = check_ptx(ring(), tensor_maps={"k_param_2": box, "k_param_3": "64x64xbf16"})
+    (row,) = report.undecided
+    assert not report.errors and row.property == "bytes"
+    assert "multiplications read lines of 128 bytes (swizzle 128B)" in row.why and "k_param_2=64x64xbf16" in row.decides

@@ -9,7 +9,8 @@ import pytest
 from kernels import kernels
 from ring_kernels import SM100_WORD, ring_sm90, ring_sm100, stored_sm90
 
-from descriptors import check_ptx
+from descriptors import check_ptx, explain_ptx
+from descriptors.check.kernel_text import tell_story
 
 RUN = ("barriers", "bytes", "proxies", "reuse", "tensor memory")
 
@@ -286,6 +287,31 @@ MEET = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 )
 def test_a_cta_lives_until_the_arrivals_of_others_have_come(end: str, rules: list[str]) -> None:
     assert [one.rule.name for one in check_ptx(PEERS.replace("END", end)).errors] == rules
+
+
+@pytest.mark.parametrize(("old", "new", "found"), [
+    ("[a], 32;", "[a], 64;", "that CTA 0 waits for [b] of its own, in phase 0 with 32 of 64 arrivals; "
+     "CTA 1 also waits at this line"),
+    ("barrier.cluster.wait;", "barrier.cluster.wait;\nsetp.eq.u32 p, rank, 1;\n@p bra STUCK;",
+     "that CTA 0 waits for [b] of its own, in phase 0 with 0 of 32 arrivals"),
+    ("END", f"END\nsetp.eq.u32 p, rank, 1;\n@p bra STUCK;\n{MEET}\n",
+     "that CTA 1 waits for the barrier of the cluster, at which 32 of 64 threads arrived"),
+])  # fmt: skip
+def test_a_hang_of_a_cluster_names_the_cta_that_waits(old: str, new: str, found: str) -> None:
+    text = PEERS.replace("mov.u32 rank, %cluster_ctarank;\n", "").replace(
+        "mov.u32 a, b;", "mov.u32 a, b;\nmov.u32 rank, %cluster_ctarank;"
+    )
+    stuck = "STUCK: mbarrier.try_wait.parity.shared::cta.b64 p, [a+8], 0;\n@!p bra STUCK;\nret;"
+    assert old in text
+    text = text.replace(old, new, 1).replace("END", "").replace("ret;", f"ret;\n{stuck}", 1)
+    assert found in [one.found.removeprefix("found ") for one in check_ptx(text).errors]
+
+
+def test_the_story_of_a_cluster_names_the_ctas_that_use_its_mbarriers() -> None:
+    text = tell_story(explain_ptx(PEERS.replace("END", "")))
+    assert "mbarriers of CTA 0, as a run saw them (32 threads, a cluster of 2x1x1" in text
+    assert "arrivals by warp 0 of CTA 1, line " in text and "waits by warp 0 of CTA 0, line " in text
+    assert " of CTA" not in tell_story(explain_ptx(ring_sm90(2)))
 
 
 @pytest.mark.parametrize(

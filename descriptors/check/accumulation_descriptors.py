@@ -1,0 +1,140 @@
+"""The instruction descriptors of one accumulation against each other: the same M, N and types in each instruction.
+
+A ``tcgen05.mma`` with another N reads other bytes of B and writes other columns of D, so one wrong descriptor breaks
+many rules in an execution. Its cause is here: what differs, in which instruction, and a module without the difference.
+Whether a difference is wrong is certain for M and the type of D, which say where and how D is stored. Another N, or
+another type of A or B, may be meant.
+Source: PTX ISA 9.1, tcgen05, Instruction descriptor; Data Path Layout Organization.
+
+Law: instructions that agree have no difference.
+
+>>> from descriptors.check.ptx.constant_folding import fold, observed
+>>> from descriptors.check.ptx.control_flow import blocks
+>>> from descriptors.check.ptx.multiplications import multiplications
+>>> from descriptors.check.ptx.ptx_module import parse
+>>> def of(*words):
+...     mma = "".join(f"tcgen05.mma.cta_group::1.kind::f16 [d], a, b, {word}, 1;" for word in words)
+...     function = parse(f".version 8.8\\n.entry k() {{ ld.shared.b32 d, [s]; {mma} ret; }}").functions[0]
+...     graph = blocks(function)
+...     found = list(multiplications(function, fold(function, {}, observed(function), graph)))
+...     return [one.found for one in differences(function, found, graph)]
+>>> of(0x8100490, 0x8100490), of(0x8100490, 0x8200490, 0x8100490)
+([], ['found N 128, where the accumulation has N 64 in 2 instructions in lines 2..2'])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from descriptors.check.ptx.control_flow import Block
+from descriptors.check.ptx.multiplications import Multiplication, TensorMma, chains
+from descriptors.check.ptx.ptx_module import Function
+from descriptors.smem.instructions.idesc import word_of
+from descriptors.text import counted
+from layoutalg.frozen import frozen, replace
+
+#: The fields that all instructions of an accumulation have alike, with what a message calls them.
+_FIELDS = {"m": "M", "n": "N", "d_dtype": "D in", "a_dtype": "A in", "b_dtype": "B in"}
+#: Those of which another value stores D elsewhere, or in another form.
+_CERTAIN = {"m", "d_dtype"}
+
+
+@frozen
+class Difference:
+    """Instructions of one accumulation whose descriptors differ from those of the others.
+
+    Args:
+        line: of the first of them.
+        opcode: of the first of them.
+        found: what differs, and from which instructions.
+        is_certain: whether it is wrong whatever else the kernel does.
+        words: the index of each instruction, the place of its descriptor among the operands, and the descriptor that
+            agrees with the others.
+    """
+
+    line: int
+    opcode: str
+    found: str
+    is_certain: bool
+    words: tuple[tuple[int, int, int], ...]
+
+
+def differences(function: Function, found: list[Multiplication], graph: list[Block]) -> Iterator[Difference]:
+    """Yield the differences between the instruction descriptors of each accumulation.
+
+    Args:
+        function: the function.
+        found: its multiplications.
+        graph: its basic blocks.
+    """
+    everywhere = Counter(_values_of(one) for one in found)
+    for chain in chains(function, found, graph):
+        for row in _accumulations(chain):
+            alike: dict[tuple[Any, ...], list[Multiplication]] = {}
+            for one in row:
+                alike.setdefault(_values_of(one), []).append(one)
+            # Of two descriptors that are as frequent the one that other accumulations have as well is taken for right.
+            ranks = {values: (len(some), everywhere[values]) for values, some in alike.items()}
+            most = max(alike, key=lambda values: ranks[values], default=())
+            yield from (_difference(some, alike[most]) for values, some in alike.items() if values != most)
+
+
+def _values_of(one: Multiplication) -> tuple[Any, ...]:
+    """Return the fields that an accumulation has alike; of an unknown descriptor ``None`` for each."""
+    return tuple([getattr(one.described, name, None) for name in _FIELDS])
+
+
+def without(function: Function, found: Iterable[Difference]) -> Function:
+    """Return the function with descriptors that agree in place of those that differ."""
+    code = list(function.code)
+    for index, place, word in (row for one in found for row in one.words):
+        operands = code[index].operands
+        code[index] = code[index]._replace(operands=(*operands[:place], word, *operands[place + 1 :]))
+    return replace(function, code=tuple(code))
+
+
+def _accumulations(chain: list[Multiplication]) -> Iterator[list[Multiplication]]:
+    """Yield the instructions that add to the same D; one that does not add begins anew.
+
+    Only instructions whose descriptor is known are compared, and whose D has a known base: a register of the same name
+    may hold another address.
+    """
+    row: list[Multiplication] = []
+    for one in chain:
+        if one.adds is False:
+            yield row
+            row = []
+        if one.described is not None and len(one.idescs) == 1 and "@" in one.result:
+            row.append(one)
+    yield row
+
+
+def _difference(differing: list[Multiplication], most: list[Multiplication]) -> Difference:
+    first = differing[0]
+    names = [name for name in _FIELDS if getattr(first.described, name) != getattr(most[0].described, name)]
+    lines = sorted(one.line for one in most)
+    others = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} instructions in lines {lines[0]}..{lines[-1]}"
+    also = f" and {counted(len(differing) - 1, 'other instruction')}" if len(differing) > 1 else ""
+    found = f"found {_values(first, names)}{also}, where the accumulation has {_values(most[0], names)} in {others}"
+    words = tuple([(one.index, _place(one), _agreeing(one, most[0])) for one in differing])
+    return Difference(first.line, first.opcode, found, not _CERTAIN.isdisjoint(names), words)
+
+
+def _values(one: Multiplication, names: list[str]) -> str:
+    return ", ".join(f"{_FIELDS[name]} {getattr(one.described, name)}" for name in names)
+
+
+def _place(one: Multiplication) -> int:
+    """Return the place of the instruction descriptor among the operands."""
+    assert isinstance(one.view, TensorMma)
+    return 3 + one.view.sparse + (one.view.table is not None)
+
+
+def _agreeing(one: Multiplication, other: Multiplication) -> int:
+    """Return a descriptor with the fields of another that an accumulation has alike."""
+    assert one.use is not None
+    fields = word_of(one.use.kind, one.use.arch).fields
+    mask = sum(field.mask for field in fields if field.name in _FIELDS)
+    return one.idescs[0] & ~mask | other.idescs[0] & mask
