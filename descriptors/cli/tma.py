@@ -24,6 +24,7 @@ from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_check, map_changes, word_check
 from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
+from descriptors.smem.words.descriptor import architecture
 from descriptors.smem.words.tensor_map import TensorMap
 from layoutalg.cli.console import Status, say, standard_input
 
@@ -56,7 +57,11 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @click.argument("against", required=False)
 @option("dtype", required=False, help="Of an element.  [default: the map's data type; of bytes u8]")
 @option("major", help="K or MN: what dimension 0 of the map is; interleaved, the channels of a slice.")
-@option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
+@option(
+    "arch",
+    callback=None,
+    help="sm90 or sm100: whose driver accepts the map, and what reads a word.  [default: as a word says; of MAP alone sm90]",
+)
 @click.option(
     "--shape",
     "--mma",
@@ -82,11 +87,10 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:
-        for name in ("dtype", "major", "arch", "shape"):
-            if options[name] is not None:
-                raise click.UsageError(f"--{name} goes only with AGAINST, a word or a layout")
-        say(answered(one, as_json))
-        return Status.DIFFERENCE if one.refusals() else Status.ANSWER
+        _check_options(options, "")
+        arch = architecture(options["arch"] or "sm90")
+        say(answered(one, as_json, arch=arch))
+        return Status.DIFFERENCE if one.refusals(arch) else Status.ANSWER
     answer = _compared(one, against.strip(), options)
     say(answered(answer, as_json))
     wrong = answer.wrong if isinstance(answer, WordCheck) else not answer.ok
@@ -95,8 +99,10 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
 
 def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
     """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
+    arch: dict[str, Any] = {} if options["arch"] is None else {"arch": architecture(options["arch"])}
     if "=" in against or len(against) >= 128:
-        return map_changes(one, parse_tensor_map(against))
+        _check_options(options, "")
+        return map_changes(one, parse_tensor_map(against), **arch)
     if options["major"] is None:
         raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
@@ -104,7 +110,16 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
         return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape", "base")})
-    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
+    _check_options(options, "a layout")
+    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")}, **arch)
+
+
+def _check_options(options: dict[str, Any], against: str) -> None:
+    """Refuse options that only a comparison with a word or a layout takes."""
+    takers = dict.fromkeys(("dtype", "major"), ("a word", "a layout")) | dict.fromkeys(("shape", "base"), ("a word",))
+    for name, kinds in takers.items():
+        if options[name] is not None and against not in kinds:
+            raise click.UsageError(f"--{name} goes only with {' or '.join(kinds)} as AGAINST")
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
