@@ -60,7 +60,7 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @option(
     "arch",
     callback=None,
-    help="sm90 or sm100: whose driver accepts the map, and what reads a word.  [default: as a word says; of MAP alone sm90]",
+    help="sm90 or sm100: which GPU takes the map, and reads a word.  [default: as a word says; of MAP alone sm90]",
 )
 @click.option(
     "--shape",
