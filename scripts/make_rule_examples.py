@@ -39,7 +39,7 @@ MOST, LINES = 6, 24
 def example(rule: str) -> dict[str, str] | None:
     """The change back of the first mutant of which the checker tells this rule, why it is wrong, and what is told."""
     for right, wrong, why in islice(candidates(rule), MOST):
-        told = [line for line in tell(check_ptx(wrong), name="kernel.ptx").splitlines() if line.endswith(f"[{rule}]")]
+        told = [line for line in tell(check_ptx(wrong), name="kernel.ptx").splitlines() if f"[{rule}]:" in line]
         if told:
             return {"why": why, "change": change(wrong, right), "finding": told[0]}
     return None

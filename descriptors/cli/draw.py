@@ -107,7 +107,8 @@ _PARAMETERS: list[click.Parameter] = [
     "-o",
     "--output",
     metavar="FILE",
-    help="File to write: .svg, .tex, .txt or .html; - is SVG on standard output; for `all`, a folder.",
+    help="File to write: .svg, .tex, .txt or .html; - is SVG on standard output; for `all`, a folder. An existing file "
+    "is replaced only if this program wrote it.",
 )
 @json_option("Print the numbers of the picture as JSON.")
 def draw(what: str, word: int | None, output: str | None, as_json: bool, **operand: Any) -> None:

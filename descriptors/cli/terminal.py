@@ -13,6 +13,7 @@ note: two halves are read with the high one first
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ import click
 
 from descriptors.answers import record, tell
 from descriptors.text import counted
+from layoutalg import Picture
 from layoutalg.cli.console import dressed, json_text, printable, terminal_width, wants_color
 
 #: What means something in an answer, and how a terminal shows it: words to copy, verdicts, what is not sure.
@@ -63,14 +65,38 @@ def noted(answer: str) -> str:
     return "\n".join([answer, *click.get_current_context().meta.get(_NOTES, ())])
 
 
+def with_options(text: str) -> str:
+    """Return a text of an answer with the options of the command in place of the parameters that an assumption names.
+
+    >>> with_options("assumed: the tile starts at 0x0 (base checks it), all 64x16 (shape names what it reads)")
+    'assumed: the tile starts at 0x0 (--base checks it), all 64x16 (--mma names what it reads)'
+    """
+    return re.sub(_PARAMETERS, lambda match: _OPTIONS[match[1]], text)
+
+
+#: The parameters that an assumption names, and the options that set them.
+_OPTIONS = {"base": "--base", "pattern_start": "descriptors diff --pattern-start", "shape": "--mma"}
+_PARAMETERS = rf"\b({'|'.join(_OPTIONS)})(?= (?:checks it|decides|names what it reads|names the part)\b)"
+
+
 def for_terminal(answer: str) -> str:
     """A text with its remarks, as a terminal shows it."""
-    return dressed(noted(answer), terminal_width(sys.stdout), COLOURS if wants_color() else None)
+    return dressed(noted(with_options(answer)), terminal_width(sys.stdout), COLOURS if wants_color() else None)
 
 
 def answered(answer: object, as_json: bool, **options: Any) -> str:
     """What a command prints of an answer: its plain data as JSON, or its text."""
-    return json_text(record(answer, **options)) if as_json else for_terminal(tell(answer, **options))
+    return with_options(json_text(record(answer, **options))) if as_json else for_terminal(tell(answer, **options))
+
+
+def draw_beside(answer: object, path: str | None) -> None:
+    """Write the picture of an answer to a file, if there is a path, and note it; a foreign file is not replaced."""
+    if path is None:
+        return
+    from descriptors.show.pictures.kinds import picture  # a picture is not needed otherwise
+
+    (answer if isinstance(answer, Picture) else picture(answer)).save(path, replace=False)  # type: ignore[arg-type]
+    note(f"wrote {path}")
 
 
 def smt2_text(*answers: Any, base: int = 0) -> str:

@@ -19,12 +19,15 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive as derive_tile
 from descriptors.smem.instructions.rules import as_mode
 from descriptors.smem.operands.atoms import canonical_atom
+from descriptors.smem.operands.explicit import as_unit, contiguous_major, explicit_tile
 from descriptors.smem.operands.operand import as_element_type, as_major, as_swizzle_mode, major_of
 from descriptors.smem.operands.swizzled import plain
 from descriptors.smem.tma.map_check import BoxCheck, MapChanges, WordCheck, box_check, map_changes, word_check
 from descriptors.smem.tma.map_notation import parse_tensor_map
 from descriptors.smem.tma.tma_planner import tma_plan
+from descriptors.smem.words.descriptor import architecture
 from descriptors.smem.words.tensor_map import TensorMap
+from layoutalg import rank, size
 from layoutalg.cli.console import Status, say, standard_input
 
 
@@ -48,7 +51,8 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
     source and destination of each. With --rank 2, the dimensions of the map are those of the tensor; with more, one
     dimension of the tensor may be split into several of the map, for fewer and larger boxes. The verification follows
     each element of each box to shared memory and compares its address with the tile's layout.
-    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them.
+    --mma and --legality only check that an instruction can read the tile; a copy does not depend on them. Without
+    --mma, a layout may be partitioned or not.
     """
     with advising_tile(options, lambda changed: tma_plan(_filled(changed), rank)):
         tile = filled_tile({**options})
@@ -61,7 +65,12 @@ def tma(rank: int | None, as_json: bool, **options: Any) -> None:
 @click.argument("against", required=False)
 @option("dtype", required=False, help="Element type.  [default: the map's data type; u8 for bytes]")
 @option("major", help="Dimension 0 of the map; for an interleaved map, the channels of a slice.")
-@option("arch", callback=None, help="sm90 (wgmma) or sm100 (tcgen05), of a word.  [default: as the word says]")
+@option(
+    "arch",
+    callback=None,
+    help="GPU that uses the map and reads the descriptor: sm90 or sm100.  "
+    "[default: from the descriptor; sm90 for MAP alone]",
+)
 @click.option(
     "--shape",
     "--mma",
@@ -94,11 +103,10 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
     """
     one = parse_tensor_map(standard_input().read() if text == "-" else text)
     if against is None:
-        for name in ("dtype", "major", "arch", "shape"):
-            if options[name] is not None:
-                raise click.UsageError(f"--{name} goes only with AGAINST, a word or a layout")
-        say(answered(one, as_json))
-        return Status.DIFFERENCE if one.refusals() else Status.ANSWER
+        _check_options(options, "")
+        arch = architecture(options["arch"] or "sm90")
+        say(answered(one, as_json, arch=arch))
+        return Status.DIFFERENCE if one.refusals(arch) else Status.ANSWER
     answer = _compared(one, against.strip(), options)
     say(answered(answer, as_json))
     wrong = answer.wrong if isinstance(answer, WordCheck) else not answer.ok
@@ -107,8 +115,10 @@ def tensor_map(text: str, against: str | None, as_json: bool, **options: Any) ->
 
 def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChanges | BoxCheck | WordCheck:
     """The map held against what was typed: the bytes or arguments of another, a word, or a layout."""
+    arch: dict[str, Any] = {} if options["arch"] is None else {"arch": architecture(options["arch"])}
     if "=" in against or len(against) >= 128:
-        return map_changes(one, parse_tensor_map(against))
+        _check_options(options, "")
+        return map_changes(one, parse_tensor_map(against), **arch)
     if options["major"] is None:
         raise click.UsageError("--major is missing: whether dimension 0 of the map is K or MN")
     if re.fullmatch("(0x)?[0-9a-f_']+", against, re.ASCII | re.IGNORECASE):
@@ -116,11 +126,20 @@ def _compared(one: TensorMap, against: str, options: dict[str, Any]) -> MapChang
         number = word(context, context.command.params[1], against)
         assert number is not None  # it was typed
         return word_check(one, number, **{name: options[name] for name in ("arch", "dtype", "major", "shape", "base")})
-    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")})
+    _check_options(options, "a layout")
+    return box_check(one, against, **{name: options[name] for name in ("dtype", "major", "unit")}, **arch)
+
+
+def _check_options(options: dict[str, Any], against: str) -> None:
+    """Refuse options that only a comparison with a word or a layout takes."""
+    takers = dict.fromkeys(("dtype", "major"), ("a word", "a layout")) | dict.fromkeys(("shape", "base"), ("a word",))
+    for name, kinds in takers.items():
+        if options[name] is not None and against not in kinds:
+            raise click.UsageError(f"--{name} goes only with {' or '.join(kinds)} as AGAINST")
 
 
 def filled_tile(options: dict[str, Any]) -> Derivation:
-    """The tile that copies fill; without an instruction it is cut into atoms, which every canonical form allows."""
+    """Return the tile that copies fill; without an instruction, and not partitioned, it is cut into atoms."""
     as_mode(options["legality"])  # of single atoms no instruction is asked, so that nobody else would look at it
     if options["tile"] is None and options["layout"] is None:
         raise click.UsageError("give either --tile or --layout, found neither")
@@ -133,13 +152,28 @@ def filled_tile(options: dict[str, Any]) -> Derivation:
 def _filled(options: dict[str, Any]) -> Derivation:
     """Derive the tile of these options."""
     options["tile"] = staged(options["tile"], options.pop("stages"))
-    if options["mma"] is None and options["layout"] is None:
-        atom = canonical_atom(
-            as_major(major_of(options["swizzle"], options["major"])), as_swizzle_mode(options["swizzle"])
-        )
-        extents = plain(atom.in_elements(as_element_type(options["dtype"]))).shape
+    if options["mma"] is None and (extents := _atom_extents(options)):
         options = {**options, "mma": extents, "legality": "off"}
     return derive_tile(**options, verify=False)
+
+
+def _atom_extents(options: dict[str, Any]) -> tuple[int, ...] | None:
+    """Return the extents of an atom of a tile, or of the part of one that a layout has; None if it is partitioned.
+
+    Every canonical form allows that a tile is cut into atoms.
+    """
+    element, swizzle, major = as_element_type(options["dtype"]), options["swizzle"], options["major"]
+    tile: tuple[int, ...] = ()
+    if options["layout"] is not None:
+        layout, swizzle = explicit_tile(options["layout"], element, swizzle, as_unit(options["unit"]))
+        rows = plain(layout)
+        if rank(rows) > 2 and rank(rows[0]) == 2:  # as partition_A makes it
+            return None
+        major = major or contiguous_major(rows, element)
+        tile = tuple(size(mode) for mode in rows)
+    atom = canonical_atom(as_major(major_of(swizzle, major)), as_swizzle_mode(swizzle))
+    extents = [size(mode) for mode in plain(atom.in_elements(element))]
+    return tuple(map(min, extents, tile or extents))
 
 
 #: The commands that the group registers.

@@ -26,9 +26,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from descriptors.errors import DescriptorError, LayoutError
-from descriptors.gemm.memory_links import UndecidedLinkError
+from descriptors.gemm.memory_links import UndecidedLinkError, Words
 from descriptors.gemm.places import GLOBAL, SHARED, Contents, Home, Move, Tile, place_text, preposition
 from descriptors.gemm.register_links import Conversion
+from descriptors.smem.instructions.legality import split_refusal
 from descriptors.smem.operands.operand import ElementType
 from descriptors.text import Told, counted, some_texts
 from layoutalg.frozen import frozen, replace
@@ -106,7 +107,7 @@ class LinkReport:
         compared: elements that were compared.
         differing: how many of them lie elsewhere.
         first: the first of those.
-        because: why it is incomplete.
+        because: why it is incomplete; of a wrong link, why its word has no meaning.
     """
 
     name: str
@@ -160,11 +161,13 @@ class ChainReport(Told):
         legs: each way of it.
         missing: legs that were not given where others were.
         evidence: how what links move is known.
+        warnings: set bits of words that belong to no field.
     """
 
     legs: tuple[LegReport, ...]
     missing: tuple[str, ...] = ()
     evidence: str = "measured on a Hopper GPU"
+    warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -186,9 +189,14 @@ class ChainReport(Told):
             if leg.wrong:
                 link, more = leg.links[leg.wrong[0]], sum(len(one.wrong) for one in self.legs) - 1
                 which = f"{_at(leg, leg.wrong[0])}{f', and {more} more' if more else ''}"
-                return f"wrong: {which}: {link.first}; {link.differing} of {link.compared} elements{missing}"
+                why = link.because or link.first
+                return f"wrong: {which}: {why}; {link.differing} of {link.compared} elements{missing}"
         proved = "; ".join(_together(self.legs))
-        undecided = [f"{_at(leg, i)}, {leg.links[i].because or _UNANSWERED}" for leg in self.legs for i in leg.open]
+        undecided = [
+            f"{_at(leg, i)}, {split_refusal(leg.links[i].because)[0] or _UNANSWERED}"
+            for leg in self.legs
+            for i in leg.open
+        ]
         if undecided:
             return f"incomplete: {'; '.join(undecided)}{'; proved: ' if proved else ''}{proved}{missing}"
         return f"proved: {proved}{missing}"
@@ -254,7 +262,8 @@ class Chain:
         remarks = list(dict.fromkeys(one for walk in walks for one in walk.remarks))
         compared = any(link.compared for leg in reports for link in leg.links)
         usual = "measured on a Hopper GPU" if compared else "nothing was compared"
-        return ChainReport(reports, self.missing, "; ".join(remarks) or usual)
+        warnings = tuple(one for walk in walks for one in walk.warnings)
+        return ChainReport(reports, self.missing, "; ".join(remarks) or usual, warnings)
 
 
 class _Author(NamedTuple):
@@ -272,6 +281,7 @@ class _Walk:
         self.tile = Tile(*leg.tile, leg.element, arch)
         self.carried: Any = None
         self.remarks: list[str] = []
+        self.warnings: list[str] = []
         self.author = _Author("", "")
         #: For every element the first one that is stored at the same address; None where all have their own.
         self.stored_with: Any = None
@@ -300,6 +310,9 @@ class _Walk:
         remark = getattr(link, "remark", None)
         if remark is not None and remark(tile):
             self.remarks.append(remark(tile))
+        if isinstance(link, Words):
+            where = f"{self.leg.name + ', ' if self.leg.name else ''}link {index + 1}"
+            self.warnings += [f"{where}, {_name(link)}: {warning}" for warning in link.warnings(tile)]
         # A move is judged by the home that the link itself has behind it, if it has one.
         compared, first, differing, verdict = 0, None, 0, "moves"
         last: tuple[Move, Contents] | None = None
@@ -326,6 +339,8 @@ class _Walk:
             verdict = "moves" if self._is_last(index) else "proved"
         self._pass(link, tile)
         text, unread, because = getattr(link, "text", None), getattr(link, "unread", None), ""
+        if verdict == "wrong" and isinstance(link, Words):
+            because = link.unreadable(tile)
         if unread is not None and verdict != "wrong" and (because := unread(tile)):
             verdict = "incomplete"
             self.remarks.append("not measured, because no instruction reads such an operand")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from descriptors.gemm.chain import ChainReport, Disagreement, LegReport, LinkReport
 from descriptors.records import Record, attributes
+from descriptors.smem.instructions.legality import split_refusal
 from descriptors.text import aligned, extents_text
 
 #: What a person reads for each verdict on a link.
@@ -43,6 +44,7 @@ def tell(report: ChainReport) -> str:
     lines = [report.headline]
     for leg in report.legs:
         lines += _leg_lines(leg)
+    lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append(f"known: {report.evidence}")
     return "\n".join(lines)
 
@@ -53,7 +55,9 @@ def _leg_lines(leg: LegReport) -> Iterator[str]:
     for line, link in zip(aligned(rows, indent=3), leg.links, strict=True):
         yield line.rstrip()
         if link.first is not None:
-            yield f"      {link.first}"
+            yield f"      {link.because or link.first}"
+        elif reason := split_refusal(link.because)[1]:
+            yield f"      note: {reason}"
 
 
 def _what(link: LinkReport) -> str:
@@ -64,7 +68,7 @@ def _what(link: LinkReport) -> str:
 def _said(link: LinkReport) -> str:
     if link.verdict == "wrong":
         return f"disagrees: {link.differing} of {link.compared} elements"
-    return _SAID[link.verdict] + (f": {link.because}" if link.because else "")
+    return _SAID[link.verdict] + (f": {split_refusal(link.because)[0]}" if link.because else "")
 
 
 #: An element at which two links disagree.
@@ -89,5 +93,5 @@ record = Record(
             ],
         )
     ],
-    **attributes(ChainReport, "missing evidence"),
+    **attributes(ChainReport, "missing evidence warnings"),
 )

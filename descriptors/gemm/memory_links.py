@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from descriptors.errors import DescriptorError
 from descriptors.gemm.places import GLOBAL, OPERAND, SHARED, Home, Move, Tile
+from descriptors.smem.debug.diff import why_unreadable
+from descriptors.smem.debug.warnings import stray_bits
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.instructions.legality import operand_refusal
 from descriptors.smem.instructions.rules import Legality
@@ -445,7 +447,15 @@ class Words:
         """What the words read, and the operand that it must be."""
         import numpy as np
 
-        takes = self.places(tile)
+        try:
+            takes = self.places(tile)
+        except DescriptorError:
+            if not self.unreadable(tile):
+                raise
+            takes = np.zeros((0, 0, 0), np.int64)  # a word without a meaning moves no element
+            yield Move(SHARED, OPERAND, takes.ravel(), takes.ravel())
+            yield Home(OPERAND, tile.all().ravel(), tile.all().ravel())
+            return
         counts = tile.rows // self.mma[0], tile.columns // self.mma[1]
         blocks = tile.all().reshape(counts[0], self.mma[0], counts[1], self.mma[1]).transpose(2, 0, 1, 3)
         yield Move(SHARED, OPERAND, takes.ravel(), np.ascontiguousarray(blocks).ravel())
@@ -461,6 +471,22 @@ class Words:
     def _arch(self, tile: Tile) -> str:
         """The architecture whose instructions read the words."""
         return tile.arch or (assumed_architecture(self.word) if self.word is not None else "sm90")
+
+    def warnings(self, tile: Tile) -> tuple[str, ...]:
+        """Return the warnings of bits of the given word that belong to no field."""
+        return () if self.word is None else tuple(map(str, stray_bits(self.word, self._arch(tile))))
+
+    def unreadable(self, tile: Tile) -> str:
+        """Return why the given word has no meaning, so that it reads no element; "" if it has one."""
+        if self.word is None:
+            return ""
+        try:
+            read_addresses(
+                self.word, word_format(self._reader(tile)), dtype=tile.element, major=self._major(tile), shape=self.mma
+            )
+        except DescriptorError as error:
+            return f"{why_unreadable(error)}, so that no element can be read"
+        return ""
 
     def unread(self, tile: Tile) -> str:
         """Return why no instruction reads the blocks as an operand; "" if one does, or that was checked before."""
@@ -492,12 +518,20 @@ class Words:
                 f"word: the tile of {tile.rows}x{tile.columns} must be whole blocks of {self.mma[0]}x{self.mma[1]}"
             )
         words = self._words(tile, counts)
-        arch = self._copying(tile) if self.cp else tile.arch or assumed_architecture(words[0])
         unit = address_bits(tile.element)
         read = read_addresses(
-            words, word_format(arch), dtype=tile.element, major=self._major(tile), shape=self.mma, in_bits=unit == 1
+            words,
+            word_format(self._reader(tile)),
+            dtype=tile.element,
+            major=self._major(tile),
+            shape=self.mma,
+            in_bits=unit == 1,
         )
         return read.astype(np.int64) * unit
+
+    def _reader(self, tile: Tile) -> str:
+        """The architecture whose instructions or copies read with the words."""
+        return self._copying(tile) if self.cp else self._arch(tile)
 
     @staticmethod
     def _copying(tile: Tile) -> str:

@@ -14,6 +14,7 @@ Law: the warps that are chosen divide the tile, and no thread has more accumulat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from descriptors.check.ptx.ptx_module import Instruction
 from descriptors.check.warp_multiplications import SCALES, warp_findings
@@ -144,10 +145,10 @@ B; tile = 128x100x32
     whole = three(tile, "the tile")
     d = ("s32" if a.name in ("s8", "u8") else "f32") if d_dtype is None else str(d_dtype).casefold()
     c = choose("plan: c_dtype", d if c_dtype is None else c_dtype, {name: name for name in BITS})
-    named = _kind(a, b, kind, scale_dtype, scale_vector)
+    named = _kind(a, b, kind, scale_dtype, scale_vector, extents[2])
     of = _architecture(arch, a, b, named)
     _check_tile(whole, extents, a)
-    scale = _scale(named, extents[2], scale_dtype, scale_vector)
+    scale = _scale(named, kind, a, b, extents[2], scale_dtype, scale_vector)
     loop = MmaLoop(of, extents, whole, (1, 1), a, b, d, c, as_major(a_major), as_major(b_major), named, scale)
     _check_instruction(loop)
     if c not in RESULTS.get(d, ()) or BITS[c] < 16:
@@ -176,35 +177,72 @@ def _factors(dtype: object, vector: object) -> tuple[str | None, int | None]:
     return dtype, None if vector is None else as_integer(vector, "plan: scale_vector", minimum=1)
 
 
-def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, vector: int | None) -> str:
-    """The kind that was named, or the one that the types and scale factors mean."""
-    scaled = scale is not None or vector is not None
+def _kind(a: ElementType, b: ElementType, kind: str | None, scale: str | None, vector: int | None, k: int) -> str:
+    """Return the kind that was named, or the first that has the element types and the scale factors."""
     if kind is not None:
         return choose("plan: kind", kind, {name: name for name in ("f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")})
+    kinds = _scaled_kinds(a, b)
+    if kinds and (a.storage_bits == 4 or scale is not None or vector is not None):
+        fit = (row.kind for row in _scale_rows(kinds, k) if scale in (None, row.dtype) and vector in (None, row.vector))
+        return next(fit, kinds[0])
+    return "f8f6f4" if min(a.bits, b.bits) < 8 else ""
+
+
+def _scaled_kinds(a: ElementType, b: ElementType) -> tuple[str, ...]:
+    """Return the kinds with scale factors that two element types have, the usual one first."""
     if a.storage_bits == 4:
-        return "mxf4nvf4" if scale == "ue4m3" or vector == 16 else "mxf4"
-    floats = {a.name, b.name}.isdisjoint({"s8", "u8"}) and a.storage_bits == 8
-    return "mxf8f6f4" if scaled and floats else "f8f6f4" if min(a.bits, b.bits) < 8 else ""
+        return "mxf4", "mxf4nvf4"
+    return ("mxf8f6f4",) if a.storage_bits == 8 and {a.name, b.name}.isdisjoint({"s8", "u8"}) else ()
 
 
-def _scale(kind: str, k: int, dtype: str | None, vector: int | None) -> tuple[str, int, str] | None:
-    """The scale factors of a kind: those that were named, or the finest."""
-    rows = [
-        (name, k // int(qualifier[0]), qualifier)
-        for (of, qualifier), names in SCALES.items()
-        for name in names
+class _ScaleRow(NamedTuple):
+    """Scale factors that a kind has: their type, the elements that share one, and the qualifier of PTX."""
+
+    kind: str
+    dtype: str
+    vector: int
+    qualifier: str
+
+
+def _scale_rows(kinds: Sequence[str], k: int) -> list[_ScaleRow]:
+    """Return the scale factors of kinds, for instructions with K elements a row."""
+    return [
+        _ScaleRow(kind, dtype, k // int(qualifier[0]), qualifier)
+        for kind in kinds
+        for (of, qualifier), dtypes in SCALES.items()
         if of == kind and qualifier
+        for dtype in dtypes
     ]
+
+
+def _scale(
+    named: str, kind: str | None, a: ElementType, b: ElementType, k: int, dtype: str | None, vector: int | None
+) -> tuple[str, int, str] | None:
+    """Return the scale factors that were named, or the finest of the kind.
+
+    Args:
+        named: the kind of the instruction.
+        kind: the kind that the caller gave; None if it follows from the other arguments.
+    """
+    rows = _scale_rows([named], k)
     if not rows and dtype is None and vector is None:
         return None
-    fit = [row for row in rows if dtype in (None, row[0]) and vector in (None, row[1])]
-    if not fit:
-        legal = " or ".join(f"{name} for {count}" for name, count, _ in rows) or "none"
-        raise DescriptorError(
-            f"plan: scale factors must be {legal} of {f'kind {kind}' if kind else 'a plain instruction'}, found "
-            f"{dtype or 'any type'} for {vector or 'any number'}"
-        )
-    return min(fit, key=lambda row: row[1])
+    fit = [row for row in rows if dtype in (None, row.dtype) and vector in (None, row.vector)]
+    if fit:
+        return min(fit, key=lambda row: row.vector)[1:]
+    subject, every = f"{a} by {b}", _scale_rows(_scaled_kinds(a, b), k)
+    if kind is not None:
+        subject, every = f"kind {named}", rows
+    legal = ", ".join(dict.fromkeys(f"{row.dtype} for {row.vector}" for row in every)) or "none"
+    request = f"{dtype or 'any type'} for {vector or 'any number of elements'}"
+    raise DescriptorError(
+        f"plan: scale factors of {subject} must be {legal}, found {request}",
+        proposals=[
+            Advice({name: getattr(row, name.removeprefix("scale_"))})
+            for name in ("scale_vector", "scale_dtype")
+            for row in every
+        ],
+    )
 
 
 def _arch_name(arch: object) -> str:

@@ -275,7 +275,10 @@ def _scale(
         return None if vector is None else PROMOTED
     if not kind.startswith("mx"):
         if dtype is not None or vector is not None:
-            raise DescriptorError(f"plan: scale factors must be of a kind that has them, found kind {kind}")
+            raise DescriptorError(
+                f"plan: scale factors must be of a kind that has them, found kind {kind}",
+                proposals=[Advice({"scale_vector": 32})],
+            )
         return None
     from descriptors.tmem.block_scaled import factors_of
 

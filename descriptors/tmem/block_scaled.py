@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from descriptors.errors import DescriptorError, advised, as_integer
+from descriptors.errors import Advice, DescriptorError, advised, as_integer
 from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.derivation.derive import derive
 from descriptors.smem.derivation.verify import Report, verify
@@ -98,7 +98,10 @@ def factors_of(
     if not first:
         legal = ", ".join(dict.fromkeys(f"{row.dtype} by {row.vector}" for row in rows))
         request = f"{dtype or 'any'} by {vector or 'any'}"
-        raise DescriptorError(f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}")
+        raise DescriptorError(
+            f"block-scaled: scale factors must be {legal}, found {request}; kind {kind}",
+            proposals=[Advice({"scale_vector": vector}) for vector in (16, 32)],
+        )
     usual = ("ue4m3", 16) if dtype is None and kind == "mxf4nvf4" else (first[0].dtype, first[0].vector)
     row = min(first, key=lambda one: (one.dtype != usual[0], one.vector != usual[1]))
     return row.dtype, row.shared(step), row.name

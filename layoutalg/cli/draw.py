@@ -66,7 +66,8 @@ def _named_or_layout(text: str) -> Any:
     "-o",
     "--output",
     metavar="FILE",
-    help="File to write: .svg, .tex, .txt or .html; - writes SVG to standard output.",
+    help="File to write: .svg, .tex, .txt or .html; - writes SVG to standard output. An existing file is replaced only "
+    "if this program wrote it.",
 )
 @json_option("Print the content of the picture as JSON.")
 @color_option

@@ -306,12 +306,12 @@ def comparison(view: View) -> dict[str, Any] | None:
         return words | {"ok": False, "tone": "bad", "warnings": [], "verdict": f"WRONG: {why}", "text": why}
     placed, line = judge(view.derivation, view.base), verdict(compared_word)
     agrees = not compared_word.differing
-    warned = not compared_word.ok or bool(placed.warnings)
+    warned = not compared_word.ok or bool(placed.warnings or compared_word.warnings)
     return words | {
         "ok": compared_word.ok,
         "tone": ("warn" if warned else "good") if agrees else "bad",
         "verdict": f"{line} (read model: {placed.evidence})" if compared_word.ok else line,
-        "warnings": placed.warnings if agrees else (),
+        "warnings": (*(placed.warnings if agrees else ()), *map(str, compared_word.warnings)),
         "headline": compared_word.headline,
         "text": tell(compared_word),
         "wrong": misread(view)[:64] if compared_word.mismatches else [],
@@ -331,7 +331,7 @@ def verdict(compared_word: Diff) -> str:
     elements = counted(compared_word.shape[0] * compared_word.shape[1], "element")
     if not compared_word.differing:
         if compared_word.open_questions:
-            return f"undecided: all {elements} agree, but {'; and '.join(compared_word.open_questions)}"
+            return f"undecided: all {elements} agree, but {compared_word.doubt}"
         return f"right: all {elements}"
     change = f"change {', '.join(map(str, compared_word.changes))}" if compared_word.changes else compared_word.reason
     return f"WRONG: {compared_word.differing} of {elements}{'; ' if change else ''}{change}"

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from descriptors.show.pictures.panels import (
@@ -73,14 +74,17 @@ class DifferencePicture(Picture):
         wide, high = self._size(stored)
         order = {address: rank for rank, address in enumerate(sorted({one for row in stored for one in row}))}
         panels: list[Frame] = []
+        tables: tuple[tuple[str, Sequence[Sequence[int | None]]], ...] = (
+            ("Stored by the layout", stored), ("Read for the word", read),
+        )  # fmt: skip
         gap = 150 if wide < 400 else 90
-        for x, name, cells in ((70, "Stored by the layout", stored), (70 + wide + gap, "Read for the word", read)):
+        for x, (name, cells) in zip((70, 70 + wide + gap), tables, strict=True):
             frame = Frame(x, TOP, wide, high, len(cells), len(cells[0]))
             figure.text(x, TOP - 30, name, "ink", figure.HEADING, bold=True)
             wrongs = wrong if panels else [[False] * len(row) for row in cells]
             roles = [[self._role(one, order, bad) for one, bad in zip(*row, strict=True)]
                      for row in zip(cells, wrongs, strict=True)]  # fmt: skip
-            labels = [[str(one) for one in row] for row in cells]
+            labels = [[_address_text(one) for one in row] for row in cells]
             if not fill(figure, frame, roles, labels):
                 self._some(figure, frame, labels)
             hairs(figure, frame)
@@ -103,7 +107,7 @@ class DifferencePicture(Picture):
         """Both addresses of each 16 bytes that is read from elsewhere, and the one of those that are right."""
         stored, read, wrong = self._tables()
         cells = [
-            [f"{a}>{b}" if bad else f"{a}" for a, b, bad in zip(*row, strict=True)]
+            [f"{a}>{_address_text(b)}" if bad else f"{a}" for a, b, bad in zip(*row, strict=True)]
             for row in zip(stored, read, wrong, strict=True)
         ]
         roles = [["c7" if bad else "r1" for bad in row] for row in wrong]
@@ -117,14 +121,19 @@ class DifferencePicture(Picture):
         many = self.diff.element.per_16_bytes
         return (1, many) if self.diff.major.contiguous_mode else (many, 1)
 
-    def _tables(self) -> tuple[list[list[int]], list[list[int]], list[list[bool]]]:
-        """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs."""
+    def _tables(self) -> tuple[list[list[int]], list[list[int | None]], list[list[bool]]]:
+        """The byte address of each 16 bytes as stored and as read, and whether any of its elements differs.
+
+        A word without a meaning reads no address: None.
+        """
         d, (u, v) = self.diff, self._unit()
         stored = stored_rows(
             d.layout, d.element, base=d.base, pattern_start=d.pattern_start, window=window_bytes(d.arch)
         )
-        read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
         mn, k = d.shape
+        read: Sequence[Sequence[int | None]] = [[None] * k] * mn
+        if not d.unreadable:
+            read = fetched_rows([d.word], arch=d.arch, element=d.element, major=d.major, shape=d.shape)[0]
         scale = 8 // address_bits(d.element)
         heads = [(i, j) for i in range(0, mn, u) for j in range(0, k, v)]
         wide = -(-k // v)
@@ -132,9 +141,10 @@ class DifferencePicture(Picture):
             any(stored[a][b] != read[a][b] for a in range(i, min(i + u, mn)) for b in range(j, min(j + v, k)))
             for i, j in heads
         ]
-        tables = ([one[i][j] // scale for i, j in heads] for one in (stored, read))
-        here, there = ([flat[n : n + wide] for n in range(0, len(flat), wide)] for flat in tables)
-        return here, there, [wrong[n : n + wide] for n in range(0, len(wrong), wide)]
+        here = [stored[i][j] // scale for i, j in heads]
+        there = [None if (address := read[i][j]) is None else address // scale for i, j in heads]
+        rows = [slice(n, n + wide) for n in range(0, len(heads), wide)]
+        return [here[row] for row in rows], [there[row] for row in rows], [wrong[row] for row in rows]
 
     def _size(self, cells: list[list[int]]) -> tuple[float, float]:
         """Width and height of a panel: so that each address can be written, where there are not too many."""
@@ -144,9 +154,9 @@ class DifferencePicture(Picture):
         wide = columns * (6.1 * longest + 8) if columns <= 16 else 540
         return max(200, round(wide)), round(high)
 
-    def _role(self, address: int, order: dict[int, int], wrong: bool) -> str:
+    def _role(self, address: int | None, order: dict[int, int], wrong: bool) -> str:
         """The shade of an address by its place among those that the layout stores, if it is right."""
-        return _WRONG if wrong else Figure.step(order[address], len(order))
+        return _WRONG if wrong or address is None else Figure.step(order[address], len(order))
 
     def _some(self, figure: Figure, frame: Frame, labels: list[list[str]]) -> None:
         """Where rows are too low for numbers, those of every few rows, if they are wide enough."""
@@ -174,7 +184,7 @@ class DifferencePicture(Picture):
         figure: Figure,
         panels: list[Frame],
         stored: list[list[int]],
-        read: list[list[int]],
+        read: list[list[int | None]],
         wrong: list[list[bool]],
     ) -> None:
         """A frame about each run of wrong cells, and an arrow from what the first of them gets."""
@@ -185,7 +195,8 @@ class DifferencePicture(Picture):
         first = next((i, j) for i, row in enumerate(wrong) for j, bad in enumerate(row) if bad)
         if right.step[1] >= LEAST:
             figure.border(*right.cell(*first), "subtile", line=2)
-        if source := at.get(read[first[0]][first[1]]):
+        address = read[first[0]][first[1]]
+        if source := None if address is None else at.get(address):
             figure.border(*left.cell(*source), "subtile", line=2)
             y, v = (frame.y + (row + 0.5) * frame.step[1] for frame, row in ((left, source[0]), (right, first[0])))
             figure.arrow([(left.x + left.width + 6, y), (right.x - 5, v)], "bad", 1.8)
@@ -218,6 +229,8 @@ class DifferencePicture(Picture):
         if not d.differing:
             undecided = "" if d.ok else " (undecided)"
             return f"{word_text(d.word)} reads every element from where it is stored{undecided}"
+        if d.unreadable:
+            return f"{word_text(d.word)} has no meaning: no element can be read"
         elements = f"{spaced(d.differing)} of {spaced(d.shape[0] * d.shape[1])} elements"
         return f"{word_text(d.word)} reads {elements} from elsewhere"
 
@@ -238,6 +251,10 @@ class DifferencePicture(Picture):
             return entries
         fields = " or a field to change" * bool(self.diff.changes)
         return [*entries, (_WRONG, f"read from elsewhere{fields}")]
+
+
+def _address_text(address: int | None) -> str:
+    return "-" if address is None else str(address)
 
 
 def _mismatch_text(one: Mismatch) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from descriptors.errors import ChoiceError, DescriptorError, as_integer, brief
-from descriptors.smem.debug.warnings import Reading, Remark, as_extents, elsewhere, notes, warnings
+from descriptors.smem.debug.warnings import Reading, Remark, as_extents, elsewhere, notes, reading_of, warnings
 from descriptors.smem.operands.canonical import is_read, step_meaning, walked
 from descriptors.smem.operands.forms import BASE, LEADING, STRIDE, form
 from descriptors.smem.operands.operand import (
@@ -40,7 +40,7 @@ from descriptors.smem.words.bitfield import Field, UnknownCode
 from descriptors.smem.words.descriptor import Arch, architecture, smem_word
 from descriptors.targets import has_tcgen05, holders
 from descriptors.text import Told, word_text
-from layoutalg.frozen import frozen
+from layoutalg.frozen import frozen, replace
 
 
 @frozen
@@ -154,18 +154,7 @@ def decode(
     contiguous = None if major is None else as_major(major)
     extents = None if shape is None else as_extents(shape, "decode: shape", "decode: an extent")
     layout = smem_word(name)
-    values = layout.decode(number)
-    reading = Reading(
-        arch=name,
-        word=number,
-        values=values,
-        mode=values["swizzle"],
-        code=(number & layout["swizzle"].mask) >> layout["swizzle"].low,
-        unknown_bits=layout.unknown_bits(number),
-        element=element,
-        major=contiguous,
-        shape=extents,
-    )
+    reading = replace(reading_of(number, name), element=element, major=contiguous, shape=extents)
     return Decoded(
         arch=name,
         word=number,

@@ -32,8 +32,9 @@ from typing import Any, Literal, TypeAlias
 
 from descriptors.errors import DescriptorError, LayoutError, advised, as_integer, brief
 from descriptors.smem.debug.candidates import Fit, as_shape, fitted, operand_of
+from descriptors.smem.debug.warnings import Remark, stray_bits
 from descriptors.smem.derivation.crossing import CrossingOperand, crossing_operand
-from descriptors.smem.instructions.legality import operand_extents, operand_refusal
+from descriptors.smem.instructions.legality import operand_extents, operand_refusal, split_refusal
 from descriptors.smem.operands.explicit import Given, Unit, as_unit, base_of, explicit_tile, swizzled_readings
 from descriptors.smem.operands.forms import form
 from descriptors.smem.operands.match import matched_steps, partition
@@ -206,7 +207,7 @@ class Diff(Told):
             start = smem_word(self.arch).decode(self.word)["start_address"]
             questions.append(
                 f"start_address {start:#x} is right only if the tile starts at {self.base:#x}; if it starts at "
-                f"{self.pattern_start:#x}, {start - self.base + self.pattern_start:#x} is right; --base decides"
+                f"{self.pattern_start:#x}, {start - self.base + self.pattern_start:#x} is right; base decides"
             )
         if self.reads is not None:
             questions.append(
@@ -218,21 +219,32 @@ class Diff(Told):
         return (*questions, self.illegal) if self.illegal else tuple(questions)
 
     @property
+    def doubt(self) -> str:
+        """The open questions in one line; of a refused operand without the reason, which the text notes below."""
+        return "; and ".join(split_refusal(one)[0] if one == self.illegal else one for one in self.open_questions)
+
+    @property
+    def warnings(self) -> tuple[Remark, ...]:
+        """The set bits of the word that belong to no field, as ``decode`` warns of them."""
+        return stray_bits(self.word, self.arch)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
-        """The assumptions about values that were not given: the address of the tile, and the extents of one operand."""
+        """The assumptions about values that were not given: the address of the tile, and the extents of one operand.
+
+        Each names the parameter of ``diff`` that replaces it; a command names its option instead.
+        """
         assumed = []
         if self.placement is not None and not self.placement.start_is_open:
-            assumed.append(f"the tile starts at {self.base:#x} (--base checks it)")
+            assumed.append(f"the tile starts at {self.base:#x} (base checks it)")
         if self.pattern_assumed:
-            assumed.append(
-                f"a swizzle pattern starts at {self.pattern_start:#x} (descriptors diff --pattern-start checks it)"
-            )
+            assumed.append(f"a swizzle pattern starts at {self.pattern_start:#x} (pattern_start checks it)")
         if self.whole and not _least_operand(self.arch, self.element, self.shape):
             whole = extents_text(self.shape)
             if self.shape in operand_extents(self.arch, self.element, sparse=False):
-                assumed.append(f"one instruction reads all {whole} (--mma names what it reads)")
+                assumed.append(f"one instruction reads all {whole} (shape names what it reads)")
             else:
-                assumed.append(f"{whole} is one operand, of which an instruction reads a part (--mma names the part)")
+                assumed.append(f"{whole} is one operand, of which an instruction reads a part (shape names the part)")
         elif not self.whole and self.reads is None and self.shape not in self._dense_extents():
             assumed.append(f"the instruction is sparse, because no dense one reads {extents_text(self.shape)}")
         return tuple(assumed)
@@ -269,7 +281,7 @@ class Diff(Told):
             return f"different: {self.differing} of {elements} {are} read from elsewhere{assumed}"
         agreement = f"the word reads all {elements} from where the layout stores them"
         if verdict == "undecided":
-            return f"undecided: {agreement}, but {'; and '.join(self.open_questions)}{assumed}"
+            return f"undecided: {agreement}, but {self.doubt}{assumed}"
         return f"same: {agreement}{assumed}"
 
 
@@ -318,8 +330,7 @@ def diff(
 
     Raises:
         NotCanonicalError: if the layout has a swizzle that is none of the hardware's.
-        DescriptorError: if an argument is malformed, the layout has another swizzle, or neither does the word have a
-            meaning nor the layout a word.
+        DescriptorError: if an argument is malformed, or the layout has another swizzle.
         LayoutError: if the notation is wrong.
 
     >>> found = diff(1 << 62 | 32 << 32, "S<3,3,3> o 0 o (64,16):(64,1)", arch="sm90", dtype="bf16", major="K")
@@ -373,11 +384,9 @@ def diff(
     if isinstance(fetched, list):
         wrong = [list(map(ne, *pair)) for pair in zip(rows, fetched, strict=True)]
         mismatches = _first_of_runs(rows, fetched, contiguous, element)
-    elif right is None:
-        raise fetched
     else:
         wrong = [[True] * extents[1] for _ in rows]
-        unreadable = str(fetched).removeprefix("read_addresses: ").partition(";")[0]
+        unreadable = why_unreadable(fetched)
     return Diff(
         word=number,
         arch=name,
@@ -411,6 +420,11 @@ def _fetched(word: int, reads: Mapping[str, Any], shape: tuple[int, int]) -> Row
         return fetched_rows([word], **reads, shape=shape)[0]
     except DescriptorError as error:
         return error
+
+
+def why_unreadable(refusal: DescriptorError) -> str:
+    """Return why a word has no meaning, from the refusal of the read model: a word that reads no element at all."""
+    return str(refusal).removeprefix("read_addresses: ").partition(";")[0]
 
 
 #: The most operands of a tile among which the one is searched that a start address is right for.

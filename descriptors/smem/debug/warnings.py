@@ -38,6 +38,7 @@ from descriptors.smem.words.descriptor import (
     SM100_DESCRIPTOR,
     SM100_SWIZZLE_CODES,
     Arch,
+    smem_word,
 )
 from descriptors.smem.words.tensor_map import SWIZZLES as TENSOR_MAP_SWIZZLES
 from descriptors.targets import architecture, generation, has_tcgen05, has_wgmma, holders
@@ -190,6 +191,27 @@ def warnings(word: Reading) -> tuple[Remark, ...]:
         _memory,
     )
     return tuple(remark for rule in rules for remark in rule(word))
+
+
+def stray_bits(word: int, arch: Arch) -> tuple[Remark, ...]:
+    """Return the warnings of the set bits of a word that belong to no field; () if it has none.
+
+    >>> print(*stray_bits(0x4000404040010000, "sm90"), sep="\\n")
+    bits [46,49) hold 1, the version of an sm100 word; an sm90 word has none
+    bits 30, 46 belong to no field and are ignored (measured on a Hopper GPU)
+    """
+    reading = reading_of(word, arch)
+    marks = () if has_tcgen05(arch) else _marks_of_the_other_arch(reading)
+    return (*marks, *_unknown_bits(reading))
+
+
+def reading_of(word: int, arch: Arch) -> Reading:
+    """Return a word with its fields, before anything is known about its operand."""
+    layout = smem_word(arch)
+    values = layout.decode(word)
+    field = layout["swizzle"]
+    code = (word & field.mask) >> field.low
+    return Reading(arch, word, values, values["swizzle"], code, layout.unknown_bits(word))
 
 
 def notes(word: Reading) -> tuple[Remark, ...]:

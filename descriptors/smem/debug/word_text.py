@@ -43,6 +43,7 @@ from descriptors.smem.debug.candidates import Candidate
 from descriptors.smem.debug.decode import Decoded, Expectation
 from descriptors.smem.debug.diff import Diff
 from descriptors.smem.debug.read import Fetched
+from descriptors.smem.instructions.legality import split_refusal
 from descriptors.smem.instructions.transpose import transpose_note
 from descriptors.smem.operands.canonical import Match
 from descriptors.smem.operands.operand import DTYPES, Major, SwizzleMode
@@ -186,8 +187,10 @@ def tell_diff(diff: Diff) -> str:
     differs = [*(f"   {one}" for one in diff.mismatches), *_picture(diff)] if diff.mismatches else []
     mended = _right_word(diff) if diff.differing else []
     stored = f"stored as {stored_text(diff.layout, diff.element)}"
-    notes = [f"note: {one}" for one in diff.start_notes]
-    return "\n".join([diff.headline, *mended, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
+    reason = split_refusal(diff.illegal)[1] if diff.verdict == "undecided" else ""
+    notes = [f"note: {one}" for one in (*filter(None, [reason]), *diff.start_notes)]
+    warned = [f"warning: {one}" for one in diff.warnings]
+    return "\n".join([diff.headline, *mended, *warned, *notes, stored, *transposed, *differs, *known_line(diff.arch)])
 
 
 def tables_diff(diff: Diff) -> list[Table]:
@@ -258,6 +261,7 @@ record_diff = Record(
     **attributes(Diff, "right_major"),
     transposed=Row(bool, _transposed),
     changes=[CHANGE],
+    warnings=[REMARK],
     **attributes(Diff, "illegal reason"),
     evidence=evidence_row(),
 )

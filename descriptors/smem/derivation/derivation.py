@@ -273,8 +273,9 @@ class Derivation(PlacedSubtiles):
             base: address of the tile, in bytes. Away from the pattern's alignment the base offset is set.
 
         Raises:
-            DescriptorError: if the address is no multiple of 16 bytes, or of 128 where there is a swizzle, or of 1024
-                where operands cross atoms: PTX wants base offset 0 there.
+            DescriptorError: if the tile ends beyond shared memory there (``capacity`` None allows that), or the address
+                is no multiple of 16 bytes, or of 128 where there is a swizzle, or of 1024 where operands cross atoms:
+                PTX wants base offset 0 there.
 
         Source: PTX ISA 9.1, tcgen05 and wgmma matrix descriptors, base offset: (pattern start >> 7) & 7.
 
@@ -285,16 +286,26 @@ class Derivation(PlacedSubtiles):
         """
         if base == 0 and type(base) is int and not self.descriptor.base_offset:
             return self.descriptor
-        step = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES
-        why, first = "", self.descriptor
-        if self.crossing is not None:
-            step, why = self.swizzle.alignment_bytes, ", as base_offset must be 0 where operands cross atoms"
-        base = as_integer(base, "derive: the base address")
-        if base % step:
-            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes{why}, found {base}")
+        first, base = self.descriptor, as_integer(base, "derive: the base address")
+        if self.capacity is not None:
+            reach = self.advance_report()
+            if (end := base + reach.end) > self.capacity:
+                raise DescriptorError(
+                    f"derive: the tile at base {base} ends at {end}, beyond the {self.capacity} bytes of shared "
+                    f"memory; the highest aligned base is {reach.highest_base or 0}"
+                )
+        self._check_multiple(base)
         rows = base // LINE_BYTES % 8 if base % self.swizzle.alignment_bytes else 0
         line = first.leading_byte_offset + (base if self.crossing else 0)
         return replace(first, start_address=first.start_address + base, base_offset=rows, leading_byte_offset=line)
+
+    def _check_multiple(self, base: int) -> None:
+        """Refuse an address that is not aligned as every tile's must be."""
+        step, why = 16 if self.swizzle is SwizzleMode.NONE else LINE_BYTES, ""
+        if self.crossing is not None:
+            step, why = self.swizzle.alignment_bytes, ", as base_offset must be 0 where operands cross atoms"
+        if base % step:
+            raise DescriptorError(f"derive: the base address must be a multiple of {step} bytes{why}, found {base}")
 
     def words(self, base: int = 0, stage: int | Sequence[int] | None = None) -> Grid:
         """The descriptor word of every subtile of a tile at an address, in the shape of ``offsets_bytes``.
@@ -351,19 +362,19 @@ class Derivation(PlacedSubtiles):
         return _word_further_on(self.descriptor_at(base), self.offset_of(mn, k, stage), self.line_of(mn, k, stage))
 
     def advance_report(self, base: int = 0) -> AdvanceReport:
-        """Whether every subtile's start fits its field, and all that is read lies in shared memory.
+        """Report whether every subtile's start fits its field, and all that is read lies in shared memory.
 
         Args:
-            base: address of the tile, in bytes.
+            base: address of the tile, in bytes; the tile may end beyond shared memory.
 
         Raises:
-            DescriptorError: as ``descriptor_at``.
+            DescriptorError: if the address is not aligned as ``descriptor_at`` requires.
         """
-        first = self.descriptor_at(base)
+        self._check_multiple(as_integer(base, "derive: the base address"))
         return advance_report(
             self.advance,
             base=base,
-            start=first.start_address - base,
+            start=self.descriptor.start_address,
             reach=16 * cosize(self.canonical),
             span=self.swizzle.span_bytes,
             alignment=self.swizzle.alignment_bytes,
@@ -372,7 +383,7 @@ class Derivation(PlacedSubtiles):
         )
 
     def warnings_at(self, base: int = 0) -> tuple[str, ...]:
-        """What is probably a mistake about a tile at an address, although its descriptors read it.
+        """Return what is probably a mistake about a tile at an address, although its descriptors read it.
 
         Args:
             base: address of the tile, in bytes.
@@ -381,7 +392,7 @@ class Derivation(PlacedSubtiles):
             DescriptorError: as ``descriptor_at``.
 
         >>> from descriptors import derive
-        >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16))
+        >>> d = derive(tile=(128, 128), dtype="bf16", major="K", swizzle="128B", mma=(64, 16), capacity=None)
         >>> [len(d.warnings_at(base)) for base in (0, 128, 1024, 204800, 204928)]
         [0, 1, 0, 1, 2]
         """

@@ -27,6 +27,7 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
@@ -546,6 +547,18 @@ def operand_refusal(
         return ""
     form = {None: "", True: "sparse ", False: "dense "}[sparse]
     return f"no {form}{arch} instruction reads a {extents_text(extents)} {as_element_type(dtype)} operand"
+
+
+def split_refusal(refusal: str) -> tuple[str, str]:
+    """Return what a text of ``operand_refusal`` states, and its reason; any other text, and "" for the reason.
+
+    >>> split_refusal(operand_refusal("sm90", "bf16", "K", "128B", (64, 48)))
+    ('no sm90 instruction reads a 64x48 bf16 operand', '')
+    >>> split_refusal(operand_refusal("sm90", "e4m3", "MN", "64B"))[0]
+    'no sm90 instruction reads MN-major e4m3 operands with swizzle 64B'
+    """
+    match = re.fullmatch(r"(no [^(]* reads [^(]*) \((.*)\)", refusal)
+    return (match[1], match[2]) if match else (refusal, "")
 
 
 def _operand_extents(row: ShapeRow, matrix: str) -> tuple[Sequence[int], int]:

@@ -36,18 +36,12 @@ from descriptors.smem.tma.copy_model import landing_bits
 from descriptors.smem.tma.map_notation import ARGUMENTS, arguments
 from descriptors.smem.words.descriptor import Arch, architecture, assumed_architecture
 from descriptors.smem.words.tensor_map import DATA_TYPES, Im2colWindow, MapRefusal, TensorMap, as_tensor_map
-from descriptors.targets import has_wgmma
 from descriptors.text import Told, counted
 from layoutalg import ComposedLayout, Layout, make_layout, offsets, size
 from layoutalg.frozen import frozen, replace
 
 #: The most elements of a box that are compared: what one can have.
 _MOST_ELEMENTS = 228 * 1024 * 2
-
-
-def _standing(one: TensorMap, arch: str = "sm100") -> tuple[MapRefusal, ...]:
-    """Why no GPU of an architecture takes a map; of sm100 what is refused for the want of it does not count."""
-    return tuple(refusal for refusal in one.refusals() if has_wgmma(arch) or not refusal.of_architecture)
 
 
 def refused(refusals: Sequence[MapRefusal], which: str = "the map") -> list[str]:
@@ -85,8 +79,12 @@ class MapChanges(Told):
         return f"different: {counted(count, 'argument')} of the maps" if count else "same: all arguments of the maps"
 
 
-def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
-    """The arguments in which two maps differ.
+def map_changes(one: TensorMap, other: TensorMap, arch: Arch = "sm100") -> MapChanges:
+    """Compare the arguments of two maps.
+
+    Args:
+        one, other: the maps.
+        arch: whose driver must accept both.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
     >>> one = parse_tensor_map("type=u8 extents=64x8 strides=64 box=32x8 swizzle=32B")
@@ -96,7 +94,7 @@ def map_changes(one: TensorMap, other: TensorMap) -> MapChanges:
     """
     first, second = (arguments(as_tensor_map(each)) for each in (one, other))
     rows = ((name, first.get(name, "default"), second.get(name, "default")) for name in ARGUMENTS)
-    return MapChanges(tuple(row for row in rows if row[1] != row[2]), _standing(one), _standing(other))
+    return MapChanges(tuple(row for row in rows if row[1] != row[2]), one.refusals(arch), other.refusals(arch))
 
 
 @frozen
@@ -110,7 +108,7 @@ class BoxCheck(Told):
         differing: elements that land elsewhere.
         first: coordinate (MN, K) of the first of them, the byte where it lands, and the byte where the layout has it.
         refusals: why the driver takes the map not.
-        arch: ``"sm100"`` where ``"sm90"`` lacks the map's type or swizzle.
+        arch: the architecture whose driver must accept the map.
     """
 
     box: tuple[int, int]
@@ -199,7 +197,7 @@ def box_element(one: TensorMap, dtype: str | ElementType | None) -> ElementType:
 
 def box_check(
     one: TensorMap, layout: Given, *, dtype: str | ElementType | None = None, major: Major | MajorName,
-    unit: Unit = "elements",
+    unit: Unit = "elements", arch: Arch | None = None,
 ) -> BoxCheck:  # fmt: skip
     """Follow every element of one box to shared memory, by the copy model, and compare with a layout.
 
@@ -209,6 +207,7 @@ def box_check(
         dtype: the element type; default: that of the map.
         major: which of the two dimension 0 of the map is.
         unit: what the layout's offsets and swizzle count.
+        arch: whose driver must accept the map; ``"sm100"`` if left out and ``"sm90"`` lacks its type or swizzle.
 
     Raises:
         DescriptorError: as `box_layout`; if the layout is smaller than the box.
@@ -236,11 +235,12 @@ def box_check(
     landed = landed.T if contiguous == 0 else landed
     wrong = np.argwhere(homes != landed)
     first = None
-    arch: Arch = "sm100" if any(refusal.of_architecture for refusal in one.refusals()) else "sm90"
+    if arch is None:
+        arch = "sm100" if any(refusal.of_architecture for refusal in one.refusals()) else "sm90"
     if len(wrong):
         mn, k = map(int, wrong[0])
         first = ((mn, k), int(landed[mn, k]) / 8, int(homes[mn, k]) / 8)
-    return BoxCheck(box, shape, tile, len(wrong), first, _standing(one), arch)
+    return BoxCheck(box, shape, tile, len(wrong), first, one.refusals(arch), architecture(arch))
 
 
 @frozen
@@ -305,4 +305,4 @@ def word_check(
     if compared != reads and reads is not None:
         illegal = operand_refusal(name, element, found.right_major or found.major, _box_mode(one), reads)
         found = replace(found, reads=reads, illegal=illegal)
-    return WordCheck(found, _standing(one, name))
+    return WordCheck(found, one.refusals(name))

@@ -10,8 +10,7 @@ Law: text and data give one verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from operator import attrgetter
+from collections.abc import Iterator
 from typing import Any
 
 from descriptors.errors import DescriptorError
@@ -23,11 +22,13 @@ from descriptors.smem.tma.map_notation import ARGUMENTS, arguments_text
 from descriptors.smem.words.tensor_map import (
     FILLS,
     INTERLEAVES,
+    PADDED,
     PROMOTIONS,
     SWIZZLE_NAMES,
     Im2colWindow,
     TensorMap,
 )
+from descriptors.targets import is_measured, known
 from descriptors.text import aligned, counted, extents_text, known_line
 
 #: Who takes a map or does not, and how that is known: ``scripts/probe_wgmma tensor_maps``, on an H100 and an H200.
@@ -45,7 +46,9 @@ def remarks(one: TensorMap) -> Iterator[str]:
     4 of a box of 7 land along dimension 1, with element stride 2
     """
     if not isinstance(one.box, Im2colWindow):
-        row, pitch = (one.landing_extents or (0,))[0] * one.data_type.bits // 8, one.row_pitch_bytes
+        row, pitch = one.row_bytes, one.row_pitch_bytes
+        if one.data_type.code in PADDED:
+            yield f"each 16 bytes of a row hold {2 * one.data_type.bits} bytes of elements, and padding"
         if row < pitch:
             yield f"rows of {row} bytes lie {pitch} bytes apart, and the rest of each is left alone"
         for i, (extent, step) in enumerate(zip(one.box, one.element_strides, strict=True)):
@@ -66,8 +69,8 @@ def remarks(one: TensorMap) -> Iterator[str]:
         span = max(span, stride * extent)
 
 
-def tell_tensor_map(one: TensorMap) -> str:
-    """A tensor map for a person.
+def tell_tensor_map(one: TensorMap, arch: str = "sm90") -> str:
+    """Return the text of a tensor map, with the verdict for an architecture.
 
     >>> from descriptors.smem.tma.map_notation import parse_tensor_map
     >>> one = parse_tensor_map("type=bf16 extents=512x256 strides=1024 box=32x128 swizzle=128B")
@@ -76,18 +79,19 @@ def tell_tensor_map(one: TensorMap) -> str:
        box        128 rows of 64 bytes, 128 bytes apart; a copy counts 8192 bytes
        K-major    S<3,3,3> o 0 o (128,32):(64,1) (MN, K), in elements
     """
-    refusals = one.refusals()
+    refusals = one.refusals(arch)
+    by = f"by the {DRIVER}, {EVIDENCE}" if is_measured(arch) else f"for {arch} by the rules of the {DRIVER}"
     lines = [f"{_kind(one)} tensor map: {arguments_text(one)}"]
-    lines.append(f"   {'refused' if refusals else 'taken'} by the {DRIVER}, {EVIDENCE}")
+    lines.append(f"   {'refused' if refusals else 'taken'} {by}")
     lines += [f"   {refusal}" for refusal in refusals]
     if not refusals:
         lines += aligned([*_box(one), *(("note", text) for text in remarks(one))], indent=3, gap=3)
     lines += ["", *_dimensions(one)]
-    if not refusals:
+    if not one.refusals():
         data = one.to_bytes()
         lines += ["", "The 128 bytes, as they lie in memory"]
         lines += [f"   {data[i : i + 32].hex(' ', 4)}" for i in range(0, 128, 32)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *known_line(arch)])
 
 
 def _kind(one: TensorMap) -> str:
@@ -107,7 +111,7 @@ def _box(one: TensorMap) -> Iterator[tuple[str, str]]:
     else:
         many = f"{extents_text(rows)} rows" if rows else "one row"
         apart = f", {one.row_pitch_bytes} bytes apart" if rows else ""
-        yield "box", f"{many} of {one.inner_bytes} bytes{apart}; {counted_bytes}"
+        yield "box", f"{many} of {one.row_bytes} bytes{apart}; {counted_bytes}"
     for major in Major:
         try:
             yield f"{major}-major", f"{box_layout(one, None, major)} (MN, K), in elements"
@@ -130,26 +134,18 @@ def _dimensions(one: TensorMap) -> list[str]:
 
 #: A rule of the driver that a map breaks.
 REFUSAL = Record("Refusal", **each(str, "argument message rule"), of_architecture=bool)
-_REFUSALS = Row([REFUSAL], lambda checked: checked.refusals())
-
-
-def _of_taken(kind: object, source: str | Callable[[TensorMap], object]) -> Row:
-    """Return a row whose value is None for maps that the driver refuses."""
-    value = attrgetter(source) if isinstance(source, str) else source
-    return Row((kind, None), lambda tensor_map: None if tensor_map.refusals() else value(tensor_map))
 
 
 def _map(name: str, **box: Row) -> Record:
     """Return the declaration of the tensor maps with one kind of box, under the names of ``cuda.h``."""
     return Record(
         name,
-        lambda tensor_map: isinstance(tensor_map.box, Im2colWindow) is (name == "Im2colMap"),
         kind=Row(str, _kind),
-        taken=Row(bool, lambda tensor_map: not tensor_map.refusals()),
+        taken=bool,
         by=Row(str, lambda tensor_map: DRIVER),
-        evidence=Row(str, lambda tensor_map: EVIDENCE),
-        refusals=_REFUSALS,
-        notes=Row([str], lambda tensor_map: [] if tensor_map.refusals() else list(remarks(tensor_map))),
+        evidence=str,
+        refusals=[REFUSAL],
+        notes=[str],
         tensorDataType=Row(str, "data_type.name"),
         globalAddress=Row(int, "address"),
         globalDim=Row([int], "extents"),
@@ -160,9 +156,9 @@ def _map(name: str, **box: Row) -> Record:
         swizzle=Row(str, lambda tensor_map: SWIZZLE_NAMES[tensor_map.swizzle]),
         l2Promotion=Row(str, lambda tensor_map: PROMOTIONS[tensor_map.l2_promotion]),
         oobFill=Row(str, lambda tensor_map: FILLS[tensor_map.oob_fill]),
-        landing_extents=_of_taken([int], "landing_extents"),
-        transaction_bytes=_of_taken(int, "transaction_bytes"),
-        bytes=_of_taken("^[0-9a-f]{256}$", lambda tensor_map: tensor_map.to_bytes().hex()),
+        landing_extents=([int], None),
+        transaction_bytes=(int, None),
+        bytes=("^[0-9a-f]{256}$", None),
     )
 
 
@@ -177,9 +173,19 @@ IM2COL = _map(
 )
 
 
-def record_tensor_map(one: TensorMap) -> dict[str, Any]:
-    """A tensor map as plain data, under the names of ``cuda.h``."""
-    return (TILED if TILED.fits(one) else IM2COL)(one)
+def record_tensor_map(one: TensorMap, arch: str = "sm90") -> dict[str, Any]:
+    """Return a tensor map as plain data, under the names of ``cuda.h``, with the verdict for an architecture."""
+    refusals = one.refusals(arch)
+    return (IM2COL if isinstance(one.box, Im2colWindow) else TILED)(
+        one,
+        taken=not refusals,
+        evidence=EVIDENCE if is_measured(arch) else known(arch),
+        refusals=refusals,
+        notes=() if refusals else tuple(remarks(one)),
+        landing_extents=None if refusals else one.landing_extents,
+        transaction_bytes=None if refusals else one.transaction_bytes,
+        bytes=None if one.refusals() else one.to_bytes().hex(),
+    )
 
 
 def tell_map_changes(found: MapChanges) -> str:

@@ -28,6 +28,7 @@ from typing import Any
 from descriptors.errors import DescriptorError, as_integer, brief
 from descriptors.smem.operands.operand import SwizzleMode, choose
 from descriptors.smem.words.bitfield import Field, Word
+from descriptors.targets import has_wgmma
 from descriptors.text import Told
 from layoutalg.frozen import frozen
 
@@ -321,13 +322,18 @@ class TensorMap(Told):
         return prod(self.landing_extents) * self.data_type.bits // 8
 
     @property
+    def row_bytes(self) -> int:
+        """Bytes of shared memory that a row of a box fills, with the padding of 16-byte containers."""
+        bits = 8 if self.data_type.code in PADDED else self.data_type.bits
+        return (self.landing_extents or (0,))[0] * bits // 8
+
+    @property
     def row_pitch_bytes(self) -> int:
         """Bytes of shared memory from one row of a box to the next: the swizzle's span, where the row is shorter.
 
         Measured on an H200 for swizzles 32B, 64B and 128B; what lies between the rows is left alone.
         """
-        bits = 8 if self.data_type.code in (14, 15) else self.data_type.bits
-        row = (self.landing_extents or (0,))[0] * bits // 8
+        row = self.row_bytes
         return row if self.interleave or self.swizzle == 0 else max(row, _SPANS[self.swizzle])
 
     @property
@@ -335,16 +341,19 @@ class TensorMap(Told):
         """The swizzle mode of operands that this swizzle is; None for one that no tensor core reads."""
         return next((mode for mode, (_, code) in SWIZZLES.items() if code == self.swizzle), None)
 
-    def refusals(self) -> tuple[MapRefusal, ...]:
-        """Why the driver of a Hopper GPU takes it not; none if it does.
+    def refusals(self, arch: str = "sm90") -> tuple[MapRefusal, ...]:
+        """Return why the driver refuses the map for an architecture; () if it accepts the map.
 
-        Law: its verdicts are those of the driver 580.159.04 on every recorded call.
+        Law: the verdicts for ``sm90`` are those of the driver 580.159.04 on every recorded call.
+
+        Args:
+            arch: where it lacks the data types and swizzles of ``sm100``, a map that has one is refused.
 
         >>> print(*tensor_map("u8", 8, (64, 64), (64,), (24, 8), swizzle="32B").refusals(), sep="\\n")
         globalAddress: must be a multiple of 16, found 8 [CUDA Driver API, cuTensorMapEncodeTiled]
         boxDim[0]: must be whole 16 bytes, found 24 [CUDA Driver API, cuTensorMapEncodeTiled]
         """
-        return tuple(_refusals(self))
+        return tuple(refusal for refusal in _refusals(self) if has_wgmma(arch) or not refusal.of_architecture)
 
     def encode(self) -> int:
         """The 1024 bits that the driver writes, the first byte lowest.

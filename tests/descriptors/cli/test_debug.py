@@ -11,11 +11,12 @@ from each import each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from descriptors import derive
+from descriptors import derive, diff, tell
 from descriptors.cli import words
 from descriptors.cli.command import COMMANDS, main
 from descriptors.cli.mcp import call
 from descriptors.show.explorer.question import Question, comparison, view
+from descriptors.smem.debug.warnings import stray_bits
 from descriptors.smem.proof.read_model import read_addresses
 
 GOLDEN = "0x4000404000010000"
@@ -378,6 +379,54 @@ def test_a_word_without_a_meaning_is_different_and_the_right_word_is_named(
     assert shown is not None and shown["verdict"].startswith("WRONG: ") and change in shown["verdict"]
 
 
-def test_a_word_without_a_meaning_is_refused_for_a_layout_that_has_no_word(capsys: pytest.CaptureFixture[str]) -> None:
-    message = run(capsys, "diff", "0x4000004000010000", "(64,16):(17,1)", *BF16_K, "--arch", "sm100", status=2)
-    assert "the version of an sm100 word must be 1" in message
+@each("word", ["0x4000004000010000", "0xe000404000010000", "0x4010404000010000"])
+@each("layout", ["S<3,3,3> o 0 o (64,64):(64,1)", "(64,64):(65,1)"])
+def test_diff_draw_and_chain_agree_on_a_word_without_a_meaning(
+    word: str, layout: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also for a layout that no word reads."""
+    of = ["--arch", "sm100"]
+    headline = run(capsys, "diff", word, layout, *BF16_K, "--shape", "64x64", *of, status=1).splitlines()[0]
+    reason = headline.removeprefix("different: ").partition(", so that no element can be read")[0]
+    links = [f"layout {layout}", f"word {word} mma=64x64"]
+    chained = run(capsys, "chain", "--tile", "64x64", "--dtype", "bf16", *of, *links, status=1).splitlines()[0]
+    why = f"{reason}, so that no element can be read; 4096 of 4096 elements"
+    assert chained == f"wrong: link 2, word: {why}"
+    drawn = run(capsys, "draw", "diff", word, "--tile", "64x64", "--swizzle", "128B", "--mma", "64x16", *BF16_K, *of)
+    assert drawn.startswith(f"{word} has no meaning: no element can be read\n")
+
+
+@each(
+    ("word", "arch", "count"),
+    [(GOLDEN, "sm100", 0), ("0x4000404040010000", "sm100", 1), (GOLDEN, "sm90", 2), ("0x4000404040010000", "sm90", 2)],
+)
+def test_every_command_warns_of_bits_that_belong_to_no_field(
+    word: str, arch: str, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operand, of = ["--mma", "64x16", *BF16_K], ["--arch", arch]
+    stray = [str(one) for one in stray_bits(int(word, 0), arch)]
+    assert len(stray) == count
+    layout = "S<3,3,3> o 0 o (64,16):(64,1)"
+    decoded = run(capsys, "decode", word, *BF16_K, *of)
+    compared = run(capsys, "diff", word, layout, *operand, *of)
+    links = [f"layout {layout}", f"word {word} mma=64x16"]
+    chained = run(capsys, "chain", "--tile", "64x16", "--dtype", "bf16", *of, *links)
+    for text, before in ((decoded, ""), (compared, ""), (chained, "link 2, word: ")):
+        assert [line for line in text.splitlines() if line.startswith("warning")] == [
+            f"warning: {before}{one}" for one in stray
+        ]
+    data = json.loads(run(capsys, "diff", word, layout, *operand, *of, "--json"))
+    assert [one["text"] for one in data["warnings"]] == stray
+    shown = comparison(view(Question(arch=arch, dtype="bf16", word=word, base=0)))
+    assert shown is not None and list(shown["warnings"]) == stray
+    assert shown["tone"] == ("warn" if stray else "good")
+
+
+def test_an_answer_names_parameters_in_python_and_options_in_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    layout = "S<3,3,3> o 0 o (64,16):(64,1)"
+    found = diff(int(GOLDEN, 0), layout, dtype="bf16", major="K")
+    assert [one.rpartition("(")[2] for one in found.assumptions] == ["base checks it)", "shape names what it reads)"]
+    assert "--" not in tell(found)
+    for more in ([], ["--json"]):
+        typed = run(capsys, "diff", GOLDEN, layout, *BF16_K, "--arch", "sm100", *more)
+        assert "(--base checks it)" in typed and "(--mma names what it reads)" in typed

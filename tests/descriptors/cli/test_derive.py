@@ -306,7 +306,11 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
 @each("proof_options", [[], ["--no-verify"]], ids=" ".join)
 @each(
     ("base", "reason"),
-    [("8", "must be a multiple of 128 bytes, found 8"), ("0x40000", ", found 262144")],
+    [
+        ("8", "must be a multiple of 128 bytes, found 8"),
+        ("0x40000", "ends at 294912, beyond the 232448 bytes of shared memory; the highest aligned base is 199680"),
+        ("300000", "ends at 332768, beyond the 232448 bytes of shared memory"),
+    ],
 )
 def test_an_address_that_no_tile_can_have_is_refused_before_anything_is_told(
     base: str, reason: str, proof_options: list[str], answer: list[str], capsys: pytest.CaptureFixture[str]

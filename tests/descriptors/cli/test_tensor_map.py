@@ -14,6 +14,7 @@ MAP = "type=bf16 extents=512x64 strides=1024 box=64x64 swizzle=128B"
 SIX = MAP.replace("64x64", "64x6")
 
 FP4 = "type=16U4_ALIGN16B extents=256x64 strides=128 box=128x8 swizzle=128B"
+FP4_LAYOUT = "S<3,4,3> o 0 o (8,128):(128,1)"
 NARROW = MAP.replace("128B", "64B")
 
 
@@ -45,7 +46,16 @@ NARROW = MAP.replace("128B", "64B")
         ([MAP, "(64,64):(64,1)", "--major", "K"], 1, "(1,0) lands at byte 144, the layout has it at 128"),
         ([MAP, "S<3,3,3> o 0 o (64,64):(1,64)", "--major", "MN"], 0, "same: all 4096 elements"),
         ([FP4, FP4], 0, "same: all arguments of the maps"),
-        ([FP4, "S<3,4,3> o 0 o (8,128):(128,1)", "--major", "K", "--unit", "bytes"], 0, "not measured on a Blackwell"),
+        ([FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes"], 0, "not measured on a Blackwell"),
+        ([MAP, "--arch", "sm90"], 0, "taken by the driver 580.159.04 of a Hopper GPU"),
+        ([MAP, "--arch", "sm100"], 0, "taken for sm100 by the rules of the driver 580.159.04"),
+        ([FP4], 1, "16U4_ALIGN16B is for sm_100 and later"),
+        ([FP4, "--arch", "sm90"], 1, "refused by the driver 580.159.04"),
+        ([FP4, "--arch", "sm100"], 0, "8 rows of 128 bytes, 128 bytes apart; a copy counts 512 bytes"),
+        ([FP4, "--arch", "sm103"], 0, "taken for sm103"),
+        ([FP4 + " address=16", "--arch", "sm100"], 1, "refused for sm100 by the rules of the driver 580.159.04"),
+        ([FP4, FP4, "--arch", "sm90"], 1, "refused: the driver does not take either map; tensorDataType"),
+        ([FP4, FP4_LAYOUT, "--major", "K", "--unit", "bytes", "--arch", "sm90"], 1, "the driver does not take the map"),
     ],
 )
 def test_the_answer_and_its_status(
@@ -86,6 +96,10 @@ def test_a_refused_map_is_compared_as_one(
     [
         (["nonsense"], "must be NAME=VALUE arguments or the bytes"),
         ([MAP, "0x4000404000010000"], "--major is missing"),
+        ([MAP, "--base", "0"], "--base goes only with a word"),
+        ([MAP, MAP, "--major", "K"], "--major goes only with a word or a layout as AGAINST"),
+        ([MAP, "(64,64):(64,1)", "--major", "K", "--mma", "64x16"], "--shape goes only with a word as AGAINST"),
+        ([MAP, "--arch", "sm75"], "sm75"),
         ([MAP, "(8,8):(8,1)", "--major", "K"], "the layout must have the box, 64 x 64"),
         (
             [MAP, "0x4000404000010000", "--major", "K", "--dtype", "e4m3"],
@@ -111,3 +125,15 @@ def test_json_has_every_argument_and_the_bytes(
     monkeypatch.setattr("sys.stdin", io.StringIO(first["bytes"]))
     assert main(["tensor-map", "-", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == first
+
+
+@each(("arch", "taken", "written"), [("sm90", False, False), ("sm100", True, False)])
+def test_json_of_one_map_has_the_verdict_of_the_architecture(
+    arch: str, taken: bool, written: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No driver was seen to write the bytes of a map that only Blackwell has."""
+    assert main(["tensor-map", FP4, "--arch", arch, "--json"]) == (0 if taken else 1)
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["taken"], answer["bytes"] is not None) == (taken, written)
+    assert (answer["transaction_bytes"] == 512) == taken
+    assert ("not measured" in answer["evidence"]) == taken

@@ -107,7 +107,19 @@ def test_the_warps_lie_as_nvidia_tiles_them() -> None:
         ({"arch": "sm70"}, "must be one of sm80"),
         ({"d_dtype": "f16"}, "into f16"),
         ({"c_dtype": "e4m3"}, "must be of f32, bf16, f16"),
-        ({"scale_vector": 32}, "none of a plain instruction"),
+        ({"scale_vector": 32}, "scale factors of bf16 by bf16 must be none"),
+        *(
+            (
+                {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 128), "scale_vector": vector},
+                f"e2m1 must be ue8m0 for 32, ue4m3 for 16, ue8m0 for 16, found any type for {vector}; use "
+                "scale_vector=32 or scale_vector=16",
+            )
+            for vector in (64, 128)
+        ),
+        (
+            {"instruction": "mma.m16n8k64", "dtype": "e2m1", "tile": (64, 64, 128), "scale_vector": 16, "kind": "mxf4"},
+            "kind mxf4 must be ue8m0 for 32, found any type for 16; use scale_vector=32",
+        ),
         ({"kind": "mxf9"}, "must be one of f8f6f4"),
         ({"dtype": "e4m3", "instruction": None, "arch": "sm80"}, "sm_89 and later"),
         (

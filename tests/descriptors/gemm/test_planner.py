@@ -131,9 +131,13 @@ def test_what_is_refused_and_the_way_out() -> None:
     assert "warpgroups must be of sm90" in refused(instruction="m128n128k16", warpgroups=2)
     assert "must be of sm100" in refused(arch="sm90", kind="mxf4")
     assert "must be named like m64n128k16, found 'bf16'" in refused(instruction="bf16")
-    assert "scale factors must be of a kind that has them" in refused(
+    assert "scale factors must be of a kind that has them, found kind f16" in refused(
         instruction="m128n128k16", kind="f16", scale_vector=16
     )
+    e4m3 = {"instruction": "m128n128k32", "dtype": "e4m3", "tile": (128, 128, 128)}
+    assert "found kind f8f6f4; use scale_vector=32" in refused(**e4m3, scale_vector=64)
+    e2m1 = {"instruction": "m128n128k64", "dtype": "e2m1", "tile": (128, 128, 256)}
+    assert "kind mxf4; use scale_vector=16 or scale_vector=32" in refused(**e2m1, scale_vector=64)
 
 
 def test_an_illegal_shape_keeps_what_is_known_of_it() -> None:

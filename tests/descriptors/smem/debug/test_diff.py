@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from descriptors import DescriptorError, NotCanonicalError, derive, tell
 from descriptors.smem.debug.diff import Diff, diff
 from descriptors.smem.derivation.derivation import Derivation
+from descriptors.smem.instructions.legality import split_refusal
 from descriptors.smem.operands.operand import Major, SwizzleMode
 from descriptors.smem.proof.addresses import stored_rows
 from descriptors.smem.words.bitfield import UnknownCode
@@ -158,7 +159,7 @@ def test_an_advance_that_is_wrong_is_never_called_the_same_without_a_base() -> N
         assert found.verdict == ("undecided" if wrong == 0x42 else "different") and not found.ok
         assert f"{found.base:#x}" in tell(found).splitlines()[0]
     right = diff(tile_word(32), TILE, **SUBTILE_0_1)
-    assert right.ok and "assumed: the tile starts at 0x0 (--base checks it)" in right.headline
+    assert right.ok and "assumed: the tile starts at 0x0 (base checks it)" in right.headline
 
 
 def test_a_start_below_the_offset_of_the_subtile_is_different_and_no_refusal() -> None:
@@ -185,7 +186,7 @@ def test_a_start_of_another_subtile_is_named_with_the_address_of_the_tile() -> N
 def test_an_undecided_start_says_which_base_fits_and_which_start_is_right_for_base_0() -> None:
     found = diff(tile_word(0x420), TILE, **SUBTILE_0_1)
     assert found.headline.startswith("undecided: ") and not found.differing
-    for text in ("only if the tile starts at 0x400", "if it starts at 0x0, 0x20 is right", "--base decides"):
+    for text in ("only if the tile starts at 0x400", "if it starts at 0x0, 0x20 is right", "base decides"):
         assert text in found.headline
     assert diff(tile_word(0x420), TILE, **SUBTILE_0_1, base=1024).verdict == "same"
     assert diff(tile_word(0x420), TILE, **SUBTILE_0_1, base=0).verdict == "different"
@@ -207,7 +208,7 @@ def test_without_a_swizzle_no_advance_can_be_judged_without_a_base() -> None:
 
 def test_the_first_subtile_is_the_same_for_a_tile_at_an_aligned_address_that_is_named() -> None:
     found = diff(tile_word(0x400), SW128, **BF16_K)
-    assert found.ok and "the tile starts at 0x400 (--base checks it)" in found.headline
+    assert found.ok and "the tile starts at 0x400 (base checks it)" in found.headline
     for start in (16, 112, 512):
         found = diff(tile_word(start), SW128, **BF16_K)
         assert [str(one) for one in found.changes] == [f"start_address {start} -> 0"]
@@ -247,7 +248,7 @@ def test_a_layout_that_is_smaller_than_every_operand_is_undecided(rows: int, col
 
 def test_the_headline_names_what_one_instruction_is_assumed_to_read() -> None:
     whole = diff(tile_word(0), "S<3,3,3> o 0 o (128,64):(64,1)", **BF16_K)
-    assert whole.ok and "128x64 is one operand, of which an instruction reads a part (--mma names" in whole.headline
+    assert whole.ok and "128x64 is one operand, of which an instruction reads a part (shape names" in whole.headline
     assert "one instruction reads all 64x16" in diff(tile_word(0), SW128, **BF16_K).headline
     assert "assumed: one" not in diff(tile_word(0), SW128, **BF16_K, shape=(64, 16)).headline
 
@@ -429,8 +430,10 @@ def test_a_refused_operand_is_undecided_and_its_reason_is_reported_once(
 ) -> None:
     found = diff(word, layout, "sm90", dtype=dtype, major=major, shape=shape)
     assert (found.differing, found.verdict) == (0, "undecided")
-    assert found.illegal.startswith(reason) and found.illegal in found.headline
-    assert tell(found).count(reason) == 1
+    fact, why = split_refusal(found.illegal)
+    assert fact.startswith(reason) and fact in found.headline and (not why or why not in found.headline)
+    assert tell(found).count(reason) == 1 and (f"\nnote: {why}\n" in tell(found)) is bool(why)
+    assert found.illegal in found.open_questions
 
 
 def test_an_operand_of_sparse_instructions_alone_names_the_assumption() -> None:

@@ -67,6 +67,9 @@ def test_what_leaves_shared_memory_or_the_field_is_said() -> None:
     beyond = derive(**GOOD).advance_report(199680 + 1024)
     assert (beyond.fits_field, beyond.fits_memory) == (True, False)
     assert "OUT of the 232448 bytes" in str(beyond)
+    for base in (200704, 300000):
+        with pytest.raises(DescriptorError, match=r"beyond the 232448 bytes .*; the highest aligned base is 199680"):
+            derive(**GOOD).words(base)
 
 
 def test_a_tile_larger_than_shared_memory_is_derived_when_asked_for() -> None:

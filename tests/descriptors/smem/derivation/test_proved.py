@@ -71,12 +71,18 @@ def test_a_tile_beyond_the_window_is_proved_where_words_can_name_it() -> None:
     assert (proof.elements, proof.subtiles, proof.beyond) == (report.elements, report.subtiles, report.beyond)
     assert f"; {report.beyond} subtiles lie beyond every word, for every tile" in str(proof) and proof.beyond > 0
     with pytest.raises(DescriptorError, match="must lie in"):
-        proved(derive(**K_128), base=2**18 - 1024)
+        proved(derive(**K_128, capacity=None), base=2**18 - 1024)
 
 
 @pytest.mark.parametrize(
     ("arguments", "base", "complaint"),
-    [(None, 0, "proved: the operand must be a derivation"), (K_128, 64, "multiple of 128"), (K_128, -16, "at least 0")],
+    [
+        (None, 0, "proved: the operand must be a derivation"),
+        (K_128, 64, "multiple of 128"),
+        (K_128, 200704, "ends at 233472, beyond the 232448 bytes"),
+        (K_128, 300000, "beyond the 232448"),
+        (K_128, -16, "at least 0"),
+    ],
 )
 def test_only_a_derivation_at_an_address_can_be_proved(arguments: Any, base: int, complaint: str) -> None:
     with pytest.raises(DescriptorError, match=complaint):

@@ -210,8 +210,8 @@ def test_an_element_wise_walk_in_plain_integers_agrees_with_the_report() -> None
         ((-16,), "at least 0"),
         ((2**18,), "at most"),
         ((0.0,), "an integer"),
-        ((2**18 - 1024,), "start_address must lie in"),
-        ((2**18 - 31 * 1024,), "must lie in the 262144 bytes"),
+        ((2**18 - 1024,), "beyond the 232448 bytes of shared memory; the highest aligned base is 199680"),
+        ((199680, 200704), "the tile at base 200704 ends at 233472, beyond the 232448 bytes"),
     ],
 )
 def test_a_base_that_is_no_place_for_the_tile_is_an_error(bases: Any, complaint: str) -> None:

@@ -26,6 +26,7 @@ from descriptors.smem.derivation.derivation import Derivation
 from descriptors.smem.emitters.emit import constexpr_header
 from descriptors.smem.instructions.rules import rows_of
 from descriptors.smem.operands.operand import ELEMENT_TYPES, LATER_TYPES, Major, SwizzleMode
+from layoutalg.frozen import replace
 
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -145,7 +146,8 @@ def answer(d: Derivation, base: int) -> list[int | str]:
     first = d.descriptor
     lbo = 0 if d.crossing is not None else first.leading_byte_offset
     try:
-        words = [word for row in d.words(base) for word in leaves(row)]
+        # The header knows no shared memory that a tile must end in.
+        words = [word for row in replace(d, capacity=None).words(base) for word in leaves(row)]
     except DescriptorError:  # an address that is not aligned, or too far for the start of an operand
         words = []
     return [
@@ -370,7 +372,7 @@ def has_word(case: Case, subtile: tuple[int, int]) -> bool:
     arguments = case._asdict()
     base = arguments.pop("base")
     try:
-        derive(**arguments, verify=False).word(*subtile, base=base)
+        replace(derive(**arguments, verify=False), capacity=None).word(*subtile, base=base)
     except DescriptorError:
         return False
     return True
