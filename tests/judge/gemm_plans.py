@@ -123,12 +123,20 @@ def assembled(text: str, arch: str, folder: Path) -> str:
     return done.stdout + done.stderr if done.returncode else done.stderr
 
 
-def compiled(text: str, arch: str, folder: Path, form: str = "-cubin") -> str:
-    """What nvcc says of a kernel: nothing, where it takes it without a warning."""
+def compiled(text: str, arch: str, folder: Path, *forms: str) -> str:
+    """Compile a kernel with nvcc, and return what nvcc prints: "" if there is no warning.
+
+    Args:
+        text: the program.
+        arch: its architecture.
+        folder: a folder for ``a.cu`` and the result, ``a.out``.
+        forms: what nvcc writes; a cubin if left out. ``-keep`` writes the PTX too, as ``a.ptx``.
+    """
     (folder / "a.cu").write_text(text)
     target = TARGETS[arch]
     code = f"arch={target.replace('sm', 'compute')},code={target}"
-    command = ["nvcc", form, "-std=c++17", "-gencode", code, "-Werror", "all-warnings", "-o", "a.out", "a.cu"]
+    options = ["-std=c++17", "-gencode", code, "-Werror", "all-warnings", "-o", "a.out"]
+    command = ["nvcc", *(forms or ("-cubin",)), *options, "a.cu"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     return done.stdout + done.stderr
 

@@ -63,6 +63,7 @@ def test_a_kernel_of_a_compiler_has_no_error_and_every_word_is_resolved_or_told(
     assert_right(name, report(name))
 
 
+@pytest.mark.exhaustive
 def test_one_product_of_cute_has_no_error_and_every_word_is_resolved() -> None:
     """The fastest of the three of its file, which take most of a minute together."""
     head, _, product, _ = re.split(r"(?m)^(?=\.visible \.entry)", kernels()["cute_products_sm90"])

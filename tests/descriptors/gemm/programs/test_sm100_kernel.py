@@ -33,12 +33,13 @@ def test_the_kernels_compile_without_a_warning(tmp_path: Path) -> None:
 
 
 @need_nvcc
-@pytest.mark.parametrize("name", ["pair", "nvf4", "sparse nvf4"])
+@pytest.mark.parametrize(
+    "name", ["pair", *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("nvf4", "sparse nvf4"))]
+)
 def test_the_host_program_compiles_and_our_checker_finds_nothing(name: str, tmp_path: Path) -> None:
     text = emit_plan(made(BLACKWELL[name]), "cuda")
-    assert compiled(text, "sm100", tmp_path, "-c") == ""
-    assert compiled(text, "sm100", tmp_path, "-ptx") == ""
-    report = check_ptx((tmp_path / "a.out").read_text())
+    assert compiled(text, "sm100", tmp_path, "-c", "-keep") == ""
+    report = check_ptx((tmp_path / "a.ptx").read_text())
     assert (report.findings, report.unresolved) == ((), ())
 
 
