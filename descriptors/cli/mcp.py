@@ -310,9 +310,10 @@ def result(answer: AgentAnswer, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 INSTRUCTIONS = """\
-layoutalg derives and proves what tensor cores read of shared memory and tensor memory. Ask it instead of reckoning a
-descriptor word, LBO, SBO, a swizzle or a bank count. The verdict stands in the first line. `incomplete` is missing
-evidence, not a pass; `refused` says in the same line what to ask instead."""
+layoutalg computes and verifies the shared-memory descriptors that tensor cores read, and checks kernels. Do not
+calculate a descriptor, LBO, SBO, a swizzle or a bank count by hand: call derive or another tool. The verdict is in the
+first line of an answer. `incomplete` means missing evidence, not a pass. `refused` explains what is not supported and
+what is."""
 
 
 @click.command()
@@ -323,10 +324,10 @@ def mcp() -> Status:
     claude mcp add layoutalg -- /path/to/layoutalg mcp
     {"mcpServers": {"layoutalg": {"command": "/path/to/layoutalg", "args": ["mcp"]}}}
 
-    The tools are derive, decode, diff, plan, check, tmem_..., banks, find_swizzle and eval; an argument is an option of
-    the command. It reads no file but those that are named to check (kernels, a project, headers, a baseline), and
-    writes none. /path/to/layoutalg is the installed program (which layoutalg). It needs the extra mcp:
-    pip install '.[mcp]' in a checkout. Exit status 3 without it.
+    The tools are derive, decode, diff, plan, check, tmem_..., banks, find_swizzle and eval. Their arguments are the
+    options of the commands. The server reads only the files that are passed to check (kernels, TOML files, headers, a
+    baseline), and writes none. /path/to/layoutalg is the installed program (`which layoutalg`). It needs the extra mcp:
+    pip install '.[mcp]' in a checkout. Without it, the exit status is 3.
     """
     try:
         import_module("mcp")
