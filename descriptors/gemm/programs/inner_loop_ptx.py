@@ -171,20 +171,19 @@ def stage_word(target: str, first: str, step: str, word: int, field: int) -> lis
     ]
 
 
-def linear(target: str, index: str, steps: Sequence[int], kind: str = "u64") -> list[str]:
+def linear(target: str, index: str, steps: Sequence[int]) -> list[str]:
     """``target = steps[index]``, of a list whose steps are all alike, or of any other.
 
-    >>> linear("%x", "%i", (0, 512, 1024), "u32")
-    ['mul.lo.u32 %x, %i, 512;']
+    >>> linear("%x", "%i", (0, 512, 1024))
+    ['mul.wide.u32 %x, %i, 512;']
     """
     if all(step == i * steps[-1] // max(len(steps) - 1, 1) for i, step in enumerate(steps)):
         each = steps[1] if len(steps) > 1 else 0
-        wide = kind == "u64"
-        return [f"mul.{'wide.u32' if wide else 'lo.u32'} {target}, {index}, {each};"]
-    lines = [f"mov.{kind} {target}, {steps[0]};"]
+        return [f"mul.wide.u32 {target}, {index}, {each};"]
+    lines = [f"mov.u64 {target}, {steps[0]};"]
     for i, step in enumerate(steps[1:], 1):
         lines += [
             f"setp.eq.u32 %last, {index}, {i};",
-            f"selp.{kind[0].replace('u', 'b')}{kind[1:]} {target}, {step}, {target}, %last;",
+            f"selp.b64 {target}, {step}, {target}, %last;",
         ]
     return lines
