@@ -72,7 +72,7 @@ class Accumulators:
             legality="off",
         )  # fmt: skip
 
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+    def steps(self, tile: Tile) -> Iterator[Home]:
         """What it says."""
         import numpy as np
 
@@ -122,7 +122,7 @@ class TensorMove:
         """How it is known."""
         return DOCUMENTED
 
-    def steps(self, tile: Tile) -> Iterator[Home | Move]:
+    def steps(self, tile: Tile) -> Iterator[Move]:
         """What it moves."""
         import numpy as np
 
